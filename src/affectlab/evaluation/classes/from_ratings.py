@@ -18,8 +18,11 @@ from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
 from affectlab.evaluation.classes.panel import Panel, panel_of, score_variants
 from affectlab.evaluation.classes.rules import (
     AnswerRule,
+    AnswerTies,
     Decided,
+    Rule,
     Threshold,
+    Ties,
     TruthRule,
     agreeing,
     load_thresholds,
@@ -27,7 +30,6 @@ from affectlab.evaluation.classes.rules import (
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
-from affectlab.evaluation.classes.votes import AnswerTies, Rule, Ties
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical

@@ -14,11 +14,12 @@ from affectlab.evaluation.classification.confusion import (
     multilabel_confusion,
 )
 from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
     classification_metrics,
+    few_mistakes,
     metrics_of_confusion,
 )
 from affectlab.evaluation.classification.evaluation import evaluate_classification
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.classification.metrics import (
     CLASSIFICATION_METRICS,
     ClassificationMetric,

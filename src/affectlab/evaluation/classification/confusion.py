@@ -188,17 +188,21 @@ def _confusion(facts: LabelFacts, counts: NDArray[Any]) -> Confusion:
     if n:
         sentence = f"{percent(np.trace(counts) / n, 1)} of {_amount(n)} items have the right label"
         sentence += _most_frequent(labels, counts) + "."
-    figure = Figure(
-        "confusion",
-        "confusion",
-        "confusion",
-        "Which label is taken for which",
-        "Rows: true labels; columns: predicted labels; colours: shares of a row.",
-        sentence,
-        {"labels": list(labels)},
-    )
+    figure = _figure("Which label is taken for which", sentence, labels)
     return Confusion(
         tuple(tables), (sentence,), (figure,), labels=labels, counts=counts, facts=facts
+    )
+
+
+def _figure(title: str, sentence: str, labels: Sequence[str], more: str = "") -> Figure:
+    return Figure(
+        "confusion",
+        "confusion",
+        "confusion",
+        title,
+        f"Rows: true labels; columns: predicted labels; colours: shares of a row.{more}",
+        sentence,
+        {"labels": list(labels)},
     )
 
 
@@ -412,12 +416,8 @@ def multilabel_confusion(
     both = np.diagonal(counts)
     only_true, only_predicted = true.sum(axis=0) - both, predicted.sum(axis=0) - both
     neither = len(true) - both - only_true - only_predicted
-    columns = {
-        "neither": neither,
-        "only_predicted": only_predicted,
-        "only_true": only_true,
-        "both": both,
-    }
+    names_of = ("neither", "only_predicted", "only_true", "both")
+    columns = dict(zip(names_of, (neither, only_predicted, only_true, both), strict=True))
     per_label = Table(
         "per_label",
         "Items that each label is true of, predicted for, or both.",
@@ -427,15 +427,11 @@ def multilabel_confusion(
     n = len(true)
     sentence = f"{plural(n, 'item')} and {plural(len(names), 'label')}"
     sentence += _most_frequent(names, counts) + "."
-    figure = Figure(
-        "confusion",
-        "confusion",
-        "confusion",
+    figure = _figure(
         "Which label goes with which",
-        "Rows: true labels; columns: predicted labels; colours: shares of a row. Where an item has "
-        "several labels, each true one is set against each predicted one.",
         sentence,
-        {"labels": list(names)},
+        names,
+        " Where an item has several labels, each true one is set against each predicted one.",
     )
     return MultilabelConfusion(
         (replace(long_table(names, counts), limit=0), per_label),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
 from affectlab.core.inference import INTERVALS, Uncertainty, check_confidence, summarise
-from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, with_few_mistakes
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
     Coded,
     LabelsLike,
@@ -29,6 +29,7 @@ from affectlab.evaluation.classification.metrics import (
 )
 from affectlab.evaluation.classification.resampling import Units, bootstrap_tallies, units_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
+from affectlab.evaluation.jackknife import jackknife_spread, t_interval
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -38,11 +39,15 @@ from affectlab.evaluation.label_facts import (
 )
 
 __all__ = [
+    "FEWEST_MISTAKES",
     "Bootstrap",
     "Scores",
     "checked_counts",
     "classification_metrics",
+    "few_mistakes",
     "metrics_of_confusion",
+    "with_few_mistakes",
+    "with_t_interval",
     "zero_text",
 ]
 
@@ -83,6 +88,96 @@ class Bootstrap:
             how = f"t interval, jackknife over {over}"
         weights = "weighted items" if self.weighted else ""
         return "; ".join(filter(None, (text, weights, how if self.n_boot else "", missing)))
+
+
+# Intervals of a model that makes few mistakes, where the bootstrap holds too rarely.
+
+
+FEWEST_MISTAKES = 10
+"""Mistakes from which on a mean over mistakes has an interval and is tested: a handful may all be
+near by chance. With fewer, other ratios have the t interval of the jackknife."""
+_ONE_UNIT = f"{NO_INTERVAL}one item, or one cluster, tells no error"
+_NOT_DEFINED = f"{NO_INTERVAL}not defined without one of the items or clusters"
+
+
+def few_mistakes(n: int) -> str:
+    """Say that there are too few."""
+    return f"{plural(n, 'mistake')}, fewer than {FEWEST_MISTAKES}"
+
+
+def with_few_mistakes(
+    spread: Uncertainty,
+    rows: slice,
+    value: Floats,
+    left_out: Floats,
+    times: Ints | None,
+    confidence: float,
+    *,
+    n_mistakes: int,
+    ratios: Bools,
+    of_mistakes: Bools,
+    least: Floats,
+) -> Uncertainty:
+    """Replace the bootstrap intervals of one model that makes few mistakes.
+
+    In simulations with 1 to 9 mistakes among 8 labels, intervals of macro F1 that aim at 95 % hold
+    in 87 to 96 % with the bootstrap and in 96 to 100 % with the jackknife; of EMC, which looks at
+    mistakes alone, in 78 to 86 % and 86 to 93 %, so that it has none.
+
+    Parameters
+    ----------
+    spread
+        Of several models; `rows` are those of this one, m in number.
+    value
+        Shape (m,).
+    left_out, times
+        Values without one unit of each kind, shape (u, m), and how many units of each kind there
+        are.
+    ratios
+        Metrics that divide by what the predictions decide, shape (m,): these have the t interval.
+    of_mistakes
+        Metrics that look at mistakes alone, shape (m,): these have none.
+    least
+        Least possible values, shape (m,); the greatest is 1.
+    """
+    se, df = jackknife_spread(left_out, times)
+    n_units = len(left_out) if times is None else int(times.sum())
+    reasons = np.select(
+        [of_mistakes, np.full(len(se), n_units < 2), se == 0],
+        [f"{NO_INTERVAL}{few_mistakes(n_mistakes)}", _ONE_UNIT, NO_VARIATION],
+        _NOT_DEFINED,
+    )
+    se = np.where(of_mistakes, np.nan, se)
+    return with_t_interval(
+        spread, rows, value, se, df, confidence, ratios, reasons, bounds=(least, 1.0)
+    )
+
+
+def with_t_interval(
+    spread: Uncertainty,
+    rows: slice,
+    value: Floats,
+    se: Floats,
+    df: Floats,
+    confidence: float,
+    ratios: Bools,
+    reasons: NDArray[np.str_],
+    bounds: tuple[Floats | float, float] = (-np.inf, np.inf),
+) -> Uncertainty:
+    """Put t intervals in the place of the bootstrap's, for ratios; say why, where there is none."""
+    se = np.where(se > 0, se, np.nan)
+    low, high = t_interval(value, se, df, confidence)
+    ends = {"se": se, "low": np.maximum(low, bounds[0]), "high": np.minimum(high, bounds[1])}
+    columns = {name: getattr(spread, name).copy() for name in ends}
+    for name, column in columns.items():
+        column[rows] = np.where(ratios, ends[name], column[rows])
+    missing = np.array(spread.missing, dtype=object)
+    why = np.where(np.isnan(se), reasons, "")
+    missing[rows] = np.where(ratios & ~np.isnan(value), why, missing[rows])
+    return replace(spread, **columns, missing=tuple(missing.tolist()))
+
+
+# Metrics of classifications, and their draws.
 
 
 @dataclass(frozen=True, eq=False)

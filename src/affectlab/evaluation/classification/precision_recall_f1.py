@@ -14,8 +14,12 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent, plural
-from affectlab.evaluation.classification.estimates import Bootstrap, zero_text
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, with_few_mistakes
+from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
+    Bootstrap,
+    with_few_mistakes,
+    zero_text,
+)
 from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,

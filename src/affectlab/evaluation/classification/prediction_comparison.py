@@ -16,8 +16,13 @@ from affectlab.core.inference import Uncertainty, holm
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import joined, number
-from affectlab.evaluation.classification.estimates import Bootstrap, Scores
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
+from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
+    Bootstrap,
+    Scores,
+    few_mistakes,
+    with_t_interval,
+)
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels
 from affectlab.evaluation.classification.metrics import (
     CLASSIFICATION_METRICS,
@@ -27,7 +32,7 @@ from affectlab.evaluation.classification.metrics import (
 )
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import jackknife_spread, t_interval, t_test
+from affectlab.evaluation.jackknife import jackknife_spread, t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 
@@ -90,16 +95,10 @@ class _Pair:
     def steadied(self, spread: Uncertainty, confidence: float) -> Uncertainty:
         """Put the interval of the t test in the place of the bootstrap's, for ratios."""
         se, df = self.spread
-        low, high = t_interval(self.gap, se, df, confidence)
         why = self.why_few if self.few.any() else "too few items carry it"
-        reasons = np.where(se > 0, "", np.where(se == 0, _NO_SPREAD, f"no interval: {why}"))
-        missing = np.where(self.ratios & self.defined, reasons, spread.missing)
-        return replace(
-            spread,
-            se=np.where(self.ratios, np.where(se > 0, se, np.nan), spread.se),
-            low=np.where(self.ratios, low, spread.low),
-            high=np.where(self.ratios, high, spread.high),
-            missing=tuple(missing.tolist()),
+        reasons = np.where(se == 0, _NO_SPREAD, f"no interval: {why}")
+        return with_t_interval(
+            spread, slice(None), self.gap, se, df, confidence, self.ratios, reasons
         )
 
     def tests(self, n_permutations: int, rng: np.random.Generator) -> tuple[Floats, list[str]]:
