@@ -246,7 +246,7 @@ class Scores:
 
     def point(self) -> Floats:
         """Give the metrics of each model, shape (models, metrics)."""
-        return self.values(self.units.point())[:, 0]
+        return np.asarray(self.values(self.units.point())[:, 0])
 
     def replicates(self, n_boot: int, rng: np.random.Generator) -> Floats:
         """Draw bootstrap replicates, shape (n_boot, models, metrics)."""
@@ -255,7 +255,7 @@ class Scores:
 
     def left_out(self, model: int) -> Floats:
         """Give the metrics of a model without one unit of each kind, shape (units, metrics)."""
-        return self.values([self.units.left_out(model)])[0]
+        return np.asarray(self.values([self.units.left_out(model)])[0])
 
 
 def classification_metrics(

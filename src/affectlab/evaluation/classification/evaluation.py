@@ -33,7 +33,12 @@ from affectlab.evaluation.classes import (
     classes_of,
     judging_of,
 )
-from affectlab.evaluation.classification.confusion import confusion, multilabel_confusion
+from affectlab.evaluation.classification.confusion import (
+    Confusion,
+    MultilabelConfusion,
+    confusion,
+    multilabel_confusion,
+)
 from affectlab.evaluation.classification.estimates import (
     classification_metrics,
     metrics_of_confusion,
@@ -451,8 +456,10 @@ def evaluate_classification(
     judging = judging_of(classes, costs, groups)
     judged = judged_on(classes, judging, missing)
     cases = list(_cases(classes, judging, judged))
-    options = {"n_boot": n_boot, "confidence": confidence, "seed": of_draws}
-    frames, per_class, confusions = [], [], {}
+    options: dict[str, Any] = {"n_boot": n_boot, "confidence": confidence, "seed": of_draws}
+    frames: list[pl.DataFrame] = []
+    per_class: list[pl.DataFrame] = []
+    confusions: dict[str, Confusion | MultilabelConfusion] = {}
     if not classes.multilabel:
         wanted = wanted_metrics(metrics, judged.judging)
         frames += _of_classes(classes, judged, cases, wanted, options)

@@ -62,7 +62,7 @@ class _Pair:
     @cached_property
     def gap(self) -> Floats:
         """Shape (m,), ``nan`` where a metric is not defined."""
-        return self.values[0] - self.values[1]
+        return np.asarray(self.values[0] - self.values[1])
 
     @cached_property
     def defined(self) -> Bools:
@@ -109,8 +109,9 @@ class _Pair:
             f"not tested: {self.why_few}" if few and defined else ""
             for few, defined in zip(self.few, self.defined, strict=True)
         ]
-        exact = [k for k in np.flatnonzero(self.defined) if self._is_counted(metrics[k])]
-        for k in exact:
+        for k in np.flatnonzero(self.defined).tolist():
+            if not self._is_counted(metrics[k]):
+                continue
             p[k] = exact_mcnemar(*map(np.asarray, self._discordant(metrics[k])))
             test[k] = "exact McNemar"
         left = [k for k in range(self.gap.size) if self.defined[k] and not test[k]]
@@ -124,7 +125,7 @@ class _Pair:
         # Ratios have to pass the t test, too; where it is not defined, nothing can be said.
         se, df = self.spread
         of_t = 2 * t_test(np.abs(self.gap), se, df)
-        for k in np.flatnonzero(self.ratios & ~np.isnan(p)):
+        for k in np.flatnonzero(self.ratios & ~np.isnan(p)).tolist():
             test[k] += ", and jackknife t"
             p[k] = 1.0 if np.isnan(se[k]) else np.fmax(p[k], of_t[k])
         return p, test
@@ -185,7 +186,8 @@ def _verdict(frame: pl.DataFrame, names: tuple[str, str]) -> str:
     a, b = names
     ahead: dict[str, list[str]] = {a: [], b: []}
     same: dict[float, list[str]] = {}
-    open_questions, undefined = [], []
+    open_questions: list[str] = []
+    undefined: list[str] = []
     for row in frame.iter_rows(named=True):
         title = CLASSIFICATION_METRICS[row["metric"]].title
         if row["status"] != "ok":

@@ -128,10 +128,10 @@ def _compare(
     unclear = np.zeros(size, dtype=np.bool_)
     main_at, kept_at = QUANTITIES.index("main"), QUANTITIES.index("kept")
     unclear[kept_at :: len(QUANTITIES)] = spread.low[main_at :: len(QUANTITIES)] <= 0
-    known = (
+    value, se, low, high = (
         np.where(unclear, np.nan, column) for column in (point, spread.se, spread.low, spread.high)
     )
-    return _Agreement(*known, n, int(both.sum()))
+    return _Agreement(value, se, low, high, n, int(both.sum()))
 
 
 def _moments(first: Floats, second: Floats, both: Bools, panel: Panel) -> Floats:

@@ -53,7 +53,8 @@ class SoftSides:
         """Stimuli of which both a model and people say something, shape (n,)."""
         theirs = self.people.values
         return {
-            name: ~np.isnan(values + theirs).any(axis=1) for name, values in self.predicted.items()
+            name: np.asarray(~np.isnan(values + theirs).any(axis=1))
+            for name, values in self.predicted.items()
         }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import wraps
 from inspect import cleandoc
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,9 +42,6 @@ __all__ = [
     "why_not",
 ]
 
-Needs: TypeAlias = Literal["nothing", "costs", "polarity"]
-Kind: TypeAlias = Literal["share", "mean", "ratio"]
-
 
 class MetricFunction(Protocol):
     """A metric as type checkers see it."""
@@ -69,19 +66,19 @@ class ClassificationMetric:
     """What it is called in a sentence."""
     formula: Callable[[Tally, float], Floats]
     """From the sums and the value of a ratio without a denominator, to the metric."""
-    kind: Kind
+    kind: Literal["share", "mean", "ratio"] = "ratio"
     """``share`` of items; ``mean`` over items of a number that the item alone decides; or ``ratio``
     to what the predictions decide, such as the number of mistakes."""
-    needs: Needs
+    needs: Literal["nothing", "costs", "polarity"] = "nothing"
     """What must be known of the labels."""
-    better: Literal["higher", "lower"]
-    bounds: tuple[float, float]
+    better: Literal["higher", "lower"] = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: str
+    undefined: str = "undefined: no items"
     """Why it is not defined, where it is not."""
-    of_mistakes: bool
+    of_mistakes: bool = False
     """Whether it looks at mistakes alone."""
-    macro: bool
+    macro: bool = False
     """Whether each label counts alike, and one without a denominator as `zero_division`."""
 
     @property
@@ -168,41 +165,28 @@ InputError
 """
 
 
-def class_metric(
-    *,
-    title: str,
-    kind: Kind = "ratio",
-    needs: Needs = "nothing",
-    better: Literal["higher", "lower"] = "higher",
-    bounds: tuple[float, float] = (0.0, 1.0),
-    undefined: str = "undefined: no items",
-    of_mistakes: bool = False,
-    macro: bool = False,
-) -> Callable[[Callable[..., Floats]], MetricFunction]:
+def class_metric(**declared: Any) -> Callable[[Callable[..., Floats]], MetricFunction]:
     """Make of a formula the function that people call, and register it.
 
     Parameters
     ----------
-    title, kind, needs, better, bounds, undefined, of_mistakes, macro
-        As the fields of :class:`ClassificationMetric`. The formula takes a tally, and
-        ``zero_division`` where it has a parameter of this name.
+    declared
+        Fields of :class:`ClassificationMetric`: ``title``, and what differs from the defaults. The
+        formula takes a tally, and ``zero_division`` where it has a parameter of this name.
+
+    Examples
+    --------
+    >>> from affectlab.evaluation.classification.metrics import costs
+    >>> metric = CLASSIFICATION_METRICS["emc"]
+    >>> metric.title, metric.needs, metric.kind, costs.emc.__name__
+    ('EMC', 'costs', 'ratio', 'emc')
     """
 
     def register(formula: Callable[..., Floats]) -> MetricFunction:
         name = formula.__name__
         takes_zero = "zero_division" in inspect.signature(formula).parameters
-        metric = ClassificationMetric(
-            name=name,
-            title=title,
-            formula=formula if takes_zero else lambda tally, _: formula(tally),
-            kind=kind,
-            needs=needs,
-            better=better,
-            bounds=bounds,
-            undefined=undefined,
-            of_mistakes=of_mistakes,
-            macro=macro,
-        )
+        of_tally = formula if takes_zero else lambda tally, _: formula(tally)
+        metric = ClassificationMetric(name=name, formula=of_tally, **declared)
         _METRICS[name] = metric
 
         @wraps(formula)
