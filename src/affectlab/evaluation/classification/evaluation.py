@@ -457,6 +457,7 @@ def evaluate_classification(
     judged = judged_on(classes, judging, missing)
     cases = list(_cases(classes, judging, judged))
     options: dict[str, Any] = {"n_boot": n_boot, "confidence": confidence, "seed": of_draws}
+    metrics = None if metrics is None else tuple(metrics)
     frames: list[pl.DataFrame] = []
     per_class: list[pl.DataFrame] = []
     confusions: dict[str, Confusion | MultilabelConfusion] = {}
@@ -503,6 +504,7 @@ def evaluate_classification(
         distances,
         notes,
         {"missing": missing, "n_boot": n_boot, "confidence": confidence},
+        metrics,
     )
 
 

@@ -47,7 +47,6 @@ __all__ = ["ModelComparison", "compare_models"]
 
 _DEFAULT = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _KEYS = ("model_a", "model_b", "metric")
-_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
 
 
 _MOST_PAIRS = 10
@@ -88,13 +87,14 @@ def _result(
 ) -> ModelComparison:
     """Lay the differences out, each pair in a table of its own where they are few."""
     few = len(pairs) <= _MOST_PAIRS
+    titles = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
     caption = "Differences, the first model minus the second."
     columns = difference_columns(frame, [Key(name) for name in _KEYS], ("first", "second"))
     tables = [Table("differences", caption, frame, columns, limit=0 if few else 60)]
     verdicts = []
     for pair in pairs:
         rows = frame.filter(model_a=pair[0], model_b=pair[1]).with_columns(
-            pl.col("metric").replace_strict(_TITLES).alias("title")
+            pl.col("metric").replace_strict(titles).alias("title")
         )
         verdicts.append(_verdict(rows, *pair))
         if few:

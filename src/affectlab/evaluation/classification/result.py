@@ -82,6 +82,7 @@ def classification_result(
     more: Sequence[Table],
     notes: Sequence[str],
     settings: Mapping[str, Any],
+    asked: Sequence[str] | None = None,
 ) -> ClassificationResult:
     """Lay out how models and people do.
 
@@ -97,10 +98,17 @@ def classification_result(
         What was left out or assumed.
     settings
         What was asked for: ``missing``, ``n_boot``, ``confidence``.
+    asked
+        Metrics that were asked for, which people are shown in place of the usual ones.
     """
-    shown, rest = _tables(metrics, per_class, confusions, classes, settings["confidence"])
+    (estimates,) = Estimates.of(metrics, KEYS).tables
+    shown = [
+        replace(estimates, name="metrics", caption="All metrics.", limit=0),
+        _by_rater(metrics, classes, settings["confidence"], asked),
+        *_matrices(classes, confusions),
+    ]
     result = ClassificationResult(
-        (*shown, *more, *rest),
+        (*shown, *more, *_rest(metrics, per_class, confusions, classes)),
         notes=tuple(notes),
         settings={**settings_of(classes, costs), **settings},
         classes=classes,
@@ -154,9 +162,6 @@ def settings_of(classes: Classes, costs: CostMatrix | None) -> dict[str, Any]:
 
 _OF_CLASSES = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _OF_SETS = ("exact_match", "macro_f1", "micro_f1")
-_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()} | {
-    "exact_match": "exactly right"
-}
 _NARROW = ("acc2", "macro_f1")
 """Metrics of classes whose intervals only the table of metrics holds."""
 _MOST_MODELS = 3
@@ -202,24 +207,24 @@ _REST = {
 """Tables that only files hold: caption and columns."""
 
 
-def _tables(
-    metrics: pl.DataFrame,
-    per_class: pl.DataFrame,
-    confusions: Mapping[str, Confusion | MultilabelConfusion],
-    classes: Classes,
-    confidence: float,
-) -> tuple[list[Table], list[Table]]:
-    """Lay out what was computed: the metrics and what people are shown, and the rest."""
-    (estimates,) = Estimates.of(metrics, KEYS).tables
-    tables = [
-        replace(estimates, name="metrics", caption="All metrics.", limit=0),
-        _by_rater(metrics, classes, confidence),
-    ]
+def _matrices(
+    classes: Classes, confusions: Mapping[str, Confusion | MultilabelConfusion]
+) -> Iterator[Table]:
+    """Give what the first models take for what, as people read it."""
     seen = [name for name in classes.raters if name in confusions][:_MOST_MODELS]
     for rater in () if classes.multilabel else seen:
         table = confusions[rater].tables[-1]
         caption = f"{rater}: {table.caption[0].lower()}{table.caption[1:]}"
-        tables.append(replace(table, name=file_part(f"{table.name}_{rater}"), caption=caption))
+        yield replace(table, name=file_part(f"{table.name}_{rater}"), caption=caption)
+
+
+def _rest(
+    metrics: pl.DataFrame,
+    per_class: pl.DataFrame,
+    confusions: Mapping[str, Confusion | MultilabelConfusion],
+    classes: Classes,
+) -> list[Table]:
+    """Give the tables that only files hold."""
     pairs = [
         seen.to_frame().filter(pl.col("count") > 0).select(pl.lit(rater).alias("rater"), pl.all())
         for rater, seen in confusions.items()
@@ -232,14 +237,16 @@ def _tables(
         # Sets of classes are written as text, which a file can hold.
         "answers": classes.to_frame().with_columns(cs.list().list.join("; ")),
     }
-    return tables, [
+    return [
         Table(name, caption, frames[name], columns, limit=0)
         for name, (caption, columns) in _REST.items()
         if frames[name].height
     ]
 
 
-def _by_rater(metrics: pl.DataFrame, classes: Classes, confidence: float) -> Table:
+def _by_rater(
+    metrics: pl.DataFrame, classes: Classes, confidence: float, asked: Sequence[str] | None
+) -> Table:
     """Give one row per rater: the value of each metric, with its interval."""
     names = metrics["metric"].unique(maintain_order=True).to_list()
     frame = metrics.group_by("rater", maintain_order=True).agg(pl.first("role", "n_items"))
@@ -250,10 +257,12 @@ def _by_rater(metrics: pl.DataFrame, classes: Classes, confidence: float) -> Tab
     sets = classes.multilabel
     columns = [Key("rater"), Count("n_items", "n"), Text("role", "kind", spare=True)]
     intervals = False
-    for name in _OF_SETS if sets else _OF_CLASSES:
+    usual = _OF_CLASSES if asked is None else asked
+    for name in _OF_SETS if sets else usual:
         if name not in names:
             continue
-        columns.append(Number(name, _TITLES[name], decimals=2))
+        head = "exactly right" if name == "exact_match" else CLASSIFICATION_METRICS[name].title
+        columns.append(Number(name, head, decimals=2))
         if (sets or name not in _NARROW) and frame[f"{name}_low"].is_finite().any():
             columns.append(Interval(name, "interval", decimals=2))
             intervals = True

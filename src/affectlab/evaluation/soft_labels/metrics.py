@@ -258,8 +258,9 @@ def _why_none(n_endless: int, n_items: int, *, are_differences: bool) -> str:
         return f"infinite: a label that was chosen is given 0 at {where}"
     if n_items:
         return ""
-    both = "on which both are defined" if are_differences else "with a distribution on both sides"
-    return f"undefined: no stimulus {both}"
+    if are_differences:
+        return "undefined: no stimulus on which both are defined"
+    return "undefined: no stimulus with a distribution on both sides"
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
