@@ -12,7 +12,7 @@ import polars.selectors as cs
 
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.classes import NO_ANSWER, Classes
 from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
@@ -174,17 +174,16 @@ _MEANING = (
     "ECC: accuracy in which a near miss counts in part. EMC: how mild the mistakes are. All are "
     "better when higher."
 )
-_NUMBERS = {
-    "per_class": ("precision", "recall", "f1"),
-    "people": ("mean", "sd", "lowest", "highest"),
-}
-_REST = {
+_REST: dict[str, tuple[str, tuple[Column, ...]]] = {
     "per_class": (
         "Precision, recall and F1 of every rater and class.",
         (
-            *(Key("rater"), Key("label", "class")),
-            *map(Number, _NUMBERS["per_class"]),
-            *(Count("support", "true"), Count("predicted"), Text("status")),
+            Key("rater"),
+            Key("label", "class"),
+            *map(Number, ("precision", "recall", "f1")),
+            Count("support", "true"),
+            Count("predicted"),
+            Text("status"),
         ),
     ),
     "confusion": (
@@ -193,13 +192,17 @@ _REST = {
     ),
     "people": (
         "Metrics of people, each counting once.",
-        (Key("metric"), *map(Number, _NUMBERS["people"]), Count("people")),
+        (Key("metric"), *map(Number, ("mean", "sd", "lowest", "highest")), Count("people")),
     ),
     "coverage": (
         "Stimuli that were answered.",
         (
-            *(Key("rater"), Text("role", "kind"), Count("answered"), Count("of")),
-            *(Share("share"), Count("ties")),
+            Key("rater"),
+            Text("role", "kind"),
+            Count("answered"),
+            Count("of"),
+            Share("share"),
+            Count("ties"),
         ),
     ),
     "answers": ("Truth and answers.", (Key("stimulus"), Text("truth"))),
