@@ -52,7 +52,16 @@ def metrics(al):
         "one class": evaluation.classification_metrics(
             ["awe"] * 5, ["awe"] * 5, "mikels", n_boot=20, seed=1
         ),
-        "known": evaluation.CLASSIFICATION_METRICS,
+        "known": {
+            name: {
+                field: getattr(metric, field)
+                for field in (
+                    *("name", "title", "better", "needs", "undefined", "formula"),
+                    *("bounded", "ratio"),
+                )
+            }
+            for name, metric in evaluation.CLASSIFICATION_METRICS.items()
+        },
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
             [["joy", "love"], ["fear"], []],
