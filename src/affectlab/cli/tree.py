@@ -214,7 +214,10 @@ TREE = Branch(
         "evaluate": Branch(
             "Do models agree with people, and how do they err?",
             {
-                "leaderboard": "evaluate.leaderboard:leaderboard",
+                "leaderboard": Command(
+                    "cli.evaluate.leaderboard:leaderboard",
+                    "results/ --out leaderboard.html --sort kappa",
+                ),
                 "outcomes": Operation(
                     "evaluation.outcomes:outcome_table",
                     "answers.csv --by model,prompt --figures figures/",
@@ -293,7 +296,17 @@ TREE = Branch(
                     rare=("good", "poor", "n_permutations", "confidence"),
                     models_scale="interval",
                 ),
-                "text": "evaluate.text:text",
+                "text": Command(
+                    "cli.evaluate.text:text",
+                    "texts.csv --metric bart:facebook/bart-large-cnn --by source",
+                    rare=("parts", "batch", "precision", "cache", "item", "images", "set_aside"),
+                    panels={
+                        "What FILE holds": (
+                            *("reactions", "rater", "raters", "stimuli", "candidate"),
+                            *("reference", "image", "item", "images", "set_aside"),
+                        ),
+                    },
+                ),
             },
         ),
         "stimuli": Branch(
