@@ -224,7 +224,9 @@ SCORES = pl.DataFrame(
     orient="row",
 )
 METRICS = Ratings(
-    SCORES.rename({"item": "stimulus", "metric": "rater", "score": "value"}), scale="interval"
+    SCORES.rename({"item": "stimulus", "metric": "rater", "score": "value"}),
+    scale="interval",
+    raters={"rater": ["clip", "bert"], "rater_kind": ["model"] * 2},
 )
 
 
@@ -425,7 +427,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
         ),
     ],
     "evaluate_preference_metrics": lambda s: evaluation.evaluate_preference_metrics(
-        evaluation.preferences(s(VERDICTS)), s(SCORES), n_boot=20, seed=1
+        evaluation.preferences(s(VERDICTS)), s(METRICS), n_boot=20, n_permutations=49, seed=1
     ),
     "preferences": lambda s: evaluation.preferences(s(VERDICTS), n_boot=20, seed=1),
     "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), n_boot=20, seed=1),
@@ -434,9 +436,6 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ),
     "preference_pairs": lambda s: evaluation.preference_pairs(s(PANEL), k=1, seed=1),
     "reaction_pairs": lambda s: evaluation.reaction_pairs(s(LISTENERS), s(MACHINES), n=10, seed=1),
-    "metric_sees_preference": lambda s: evaluation.metric_sees_preference(
-        s(METRICS), evaluation.preferences(s(VERDICTS)), n_boot=20, n_permutations=49, seed=1
-    ),
     "choose_golden": lambda s: reliability.choose_golden(
         s(PEOPLE), 4, share=0.5, min_ratings=3, label="joy", seed=1
     ),

@@ -47,7 +47,17 @@ SCALE = ("--scale", "0-100 interval", "--n-boot", "100")
 def test_metrics_groups_and_ceiling(files: tuple[Path, Path], tmp_path: Path) -> None:
     people, metrics = files
     to, folder = tmp_path / "merit.csv", tmp_path / "figures"
-    options = ("--by", "kind,actor", "--ceiling", "--splits", "5", "--out", to, "--figures", folder)
+    options = (
+        "--by",
+        "kind,actor",
+        "--ceiling",
+        "--n-splits",
+        "5",
+        "--out",
+        to,
+        "--figures",
+        folder,
+    )
     content = result(people, "--models", metrics, *SCALE, *options)
     assert content["schema"] == "affectlab/evaluate-difference/1"
     found, about = content["result"], content["result"]["settings"]

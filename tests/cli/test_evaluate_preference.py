@@ -14,12 +14,12 @@ from tests.cli.command import Done, run_here
 SCALE = ("--scale", "nominal:A,B,both,neither")
 
 
-def run(*arguments: str | Path, code: int = 0) -> Done:
-    return run_here("evaluate", "preference", *arguments, code=code)
+def run(*arguments: str | Path, verb: str = "preference", code: int = 0) -> Done:
+    return run_here("evaluate", verb, *arguments, code=code)
 
 
-def result(*arguments: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(*arguments, "--json").stdout)
+def result(*arguments: str | Path, verb: str = "preference") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(*arguments, "--json", verb=verb).stdout)
     return found
 
 
@@ -44,13 +44,13 @@ def judgements(tmp_path: Path) -> Path:
 
 
 def test_published_counts() -> None:
-    text = run("--counts", "human=707,model=292").stdout.replace("\u00a0", " ")
+    text = run("human=707,model=292").stdout.replace("\u00a0", " ")
     assert "human is preferred to model: 707 of 999 decided votes (70.8 %" in text
     assert "67.8 to 73.6 %" in text
-    found = result("--counts", "487,242,171")["result"]["shares"]
+    found = result("rank=487,plain=242,undecided=171")["result"]["shares"]
     assert [(row["choice"], row["count"]) for row in found[:3]] == [
-        ("A", 487),
-        ("B", 242),
+        ("rank", 487),
+        ("plain", 242),
         ("undecided", 171),
     ]
 
@@ -70,7 +70,6 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
     assert {path.name for path in folder.glob("*.svg")} == {
         "preference.svg",
         "preference_by_item.svg",
-        "verdicts.svg",
     }
     text = run(judgements, *SCALE).stdout
     assert max(map(len, text.splitlines())) <= 100
@@ -81,16 +80,18 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
 def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
     options = ("--n-boot", "50", "--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
-    found = result(file, *SCALE, *options)["result"]
+    found = result(file, *SCALE, *options, verb="preference-scale")["result"]
     assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
     assert len(found["pairs"]) == 3
     assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
-    assert "human is strongest" in run(file, *SCALE, "--n-boot", "20").stdout
+    text = run(file, *SCALE, "--n-boot", "20", verb="preference-scale").stdout
+    assert "human is strongest" in text
     pair = result(file, *SCALE, "--systems", "human,small")["result"]["shares"]
     assert [row["choice"] for row in pair[:2]] == ["human", "small"]
-    probit = result(file, *SCALE, "--n-boot", "0", "--strength", "thurstone")["result"]
+    without = (file, *SCALE, "--n-boot", "0", "--model", "thurstone")
+    probit = result(*without, verb="preference-scale")["result"]
     assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
-    assert "--systems to name two" in run(file, *SCALE, "--metric", file, code=2).stderr
+    assert "systems to name two" in run(file, *SCALE, code=2).stderr
 
 
 def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
@@ -99,12 +100,13 @@ def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
     metric = tmp_path / "clip.csv"
     rows = [f"{item},{0.9 if said == 'model' else 0.2}" for item, said in verdicts.items()]
     metric.write_text("item,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    told = result(judgements, *SCALE, "--metric", metric, "--n-boot", "50")["result"]
-    found = told["separation"]["separation"]
+    given = (judgements, *SCALE, "--models", metric, "--n-boot", "50")
+    found = result(*given, verb="preference-metrics")["result"]["areas"]
     assert found[0]["metric"] == "clip"
     assert found[0]["value"] == 1.0
-    text = run(judgements, *SCALE, "--metric", metric, "--n-boot", "50").stdout
-    assert "Does the metric see it?" in text
+    assert "clip: AUC 1.00" in run(*given, verb="preference-metrics").stdout
+    done = run(judgements, *SCALE, verb="preference-metrics", code=2)
+    assert "--scores scores.csv or --models" in done.stderr
 
 
 def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None:
@@ -113,21 +115,19 @@ def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None
     judged.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
     values = [f"i{k},{k // 2}" for k in range(40)]
     metric.write_text("item,value\n" + "\n".join(values) + "\n", encoding="utf-8")
-    given = (judged, "--scale", "nominal:human,model,both", "--metric", metric, "--n-boot", "50")
-    text = " ".join(run(*given).stdout.split())
-    assert "it is not shown to tell what people accept" in text
+    given = (judged, "--scale", "nominal:human,model,both", "--models", metric, "--n-boot", "50")
+    text = " ".join(run(*given, verb="preference-metrics").stdout.split())
+    assert "does not show that it sees what people prefer" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "FILE is missing"),
-        (["--counts", "human=x"], "'human=x' is not understood"),
-        (["--counts", "a=1,a=2"], "not understood"),
-        (["--counts", "a=1"], "two systems"),
-        (["{file}", "--counts", "a=1,b=2"], "got both"),
+        (["human=x"], "'human=x' is not understood"),
+        (["a=1,a=2"], "not understood"),
+        (["a=1"], "two systems"),
         (["{file}", *SCALE, "--systems", "human,gpt"], "unknown system 'gpt'"),
-        (["{file}", *SCALE, "--metric", "{file}x"], "{file}x"),
+        (["{file}x", *SCALE], "{file}x"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], words: str, judgements: Path) -> None:
@@ -146,9 +146,9 @@ def test_numbers_are_no_preferences(tmp_path: Path) -> None:
 def test_the_published_counts_of_the_guide_are_real() -> None:
     guide = Path(__file__).resolve().parents[2] / "docs" / "howto" / "preference-study.md"
     shown, verdicts = re.findall(r"```text\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
-    printed = run("--counts", "human=707,model=292").stdout
+    printed = run("human=707,model=292").stdout
     rows = {" ".join(row.split()) for row in printed.splitlines()}
     assert {" ".join(row.split()) for row in shown.splitlines()} <= rows
     counts = "machine=91,human=233,both good=47,both bad=11"
-    printed = run("--counts", counts, "--sampled", "500").stdout
+    printed = run(counts, "--sampled", "500", verb="preference-verdicts").stdout
     assert " ".join(verdicts.split()) in " ".join(printed.split())

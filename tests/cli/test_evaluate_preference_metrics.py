@@ -1,4 +1,4 @@
-"""``affectlab evaluate preference`` with scores of metrics, and verdicts with their intervals."""
+"""``affectlab evaluate preference-metrics`` and ``preference-verdicts``."""
 
 from __future__ import annotations
 
@@ -15,21 +15,16 @@ SCALE = ("--scale", "nominal:A,B,both,neither")
 PUBLISHED = "machine=91,human=233,both good=47,both bad=11"
 
 
-def run(*arguments: object, code: int = 0) -> Done:
-    return run_here("evaluate", "preference", *arguments, code=code)
+def run(verb: str, *arguments: object, code: int = 0) -> Done:
+    return run_here("evaluate", f"preference-{verb}", *arguments, code=code)
 
 
 def flat(text: str) -> str:
     return " ".join(text.replace("\u00a0", " ").split())
 
 
-def result(*arguments: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(*arguments, "--json").stdout)["result"]
-    return found
-
-
-def verdict_shares(*arguments: object) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = result(*arguments)["verdict_shares"]["verdict_shares"]
+def result(verb: str, *arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(verb, *arguments, "--json").stdout)["result"]
     return found
 
 
@@ -60,33 +55,30 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
 
 
 def test_published_counts_with_the_items_that_were_judged() -> None:
-    text = flat(run("--counts", PUBLISHED, "--sampled", 500).stdout)
+    text = flat(run("verdicts", PUBLISHED, "--sampled", 500).stdout)
     assert (
         "human is preferred 2.56 times as often as machine (233 to 91; interval 2.00 to 3.30)"
         in text
     )
     assert "machine is good on 138 of 382 items with a verdict (36.1 %" in text
     assert "118 of 500 items have no verdict" in text
-    shares = verdict_shares("--counts", PUBLISHED, "--sampled", 500)
+    shares = result("verdicts", PUBLISHED, "--sampled", 500)["verdict_shares"]
     rows = {(row["statistic"], row["of_what"]): row for row in shares}
     assert rows["ratio", "human to machine"]["value"] == pytest.approx(233 / 91)
     assert rows["decided", "items"]["count"] == 382
+    assert "sampled 100" in flat(run("verdicts", PUBLISHED, "--sampled", 100, code=2).stderr)
     # Where counts are not known to be of items, nothing is said of verdicts: 30 people who look at
     # 30 pictures make 900 votes, not 900 items.
-    votes = "rank=487,plain=242,indistinct=171"
-    assert "verdict_shares" not in result("--counts", votes)
-    assert "item" not in run("--counts", votes).stdout
-    done = run("--counts", votes, "--system", "rank", code=2)
-    assert "expected --sampled" in flat(done.stderr)
-    assert "verdict_shares" not in result("--counts", "human=707,model=292")
+    votes = run_here("evaluate", "preference", "rank=487,plain=242,indistinct=171")
+    assert "item" not in votes.stdout
 
 
 def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) -> None:
     judged, items, scores = study
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--by", "emotion,source")
     areas, figures = tmp_path / "areas.csv", tmp_path / "figures"
-    content = result(*options, "--n-boot", 200, "--areas", areas, "--figures", figures)
-    told, about = content["metrics"], content["metrics"]["settings"]
+    told = result("metrics", *options, "--n-boot", 200, "--out", areas, "--figures", figures)
+    about = told["settings"]
     rows = {(row["metric"], row["by"], row["group"]): row for row in told["areas"]}
     assert rows["sees", "", "all"]["verdict"] == "sees"
     assert rows["blind", "", "all"]["verdict"] == "does not show that it sees"
@@ -94,7 +86,8 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     assert about["cluster"] == "pair"
     assert about["n_clusters"] <= 90
     assert about["system"] == "machine"
-    assert {"machine", "human", "both", "good", "poor"} == {row["group"] for row in told["means"]}
+    groups = {"machine", "human", "both", "good", "poor", "good less poor"}
+    assert groups == {row["group"] for row in told["means"]}
     assert told["differences"][0]["verdict"] == "sees sees more"
     kept = about["n_good"] + about["n_poor"] + sum(about["set_aside"].values())
     assert kept == 180
@@ -107,10 +100,10 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
         "preference_metrics_by_emotion.svg",
         "preference_metrics_by_source.svg",
     } <= names
-    shares = content["verdict_shares"]["verdict_shares"]
+    shares = result("verdicts", judged, *SCALE, "--stimuli", items)["verdict_shares"]
     decided = {row["statistic"]: row for row in shares}["decided"]
     assert decided["of"] == 180
-    text = run(*options, "--n-boot", 200).stdout
+    text = run("metrics", *options, "--n-boot", 200).stdout
     assert max(map(len, text.splitlines())) <= 100
     said = flat(text)
     assert "Which metric sees what people prefer?" in said
@@ -119,19 +112,18 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     assert "does not show that it sees what people prefer" in said
     assert "groups of items that share a pair" in said
     assert "By emotion; the interval holds for all 4 areas at once" in said
-    assert "areas written to" not in said
 
 
 def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
     judged, items, scores = study
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--n-boot", 100)
-    of_votes = result(*options, "--unit", "vote")["metrics"]["settings"]
+    of_votes = result("metrics", *options, "--unit", "vote")["settings"]
     assert of_votes["unit"] == "vote"
     assert of_votes["n_good"] + of_votes["n_poor"] + sum(of_votes["set_aside"].values()) == 540
-    wide = result(*options, "--margin", 0.3)["metrics"]["areas"]
+    wide = result("metrics", *options, "--margin", 0.3)["areas"]
     verdict = {row["metric"]: row["verdict"] for row in wide}
     assert verdict["blind"] == "sees no more than the margin"
-    other = result(*options, "--system", "human")["metrics"]
+    other = result("metrics", *options, "--system", "human")
     assert other["settings"]["system"] == "human"
     assert other["areas"][0]["value"] < 0.5
 
@@ -146,10 +138,6 @@ def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
         (["--scores", "{scores}", "--margin", "0.7"], "margin 0.7"),
         (["--scores", "{scores}", "--systems", "human,gpt"], "unknown system 'gpt'"),
         (["--scores", "{scores}", "--system", "gpt"], "unknown system 'gpt'"),
-        (["--by", "emotion"], "--by is about --scores"),
-        (["--margin", "0.1"], "--margin is about --scores"),
-        (["--unit", "vote"], "--unit vote is about --scores"),
-        (["--sampled", "20"], "sampled 20: there are 180 items"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -157,27 +145,24 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     judged, items, scores = study
     given = [part.format(folder=judged.parent, judged=judged, scores=scores) for part in options]
-    done = run(judged, *SCALE, "--stimuli", items, *given, code=2)
+    done = run("metrics", judged, *SCALE, "--stimuli", items, *given, code=2)
     assert done.stdout == ""
     assert words in flat(done.stderr)
     assert "Traceback" not in done.stderr
 
 
-def test_counts_have_no_scores(study: tuple[Path, Path, Path]) -> None:
-    done = run("--counts", PUBLISHED, "--scores", study[2], code=2)
-    assert "--scores needs the verdict of every item" in flat(done.stderr)
-    assert "sampled 100" in flat(run("--counts", PUBLISHED, "--sampled", 100, code=2).stderr)
-
-
-def test_items_without_any_verdict_are_no_error(tmp_path: Path) -> None:
+def test_items_without_any_verdict_are_said(tmp_path: Path) -> None:
     file = tmp_path / "tied.csv"
     rows = [f"i{k},j{judge},{'AB'[judge]},human,model" for k in range(5) for judge in range(2)]
     file.write_text("stimulus,rater,value,A,B\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    assert "verdict_shares" not in result(file, *SCALE)
-    assert "Verdicts of the items" not in run(file, *SCALE).stdout
+    assert "no item has a verdict" in run("verdicts", file, *SCALE, code=2).stderr
 
 
 def test_verdicts_are_drawn_by_pair(study: tuple[Path, Path, Path]) -> None:
     judged, items, _ = study
-    text = flat(run(judged, *SCALE, "--stimuli", items, "--n-boot", 50).stdout)
+    given = ("verdicts", judged, *SCALE, "--stimuli", items)
+    text = flat(run(*given, "--n-boot", 50).stdout)
     assert "percentile bootstrap of clusters, 50 replicates; decided: Wilson interval" in text
+    assert "percentile bootstrap of clusters, 1000 replicates" in flat(run(*given).stdout)
+    assert "share of two" in flat(run(*given, "--n-boot", 0).stdout)
+    assert "sampled 20: there are 180 items" in flat(run(*given, "--sampled", 20, code=2).stderr)

@@ -90,7 +90,7 @@ def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -
     assert means[own.name, "human"]["value"] == pytest.approx(by_hand)
     assert means[own.name, "human"]["n_items"] == 6
     assert means[own.name, "human"]["low"] < by_hand < means[own.name, "human"]["high"]
-    told = {row["metric"].split()[0]: row for row in found["metrics"]}
+    told = {row["metric"].split()[0]: row for row in found["settings"]["metrics"]}
     assert told["BARTScore"]["direction"] == "candidate -> reference"
     assert told["CLIPScore"]["settings"]["sentence"] == "socratis"
     assert told["BARTScore"]["weights"] == own.fingerprint()
@@ -117,7 +117,7 @@ def test_long_texts_are_warned_of(places: dict[str, str], tmp_path: Path) -> Non
     assert scores["truncated"].to_list() == [True, False]
     assert scores["n_tokens"][0] > 64
     found = json.loads(run(file, "--metric", f"bart:{places['bart']}", "--json").stdout)
-    assert found["result"]["metrics"][0]["n_truncated"] == 1
+    assert found["result"]["settings"]["metrics"][0]["n_truncated"] == 1
 
 
 def test_set_aside(places: dict[str, str], table: Path) -> None:
@@ -130,6 +130,7 @@ def test_set_aside(places: dict[str, str], table: Path) -> None:
     done = run(table, *clip, code=2)
     assert "row 1: the candidate is empty" in " ".join(done.stderr.split())
     found = json.loads(run(table, *clip, "--set-aside", "--json").stdout)["result"]
+    found = found["settings"]
     assert (found["n_items"], found["n_set_aside"]) == (7, 5)
     assert any("p1.png cannot be read" in sentence for sentence in found["set_aside"])
     kept = pl.read_csv(table).filter(~pl.col("item").is_in(["i0", "i1", "i4", "i7", "i10"]))
@@ -165,7 +166,7 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
     frame.write_csv(table)
     asked = (table, "--metric", f"clip:{places['clip']},sentence=socratis")
     assert "row 3: the emotion is empty" in " ".join(run(*asked, code=2).stderr.split())
-    found = json.loads(run(*asked, "--set-aside", "--json").stdout)["result"]
+    found = json.loads(run(*asked, "--set-aside", "--json").stdout)["result"]["settings"]
     assert (found["n_items"], found["n_set_aside"]) == (11, 1)
 
 
@@ -175,7 +176,6 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
         (("--metric", "brat:x"), "unknown text metric 'brat'"),
         (("--metric", "bart:/nowhere/at/all"), "no such folder"),
         (("--metric", "bart:BART", "--by", "colour"), "unknown column 'colour'"),
-        (("--metric", "bart:BART", "--out", "scores.txt"), "ends in .csv or .parquet"),
         (("--metric", "bart:BART", "--rater", "x"), "--rater is for reactions"),
         (("--metric", "clip:BERT"), "takes no images"),
         (("--metric", "bart:BART", "--out", "nowhere/scores.csv"), "folder nowhere does not exist"),

@@ -202,6 +202,39 @@ def _copied(source: Path) -> Callable[[Path], None]:
     return copy
 
 
+def _judgements(*systems: str) -> Callable[[Path], None]:
+    """Choices between two systems at a time; those named first are better."""
+
+    def write(path: Path) -> None:
+        rng = np.random.default_rng(5)
+        rows = ["item,judge,answer,A,B"]
+        for item in range(60):
+            a, b = rng.choice(len(systems), 2, replace=False)
+            for judge in range(6):
+                chosen = "A" if rng.random() < 1 / (1 + np.exp(a - b)) else "B"
+                rows.append(f"i{item},j{judge},{chosen},{systems[a]},{systems[b]}")
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    return write
+
+
+def _scores(path: Path) -> None:
+    score = np.random.default_rng(6).random(60)
+    table = {"item": [f"i{k}" for k in range(60)], "metric": ["clip"] * 60, "score": score}
+    pl.DataFrame(table).write_csv(path)
+
+
+def _differences(path: Path) -> None:
+    _one_label(path)
+    kind = pl.when(pl.col("gender") == "man").then(pl.lit("intra")).otherwise(pl.lit("inter"))
+    pl.read_csv(path).select("stimulus", "rater", "value", kind=kind).write_csv(path)
+
+
+def _metrics(path: Path) -> None:
+    near = [(3 * k) % 8 + 0.1 * (k % 5) for k in range(120)]
+    pl.DataFrame({"stimulus": [f"face{k:02d}" for k in range(120)], "L1": near}).write_csv(path)
+
+
 def _pairs(path: Path) -> None:
     study_of_pairs(path.parent)
     (path.parent / "five").mkdir()
@@ -229,6 +262,10 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "examples/study-faces.toml": lambda path: _copied(EXAMPLES)(path.parent),
     "my-study.toml": _study,
     "RC_2019-01.zst": _comments,
+    "judgements.csv": _judgements("human", "model"),
+    "arena.csv": _judgements("human", "large", "small"),
+    "scores.csv": _scores,
+    "metrics.csv": _metrics,
     "plan.toml": _copied(EXAMPLES / "curate/plan.toml"),
 }
 _MIKELS = {
@@ -247,6 +284,7 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     ),
     "rate difference": {"pairs.csv": _faces_in_pairs},
     "train heads": {"ratings.csv": _heads},
+    "evaluate difference": {"ratings.csv": _differences},
     "stimuli captions": {"pairs.csv": _captions},
     "stimuli taxonomy revise": {"pilot.csv": _choices},
     "study golden": {"my-study.toml": _piloted},

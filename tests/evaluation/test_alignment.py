@@ -81,8 +81,8 @@ def test_drawing_people_widens_the_interval() -> None:
     people, models = study(np.random.default_rng(4), 6, 150, 2, [1.6])
     sides = people_of(people), models_of(models)
     both, units, raters = (
-        alignment(*sides, n_boot=300, resample=how, seed=0).difference.frame
-        for how in ("both", "units", "raters")
+        alignment(*sides, n_boot=300, target=how, seed=0).difference.frame
+        for how in ("both", "stimuli", "raters")
     )
     assert both["se"][0] > 1.2 * units["se"][0]
     assert both["se"][0] > raters["se"][0]
@@ -359,7 +359,7 @@ def test_models_on_another_scale() -> None:
         ({"epsilon": 1.0}, "epsilon"),
         ({"n_boot": -1}, "n_boot"),
         ({"n_boot": 1}, "one replicate has no spread"),
-        ({"resample": "everything"}, "resample"),
+        ({"target": "everything"}, "target"),
         ({"exclude": ["joy"]}, "unknown label 'joy'"),
         ({"exclude": ["e0", "e1"]}, "no label is left"),
     ],

@@ -10,8 +10,8 @@ import pytest
 from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
+from affectlab.core.inference import Target
 from affectlab.evaluation import alignment, spearman_with_people
-from affectlab.evaluation.human_alignment.bootstrap import Resample
 
 # -- control runs ----------------------------------------------------------------------------------
 
@@ -92,21 +92,21 @@ def test_two_people_are_not_resampled() -> None:
 @pytest.mark.parametrize("n_people", [1, 2])
 def test_other_people_are_not_drawn_from_one_or_two(n_people: int) -> None:
     people, models = study(np.random.default_rng(18), n_people, 60, 1, [1.5])
-    with pytest.raises(InputError, match="expected three or more people, or resample 'units'"):
-        alignment(people_of(people), models_of(models), n_boot=50, resample="raters", seed=0)
+    with pytest.raises(InputError, match="expected three or more raters, or target 'stimuli'"):
+        alignment(people_of(people), models_of(models), n_boot=50, target="raters", seed=0)
 
 
 @pytest.mark.parametrize(
-    ("resample", "words"),
+    ("target", "words"),
     [
-        ("units", "the human range of these 5 people"),
+        ("stimuli", "the human range of these 5 people"),
         ("raters", "the human range on these 80 stimuli"),
         ("both", "the human range: its"),
     ],
 )
-def test_the_sentence_says_whom_the_interval_is_about(resample: Resample, words: str) -> None:
+def test_the_sentence_says_whom_the_interval_is_about(target: Target, words: str) -> None:
     people, models = study(np.random.default_rng(31), 5, 80, 1, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=60, resample=resample, seed=0)
+    found = alignment(people_of(people), models_of(models), n_boot=60, target=target, seed=0)
     assert words in found.sentences[0]
 
 

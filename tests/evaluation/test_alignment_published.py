@@ -16,6 +16,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab import InputError, Ratings
+from affectlab.core.inference import draw_crossed
 from affectlab.evaluation import (
     alpha_by_side,
     discrepancy,
@@ -27,7 +28,6 @@ from affectlab.evaluation import (
     rater_table,
     spearman_with_people,
 )
-from affectlab.evaluation.human_alignment.bootstrap import draw
 from affectlab.evaluation.human_alignment.discrepancy import _of_label
 from affectlab.evaluation.human_alignment.panel import panel_of
 
@@ -245,7 +245,7 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
     panel = panel_of(*sides(9))
     order = [int(name[1:]) for name in panel.stimuli]
     people, models = people[:, :, order], models[:, :, order]
-    draws = draw(order, PEOPLE, 6, "both", 3)
+    draws = draw_crossed(order, PEOPLE, 6, "both", 3)
     for e, part in enumerate(panel.parts):
         found = _of_label(part, draws)
         for f, model in enumerate(models):
@@ -255,7 +255,7 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
                     for s in range(model.shape[1]):
                         if np.isnan(people[j, e, s]) or np.isnan(model[e, s]):
                             continue
-                        weight = float(draws.people[b, j]) * float(draws.items[b, s])
+                        weight = float(draws.raters[b, j]) * float(draws.stimuli[b, s])
                         total += weight * (people[j, e, s] - model[e, s])
                         n += weight
                 assert found.rows[f, b] == pytest.approx(total / n, abs=1e-12)

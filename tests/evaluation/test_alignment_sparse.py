@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from tests.evaluation.panels import Array, models_of, people_of, table
 
+from affectlab.core.inference import draw_crossed
 from affectlab.evaluation import alignment, human_ceiling
-from affectlab.evaluation.human_alignment.bootstrap import draw
 from affectlab.evaluation.human_alignment.kappa import kappas, pooled_kappas, shares_little
 from affectlab.evaluation.human_alignment.panel import panel_of
 
@@ -87,14 +87,14 @@ def test_every_row_is_what_all_pairs_of_answers_give(scale: str, distance: Any) 
         names = [f"p{k}" for k in range(6)]
         sides = table(people, names, "human", scale), table(models, ["m", "n"], "model", scale)
         panel = panel_of(*sides)
-        draws = draw(panel.stimuli, panel.people, 4, "both", trial)
+        draws = draw_crossed(panel.stimuli, panel.people, 4, "both", trial)
         found = pooled_kappas(panel, draws)[0]
         kept = [int(name[1:]) for name in panel.stimuli]
         who = [int(name[1:]) for name in panel.people]
         said, judged = people[who, 0][:, kept], models[:, 0][:, kept]
         n_met = (~np.isnan(said)).sum(axis=0)
         for row in range(draws.n_rows):
-            weight, copies = draws.items[row].astype(float), draws.people[row].astype(float)
+            weight, copies = draws.stimuli[row].astype(float), draws.raters[row].astype(float)
             for f, answers in enumerate(judged):
                 used = np.flatnonzero((n_met > 1) & ~np.isnan(answers))
                 lists = [
@@ -142,7 +142,7 @@ def differences(
     for _ in range(n_studies):
         people, model = sparse(rng, n, n_people, per, vary)
         panel = panel_of(people_of(people), models_of(model, scale="0-7"))
-        draws = draw(panel.stimuli, panel.people, 0, "both", 0)
+        draws = draw_crossed(panel.stimuli, panel.people, 0, "both", 0)
         for found, kept in (
             (pooled_kappas(panel, draws)[0], of_pooled),
             (kappas(panel, draws)[0], of_pairs),

@@ -155,7 +155,7 @@ def test_constant_people() -> None:
     [
         ({"n_boot": -2}, "n_boot"),
         ({"confidence": 0.0}, "confidence"),
-        ({"resample": "rows"}, "resample"),
+        ({"target": "rows"}, "target"),
         ({"exclude": ["joy"]}, "unknown label"),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import classes_of, load_thresholds, read_truth, score_variants
-from affectlab.evaluation.classes.votes import highest, leave_one_out, pooled
+from affectlab.evaluation.classes.rules import highest, leave_one_out, pooled
 from affectlab.ratings import Ratings, read_ratings
 
 NAN = math.nan

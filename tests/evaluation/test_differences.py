@@ -73,7 +73,7 @@ def test_replicates_equal_a_plain_loop_over_drawn_items(clustered: bool) -> None
     kind = np.array(["intra", "inter"])[np.random.default_rng(0).integers(0, 2, 120)]
     clusters = np.arange(120) // 10 if clustered else None
     pairs, _ = pairs_of(
-        y, x, names=None, by={"kind": kind}, clusters=clusters, score="mean", label=None
+        y, x, names=None, by={"kind": kind}, cluster=clusters, score="mean", label=None
     )
     drawn = replicate(pairs, measure(pairs, METRICS), 40, seed=7)
     weights = _draw(pairs, np.random.default_rng(7), 40).astype(int)
@@ -94,7 +94,7 @@ def test_replicates_equal_a_plain_loop_over_drawn_items(clustered: bool) -> None
 
 def test_bins_hardly_change_the_fit_of_replicates() -> None:
     y, x = simulated(5000, 1, seed=1)
-    pairs, _ = pairs_of(y, x, names=None, by={}, clusters=None, score="mean", label=None)
+    pairs, _ = pairs_of(y, x, names=None, by={}, cluster=None, score="mean", label=None)
     drawn = replicate(pairs, measure(pairs, ("plcc_fit", "rmse_fit")), 16, seed=5)[:, 0, 0]
     weights = _draw(pairs, np.random.default_rng(5), 16).astype(int)
     for b in range(16):
@@ -223,7 +223,7 @@ def test_clusters_widen_intervals_where_actors_differ() -> None:
     x = slope * y + rng.normal(size=600)
     alone = difference_metrics(y, x, metrics=["plcc"], n_boot=400, seed=0)["0", "all", "plcc"]
     joint = difference_metrics(
-        y, x, by={"actor": actor}, clusters="actor", metrics=["plcc"], n_boot=400, seed=0
+        y, x, by={"actor": actor}, cluster="actor", metrics=["plcc"], n_boot=400, seed=0
     )
     one = joint["0", "all", "plcc"]
     assert one.se > 1.5 * alone.se
@@ -354,9 +354,9 @@ def test_input_that_cannot_be_used() -> None:
     fails("unknown score", people, models, score="median")
     fails("one for each of 20", y, x, by={"actor": [1, 2]})
     fails("which arrays lack", y, x, by=["actor"])
-    fails("unknown attribute 'actor'", y, x, clusters="actor")
-    fails("all items belong to one", y, x, clusters=np.zeros(20))
-    fails("item 0 belongs to none", y, x, clusters=[None] * 20)
+    fails("unknown attribute 'actor'", y, x, cluster="actor")
+    fails("all items belong to one", y, x, cluster=np.zeros(20))
+    fails("item 0 belongs to none", y, x, cluster=[None] * 20)
     fails("did you mean 'actor'", people, models, by=["actr"])
     fails("no labels", people, models, label="joy")
     fails("needs the ratings of people", y, x, ceiling=True)

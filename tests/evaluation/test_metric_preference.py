@@ -16,7 +16,6 @@ from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     evaluate_preference_metrics,
     metric_scores,
-    metric_sees_preference,
     preferences,
 )
 from affectlab.evaluation.preference.areas import (
@@ -78,7 +77,7 @@ def test_areas_are_those_of_scikit_learn(seed: int, n: int, levels: int) -> None
     found = evaluate_preference_metrics(said, scores, n_boot=0)
     assert found.areas["value"][0] == pytest.approx(roc_auc_score(good, x))
     assert (found.areas["n_good"][0], found.areas["n_poor"][0]) == (good.sum(), (~good).sum())
-    assert found.n_without == 2
+    assert found.settings["n_without_scores"] == 2
 
 
 def test_group_means_of_table_2_come_from_item_scores() -> None:
@@ -167,7 +166,7 @@ def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
         assert means[0, 0] == pytest.approx(score[rows][good].mean())
     scores = {**table(said, m=score), "pair": pair}
     found = evaluate_preference_metrics(said, scores, cluster="pair", n_boot=300, seed=0)
-    assert found.n_clusters == 20
+    assert found.settings["n_clusters"] == 20
     assert found.areas["se"][0] == pytest.approx(np.nanstd(fast, ddof=1), rel=0.2)
 
 
@@ -310,20 +309,6 @@ def test_votes_of_judges_count_one_by_one() -> None:
     assert "no majority" in of_items.judged.aside
 
 
-def test_it_agrees_with_the_older_table() -> None:
-    found = preferences(votes(seed=3))
-    x = np.random.default_rng(1).normal(size=90)
-    at = [int(name[1:]) for name in found.items]
-    old = metric_sees_preference(x[at], found, n_boot=400, n_permutations=0, seed=0)
-    scores = {"item": [f"i{k}" for k in range(90)], "metric": ["m"] * 90, "score": x}
-    new = evaluate_preference_metrics(found, scores, n_boot=400, seed=0)
-    assert new.areas["value"][0] == pytest.approx(old["0", "auc"].value)
-    assert new.areas["se"][0] == pytest.approx(old["0", "auc_delong"].se, rel=0.2)
-    means = {row["group"]: row["value"] for row in new.means.to_dicts()}
-    assert means["good"] == pytest.approx(old["0", "mean_good"].value)
-    assert means["poor"] == pytest.approx(old["0", "mean_poor"].value)
-
-
 def test_the_same_seed_gives_the_same_and_gaps_do_not_matter() -> None:
     said, score, _ = planted(0, 60, apart=0.5)
     scores = table(said, m=score, gappy=score)
@@ -379,7 +364,7 @@ def test_items_of_which_no_cluster_is_said_are_by_themselves() -> None:
     some = [name if k < 30 else "" for k, name in enumerate(pair)]
     scores = {**table(said, m=score), "pair": some}
     found = evaluate_preference_metrics(said, scores, cluster="pair", n_boot=50, seed=0)
-    assert found.n_clusters == 10 + 30
+    assert found.settings["n_clusters"] == 10 + 30
 
 
 def test_few_items_are_said_to_be_few() -> None:

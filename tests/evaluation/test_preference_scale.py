@@ -189,7 +189,7 @@ def test_input_that_cannot_be_used() -> None:
     fails("unknown ties", [[0, 1], [1, 0]], ties="count")
     fails("prior", [[0, 1], [1, 0]], prior=-1)
     fails("prior", [[0, 1], [1, 0]], prior=float("nan"))
-    fails("two or more judges", [[0, 1], [1, 0]], resample="both")
+    fails("two or more judges", [[0, 1], [1, 0]], target="both")
     ratings = arena(0, {"a": 0.0, "b": 0.0}, 5, 2, ties=0.0)
     fails("ratings name their systems", ratings, systems=["a", "b"])
     fails("n_boot", ratings, n_boot=-1)

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Preferences, metric_sees_preference, preferences
+from affectlab.evaluation import Preferences, evaluate_preference_metrics, preferences
 from affectlab.ratings import Ratings
 
 
@@ -143,10 +143,9 @@ def test_socratis_verdicts_of_three_judges() -> None:
     decided = rows["decided verdicts", "human"]
     assert decided["p"] == pytest.approx(stats.binomtest(233, 324).pvalue)
     assert decided["low"] > 0.5
-    seen = metric_sees_preference(
-        np.arange(500.0), found, system="machine", n_permutations=0, names=["order"]
-    ).frame.row(0, named=True)
-    assert (seen["n_good"], seen["n_poor"], seen["n_left_out"]) == (138, 233, 129)
+    scores = {"item": found.items, "metric": ["order"] * 500, "score": np.arange(500.0)}
+    judged = evaluate_preference_metrics(found, scores, system="machine", n_permutations=0).judged
+    assert (judged.n_good, judged.n_poor, sum(judged.aside.values())) == (138, 233, 129)
 
 
 def published_margins() -> Any:
@@ -290,7 +289,7 @@ def test_the_clustered_variance_is_a_regression_with_clustered_errors() -> None:
     import statsmodels.api as sm
 
     ratings = simulated(50, 6, seed=1)
-    found = preferences(ratings, resample="units")["votes", "human"]
+    found = preferences(ratings, target="stimuli")["votes", "human"]
     y = (ratings.value == 0).astype(float)
     fit = sm.OLS(y, np.ones(y.size)).fit(
         cov_type="cluster", cov_kwds={"groups": ratings.stimulus_code, "df_correction": False}
@@ -306,10 +305,10 @@ def test_what_is_drawn() -> None:
     both = preferences(many, n_boot=300, seed=0)["votes", "human"]
     assert both.resampled == "both"
     assert preferences(few, n_boot=300, seed=0)["votes", "human"].resampled == "units"
-    items = preferences(many, resample="units", n_boot=300, seed=0)["votes", "human"]
+    items = preferences(many, target="stimuli", n_boot=300, seed=0)["votes", "human"]
     assert items.se < both.se
-    judges = preferences(many, resample="raters", n_boot=1000, seed=0)["votes", "human"]
-    close = preferences(many, resample="raters")["votes", "human"]
+    judges = preferences(many, target="raters", n_boot=1000, seed=0)["votes", "human"]
+    close = preferences(many, target="raters")["votes", "human"]
     assert judges.se == pytest.approx(close.se, rel=0.15)
     again = preferences(many, n_boot=300, seed=0).to_frame()
     assert again.equals(preferences(many, n_boot=300, seed=0).to_frame())
@@ -385,10 +384,10 @@ def test_input_that_cannot_be_used() -> None:
     fails("cannot be resampled", {"a": 1, "b": 2}, n_boot=10)
     fails("one different name for each", [[1, 2]], choices=["a"])
     fails("choices goes with", {"a": 1, "b": 2}, choices=["a", "b"])
-    fails("one judge", study(votes), resample="raters")
-    fails("not known", [[1, 2]], choices=["a", "b"], resample="both")
+    fails("one judge", study(votes), target="raters")
+    fails("not known", [[1, 2]], choices=["a", "b"], target="both")
     fails("unknown rule", study(votes), rule="unanimity")
-    fails("unknown resample", study(votes), resample="items")
+    fails("unknown target", study(votes), target="items")
     fails("n_boot", study(votes), n_boot=-1)
     three = {"stimulus": ["x", "y"], "A": ["m", "n"], "B": ["o", "o"]}
     fails("preference_scale for all", study(votes, stimuli=three))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import metric_sees_preference, preferences
+from affectlab.evaluation import MetricPreferences, evaluate_preference_metrics, preferences
 from affectlab.evaluation.preference.areas import area, delong_errors, replicated_areas
 from affectlab.ratings import Ratings
 
@@ -60,37 +61,45 @@ def planted(seed: int, n: int = 300, apart: float = 0.8) -> tuple[np.ndarray, li
     return rng.normal(0, 1, n) + apart * good, said.tolist()
 
 
-def test_intervals_of_bootstrap_and_delong_agree_and_cover() -> None:
-    truth = float(stats.norm.cdf(0.8 / np.sqrt(2)))
-    hits = checks = 0
-    for seed in range(100):
+def judge(said: Any, *values: Any, **options: Any) -> MetricPreferences:
+    """Ask of metrics ``0``, ``1``, … whether they see the verdicts on some items."""
+    items = [f"i{k}" for k in range(len(said))]
+    table = {
+        "item": items * len(values),
+        "metric": [str(m) for m in range(len(values)) for _ in items],
+        "score": [float(x) for of in values for x in of],
+    }
+    given_ = {"n_boot": 0, "n_permutations": 0, "seed": 0, **options}
+    return evaluate_preference_metrics(dict(zip(items, said, strict=True)), table, **given_)
+
+
+def test_errors_of_bootstrap_and_delong_agree() -> None:
+    for seed in range(5):
         values, said = planted(seed, 150)
-        found = metric_sees_preference(values, said, n_boot=200, n_permutations=0, seed=seed)
-        one, check = found["0", "auc"], found["0", "auc_delong"]
-        assert one.value == check.value
-        hits += one.low <= truth <= one.high
-        checks += check.low <= truth <= check.high
-    assert 0.87 <= hits / 100 <= 1
-    assert 0.87 <= checks / 100 <= 1
-    assert one.se == pytest.approx(check.se, rel=0.25)
+        row = judge(said, values, n_boot=200, seed=seed).areas.row(0, named=True)
+        assert row["se"] == pytest.approx(row["se_delong"], rel=0.25)
 
 
 def test_means_and_permutation_tests() -> None:
     values, said = planted(1)
-    found = metric_sees_preference(values, said, names=["clip"], n_boot=100, seed=0)
-    rows = {r["statistic"]: r for r in found.to_frame().to_dicts()}
+    found = judge(said, values, n_boot=100, n_permutations=9999)
+    means = {row["group"]: row for row in found.means.to_dicts()}
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
-    assert rows["mean_good"]["value"] == pytest.approx(values[good].mean())
-    assert rows["difference"]["value"] == pytest.approx(values[good].mean() - values[poor].mean())
-    assert (rows["auc"]["n_good"], rows["auc"]["n_poor"]) == (good.sum(), poor.sum())
-    assert rows["auc"]["n_left_out"] == said.count("neither")
-    assert rows["auc"]["p"] == 1e-4
-    for statistic in ("auc", "difference"):
-        ps = []
-        for seed in range(150):
-            noise, said = planted(seed, 60, apart=0.0)
-            table = metric_sees_preference(noise, said, n_permutations=199, seed=seed).to_frame()
-            ps.append(table.filter(table["statistic"] == statistic)["p"][0])
+    assert means["good"]["value"] == pytest.approx(values[good].mean())
+    apart = means["good less poor"]
+    assert apart["value"] == pytest.approx(values[good].mean() - values[poor].mean())
+    assert apart["low"] < apart["value"] < apart["high"]
+    row = found.areas.row(0, named=True)
+    assert (row["n_good"], row["n_poor"]) == (good.sum(), poor.sum())
+    assert sum(found.judged.aside.values()) == said.count("neither")
+    assert row["p"] == 1e-4
+    of_areas, of_means = [], []
+    for seed in range(150):
+        noise, said = planted(seed, 60, apart=0.0)
+        table = judge(said, noise, n_permutations=199, seed=seed)
+        of_areas.append(table.areas["p"][0])
+        of_means.append(table.means["p"].drop_nans()[0])
+    for ps in (of_areas, of_means):
         assert stats.kstest(ps, "uniform").pvalue > 0.001
         assert np.mean(np.array(ps) <= 0.05) < 0.12
 
@@ -98,43 +107,40 @@ def test_means_and_permutation_tests() -> None:
 def test_the_permutation_test_of_the_area_is_the_u_test() -> None:
     values, said = planted(3, 80, apart=0.4)
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
-    found = metric_sees_preference(values, said, n_permutations=20_000, seed=0).to_frame()
-    theirs = stats.mannwhitneyu(values[good], values[poor]).pvalue
-    assert found["p"][0] == pytest.approx(theirs, abs=0.02)
+    p = judge(said, values, n_permutations=20_000).areas["p"][0]
+    assert p == pytest.approx(stats.mannwhitneyu(values[good], values[poor]).pvalue, abs=0.02)
+
+
+def test_items_that_belong_together_are_not_permuted_one_by_one() -> None:
+    values, said = planted(3, 40)
+    items = pl.DataFrame(
+        {"item": [f"i{k}" for k in range(40)], "pair": [k // 2 for k in range(40)]}
+    )
+    assert np.isnan(judge(said, values, items=items, n_permutations=99).areas["p"][0])
 
 
 def test_both_bad_is_left_out_unless_it_is_said_to_be_poor() -> None:
     values = [3.0, 2, 1, 0, 5]
     said = ["model", "both good", "human", "both bad", "tie"]
-    by_default = metric_sees_preference(values, said).to_frame()
-    assert by_default["n_left_out"][0] == 2
-    also = metric_sees_preference(values, said, poor=["human", "both bad"]).to_frame()
-    assert (also["n_poor"][0], also["n_left_out"][0]) == (2, 1)
-    alone = metric_sees_preference(values, said, good=["model"], poor=["human"]).to_frame()
-    assert alone["n_good"][0] == 1
-    other = metric_sees_preference(values, said, system="human").to_frame()
-    assert by_default["value"][0] == 1.0
-    assert (other["n_good"][0], other["n_poor"][0], other["value"][0]) == (2, 1, 0.0)
+    by_default = judge(said, values)
+    assert sum(by_default.judged.aside.values()) == 2
+    also = judge(said, values, poor=["human", "both bad"]).judged
+    assert (also.n_poor, sum(also.aside.values())) == (2, 1)
+    assert judge(said, values, good=["model"], poor=["human"]).judged.n_good == 1
+    other = judge(said, values, system="human")
+    assert by_default.areas["value"][0] == 1.0
+    assert (other.judged.n_good, other.judged.n_poor, other.areas["value"][0]) == (2, 1, 0.0)
 
 
 def test_gaps_of_a_metric() -> None:
     values, said = planted(2, 100)
-    gappy = np.stack([values, values])
-    gappy[1, ::2] = np.nan
-    gappy = np.vstack([gappy, np.full(100, np.nan)])
-    found = metric_sees_preference(gappy, said, names=["a", "b", "c"], n_boot=50, seed=0)
-    alone = metric_sees_preference(values[1::2], said[1::2])
-    assert found["b", "auc"].value == alone["0", "auc"].value
-    assert found["c", "auc"].status.startswith("undefined: no good or no poor item")
-    assert found["c", "auc_delong"].status != "ok"
-
-
-def test_perfect_separation_has_no_delong_interval() -> None:
-    found = metric_sees_preference([3.0, 4, 1, 2], ["model", "model", "human", "human"])
-    one = found["0", "auc_delong"]
-    assert one.value == 1
-    assert np.isnan(one.low)
-    assert "no interval" in one.method
+    gappy = values.copy()
+    gappy[::2] = np.nan
+    found = judge(said, values, gappy, np.full(100, np.nan), n_boot=50).areas
+    alone = judge(said[1::2], values[1::2]).areas
+    assert found["value"][1] == alone["value"][0]
+    assert found["status"][2].startswith("too few: 0 good, 0 poor")
+    assert np.isnan(found["se_delong"][2])
 
 
 def test_ratings_of_metrics_meet_verdicts_by_name() -> None:
@@ -144,7 +150,6 @@ def test_ratings_of_metrics_meet_verdicts_by_name() -> None:
         {"stimulus": items, "rater": ["j"] * 60, "value": said},
         scale="nominal:human,model,both,neither",
     )
-    found = preferences(votes)
     order = np.random.default_rng(0).permutation(60)
     metric = Ratings(
         {
@@ -154,54 +159,47 @@ def test_ratings_of_metrics_meet_verdicts_by_name() -> None:
         },
         scale="interval",
     )
-    ours = metric_sees_preference(metric, found, n_boot=50, seed=0)
-    plain = metric_sees_preference(values, said, names=["clip"], n_boot=50, seed=0)
-    assert ours["clip", "auc"].value == plain["clip", "auc"].value
+    ours = evaluate_preference_metrics(preferences(votes), metric, n_boot=50, seed=0).areas
+    assert ours["metric"].to_list() == ["clip"]
+    assert ours["value"][0] == judge(said, values).areas["value"][0]
+    assert evaluate_preference_metrics(votes, metric, n_boot=50, seed=0).areas.equals(
+        ours, null_equal=True
+    )
     other = Ratings({"stimulus": ["x"], "rater": ["clip"], "value": [1.0]}, scale="interval")
     with pytest.raises(InputError, match="share no item"):
-        metric_sees_preference(other, found)
-    with pytest.raises(InputError, match="verdicts from preferences"):
-        metric_sees_preference(metric, said)
+        evaluate_preference_metrics(votes, other)
+    with pytest.raises(InputError, match="what metrics say"):
+        evaluate_preference_metrics(votes)
 
 
 def test_input_that_cannot_be_used() -> None:
     def fails(words: str, values: Any, said: Any, **options: Any) -> None:
         with pytest.raises(InputError, match=words):
-            metric_sees_preference(values, said, **options)
+            judge(said, values, **options)
 
-    fails("2 values and 1 verdicts", [1.0, 2], ["model"])
-    fails("one word", [1.0], "model")
     fails("infinite", [np.inf, 1], ["model", "human"])
-    fails("array of numbers", ["x", "y"], ["model", "human"])
     fails("expected system to name it", [1.0, 2], ["a", "b"])
     fails("unknown system 'c'", [1.0, 2], ["a", "b"], system="c")
-    fails("no verdict is poor", [1.0, 2], ["model", "both"])
-    fails("no verdict is good", [1.0, 2], ["human", "neither"], good=["x"], poor=["human"])
-    fails("no verdict is poor", [1.0, 2], ["model", "neither"])
-    fails("both good and poor", [1.0, 2], ["a", "b"], good=["a"], poor=["a"])
-    fails("different names", [[1.0, 2], [2, 3]], ["model", "human"], names=["x", "x"])
+    fails("no item is poor", [1.0, 2], ["model", "human"], poor=["neither"])
+    fails("no item is good", [1.0, 2], ["human", "model"], good=["x"], poor=["human"])
+    fails("both good and poor", [1.0, 2], ["a", "b"], good=["a"], poor=["a"], system="a")
     fails("n_permutations", [1.0, 2], ["model", "human"], n_permutations=-1)
     fails("confidence", [1.0, 2], ["model", "human"], confidence=2)
 
 
-def test_interval_of_the_area_covers_with_few_items():
-    from scipy.stats import norm
-
-    true = float(norm.cdf(1.5 / np.sqrt(2)))
-    covered, delong, n = 0, 0, 0
+def test_interval_of_the_area_covers_with_few_items() -> None:
+    true = float(stats.norm.cdf(1.5 / np.sqrt(2)))
+    covered, n = 0, 0
     for seed in range(120):
         rng = np.random.default_rng(seed)
         good = rng.integers(0, 2, 30)
         x = rng.normal(0, 1, 30) + 1.5 * good
         said = ["model" if each else "human" for each in good]
-        found = metric_sees_preference(x, said, n_boot=200, n_permutations=0, seed=seed)
-        if np.isnan(found["0", "auc"].low):
+        row = judge(said, x, n_boot=200, seed=seed).areas.row(0, named=True)
+        if np.isnan(row["low"]):
             continue
         n += 1
-        covered += found["0", "auc"].low <= true <= found["0", "auc"].high
-        delong += found["0", "auc_delong"].low <= true <= found["0", "auc_delong"].high
-        assert 0 < found["0", "auc"].low < found["0", "auc"].value < found["0", "auc"].high < 1
+        covered += row["low"] <= true <= row["high"]
     # About 0.96; percentiles cover 0.90, and an interval about the area itself 0.87.
     assert n > 115
     assert covered >= 0.915 * n
-    assert delong >= 0.915 * n

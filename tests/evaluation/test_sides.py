@@ -152,6 +152,8 @@ TAKES_MODELS = [
     if callable(function := getattr(evaluation, name))
     and not isinstance(function, type)
     and "models" in signature(function).parameters
+    # These take what metrics say, as ratings, arrays or tables.
+    and name not in ("difference_metrics", "evaluate_preference_metrics")
 ]
 
 

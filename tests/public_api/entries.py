@@ -68,9 +68,10 @@ def key_entries() -> dict[str, str]:
 
 
 def _function(name: str, node: Function, module: str) -> str:
-    """Give the parameters; of a coefficient those that its decorator makes of its own."""
+    """Give the parameters; of a coefficient or metric those that its decorator makes of its own."""
     marks = [ast.unparse(mark) for mark in node.decorator_list]
-    if not any(mark.startswith(("coefficient(", "beyond_chance(")) for mark in marks):
+    made_anew = ("coefficient(", "beyond_chance(", "class_metric(")
+    if not any(mark.startswith(made_anew) for mark in marks):
         return parameters(node, module)
     made = inspect.signature(getattr(import_module(module), name))
     plain = [part.replace(annotation=inspect.Parameter.empty) for part in made.parameters.values()]

@@ -24,7 +24,7 @@ DEFAULTS = {"n_boot": 1000, "n_permutations": 9999, "confidence": 0.95, "seed": 
 OTHER_DEFAULTS = {
     # The interval follows from a formula; replicates are for dependent votes.
     ("affectlab.evaluation.preferences", "n_boot"): 0,
-    ("affectlab.evaluation.preference_verdicts", "n_boot"): 0,
+    ("affectlab.evaluation.preference_verdicts", "n_boot"): None,
     # By default as many as the correction for all tests needs.
     ("affectlab.evaluation.fairness", "n_permutations"): None,
     # By default that of the times it is given.
@@ -169,4 +169,5 @@ def test_options_are_named_like_parameters() -> None:
         for entry, value in command_entries().items()
         if entry.endswith(" --n-boot") and "=" in value
     }
-    assert defaults == {"value = 1000"}
+    # Shares of votes have intervals by formula.
+    assert defaults == {"value = 1000", "value = 0"}

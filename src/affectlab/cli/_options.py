@@ -220,6 +220,7 @@ def reads_ratings(
     verb: str,
     *,
     models: bool = False,
+    models_scale: str | None = None,
     instead: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function of ``(ratings, out, …)`` a verb that reads FILE.
@@ -234,6 +235,8 @@ def reads_ratings(
     models
         Make it a function of ``(ratings, models, out, …)``, with the answers of the files given
         with --models, or None.
+    models_scale
+        Scale of these where nothing is said.
     instead
         Given the reading options by name, reads FILE where it holds something else that the verb
         takes in place of ratings; None from it says that FILE holds ratings.
@@ -259,7 +262,9 @@ def reads_ratings(
             with out.progress(f"reading {options['file']}"):
                 told = None if instead is None else instead(options)
                 ratings = _reading(**options) if told is None else told
-                judged = _read_models(files, ratings, scale, options) if models else None
+                judged = None
+                if models:
+                    judged = _read_models(files, ratings, scale or models_scale, options)
             sources = (ratings, judged) if models else (ratings,)
             given |= {name: options[name] for name in taken}
             function(*sources, out, **given)

@@ -1,4 +1,4 @@
-"""What the verbs about pairs of faces share: FILE holds ratings, or a score for each pair."""
+"""What FILE can be in place of ratings: a score for each pair of faces, or counts of choices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
-__all__ = ["PAIRS", "ScoreOption", "pairs_of", "read_pairs"]
+__all__ = ["COUNTS", "PAIRS", "ScoreOption", "pairs_of", "read_counts", "read_pairs"]
 
 Score = Literal["subject-model", "mean"]
 ScoreOption = Annotated[
@@ -29,6 +29,8 @@ PAIRS = (
     "columns kind, actor, expression_a, role_a, expression_b and role_b in it or in --stimuli."
 )
 """What FILE holds, for the help of these verbs."""
+COUNTS = "In place of FILE stand counts where only these are known: human=707,model=292."
+"""What FILE can be, for the help of verbs about choices."""
 
 
 def read_pairs(options: Mapping[str, Any]) -> PairScores | None:
@@ -65,6 +67,24 @@ def _header(options: Mapping[str, Any]) -> set[str]:
 
     peek = Peek.open(file, encoding=options["encoding"], delimiter=options["delimiter"])
     return set() if peek.is_binary or peek.separator != "," else set(peek.header)
+
+
+def read_counts(options: Mapping[str, Any]) -> dict[str, int] | None:
+    """Read counts by choice, such as published ones: ``human=707,model=292``."""
+    text = str(options["file"])
+    if "=" not in text or options["file"].exists():
+        return None
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        if not number.strip().isdecimal() or not name.strip() or name.strip() in counts:
+            from affectlab.core.errors import InputError
+
+            raise InputError(
+                f"{part!r} is not understood; expected name=number, such as human=707,model=292"
+            )
+        counts[name.strip()] = int(number)
+    return counts
 
 
 def pairs_of(source: Ratings | PairScores, out: Output, score: Score) -> PairScores:

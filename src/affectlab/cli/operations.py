@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import BESIDE_RATINGS, AllOption, prints, reads_ratings
 from affectlab.cli._output import check_folder
-from affectlab.cli._pairs import PAIRS, ScoreOption, pairs_of, read_pairs
+from affectlab.cli._pairs import COUNTS, PAIRS, ScoreOption, pairs_of, read_counts, read_pairs
 from affectlab.cli.parameters import Option, arguments_of, option_of
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
@@ -142,6 +142,8 @@ class Operation(Declared):
     applied: str = ""
     """Option, with its help behind a colon, that writes the ratings to which the result has been
     applied (its ``apply``)."""
+    models_scale: str | None = None
+    """Scale of the answers of models where nothing is said, in place of that of people."""
     beside: Sequence[str] = ()
     """How warnings of reading FILE begin that say nothing about the result."""
 
@@ -149,6 +151,11 @@ class Operation(Declared):
     def own(self) -> Sequence[Parameter]:
         """Parameters behind the ratings and the answers of models, which the verb reads."""
         return self.signature.parameters[2 if self.takes_models else 1 :]
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether FILE can be counts by choice in place of ratings."""
+        return "Mapping[str, int]" in self.signature.parameters[0].annotation
 
     @property
     def takes_pairs(self) -> bool:
@@ -215,16 +222,18 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
         everyone = given.pop("everyone", False) if operation.people else None
         asked = arguments_of(given, options, config)
         everything = read[0]
+        # Counts have nobody behind them, and nothing to be said of their reading.
+        counts = isinstance(everything, dict)
         warnings = [
             text
-            for text in (() if operation.takes_pairs else _warnings(read))
+            for text in (() if operation.takes_pairs or counts else _warnings(read))
             if not text.startswith(tuple(operation.beside))
         ]
         if operation.takes_pairs:
             read[0] = pairs_of(read[0], out, score or "subject-model")
         elif operation.only_people:
             read[0] = out.panel(everything, hint="")
-        elif operation.people and not everyone:
+        elif operation.people and not everyone and not counts:
             read[0] = out.panel(everything)
         with out.progress(words) as bar:
             if progress:
@@ -268,8 +277,12 @@ def _declare(
     run.__doc__ = _help(words, verb)
     if not given_first:
         return prints(words)(run)
-    instead = read_pairs if isinstance(verb, Operation) and verb.takes_pairs else None
-    return reads_ratings(words, models="models" in given_first, instead=instead)(run)
+    reading: dict[str, Any] = {}
+    if isinstance(verb, Operation):
+        reading["models_scale"] = verb.models_scale
+        if verb.takes_pairs or verb.takes_counts:
+            reading["instead"] = read_pairs if verb.takes_pairs else read_counts
+    return reads_ratings(words, models="models" in given_first, **reading)(run)
 
 
 def show_result(
@@ -279,6 +292,7 @@ def show_result(
     to: Path | None = None,
     figures: Path | None = None,
     warnings: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> None:
     """Write, draw and print a result.
 
@@ -290,6 +304,8 @@ def show_result(
         Where to write it, and its figures.
     warnings
         What reading the ratings had to say.
+    doubts
+        Warnings that make the result doubtful.
     """
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
@@ -304,7 +320,7 @@ def show_result(
     if figures is not None:
         out.show(f"figures: {figures}")
     panel = {"panel": out.who} if out.who else {}
-    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings)
+    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings, doubts=doubts)
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
@@ -324,6 +340,7 @@ def _help(words: str, verb: Declared) -> str:
         signature.summary,
         signature.text if isinstance(verb, Command) else signature.description,
         PAIRS if pairs else "",
+        COUNTS if isinstance(verb, Operation) and verb.takes_counts else "",
         f"Rarer options, here or in the file of --config: {rare}." if rare else "",
         f"Example: affectlab {words} {verb.example}".rstrip(),
     ]

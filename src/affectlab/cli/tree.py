@@ -214,7 +214,10 @@ TREE = Branch(
         "evaluate": Branch(
             "Do models agree with people, and how do they err?",
             {
-                "leaderboard": "evaluate.leaderboard:leaderboard",
+                "leaderboard": Command(
+                    "cli.evaluate.leaderboard:leaderboard",
+                    "results/ --out leaderboard.html --sort kappa",
+                ),
                 "outcomes": Operation(
                     "evaluation.outcomes:outcome_table",
                     "answers.csv --by model,prompt --figures figures/",
@@ -260,9 +263,50 @@ TREE = Branch(
                     "people.csv --models net.csv --by stimulus.gender",
                     rare=("min_items", "alpha", "n_permutations", "confidence"),
                 ),
-                "difference": "evaluate.difference:difference",
-                "preference": "evaluate.preference:preference",
-                "text": "evaluate.text:text",
+                "difference": Operation(
+                    "evaluation.differences.difference_metrics:difference_metrics",
+                    "ratings.csv --models metrics.csv --by kind",
+                    rare=("metrics", "confidence"),
+                    hidden=("names",),
+                ),
+                "preference": Operation(
+                    "evaluation.preference.preferences:preferences",
+                    "judgements.csv --scale nominal:A,B,both,neither",
+                    people=True,
+                    rare=("confidence",),
+                    hidden=("choices",),
+                ),
+                "preference-verdicts": Operation(
+                    "evaluation.preference.verdicts:preference_verdicts",
+                    "human=233,machine=91,both=47,neither=11 --sampled 500",
+                    people=True,
+                    rare=("confidence",),
+                ),
+                "preference-scale": Operation(
+                    "evaluation.preference.scale:preference_scale",
+                    "arena.csv --scale nominal:A,B,both,neither --prior 0.5",
+                    people=True,
+                    rare=("confidence",),
+                    hidden=("systems",),
+                ),
+                "preference-metrics": Operation(
+                    "evaluation.preference.metrics:evaluate_preference_metrics",
+                    "judgements.csv --scale nominal:A,B,both,neither --scores scores.csv",
+                    people=True,
+                    rare=("good", "poor", "n_permutations", "confidence"),
+                    models_scale="interval",
+                ),
+                "text": Command(
+                    "cli.evaluate.text:text",
+                    "texts.csv --metric bart:facebook/bart-large-cnn --by source",
+                    rare=("parts", "batch", "precision", "cache", "item", "images", "set_aside"),
+                    panels={
+                        "What FILE holds": (
+                            *("reactions", "rater", "raters", "stimuli", "candidate"),
+                            *("reference", "image", "item", "images", "set_aside"),
+                        ),
+                    },
+                ),
             },
         ),
         "stimuli": Branch(

@@ -8,7 +8,7 @@ that the command line can print it as it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -72,6 +72,20 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
     return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
 
 
+def check_choice(kind: str, given: object, known: Collection[str]) -> None:
+    """Refuse what is none of the known names.
+
+    Examples
+    --------
+    >>> check_choice("rule", "plurality", ("majority", "plurality"))
+    >>> check_choice("rule", "most", ("majority", "plurality"))
+    Traceback (most recent call last):
+    affectlab.InputError: unknown rule 'most'; expected one of: majority, plurality
+    """
+    if given not in known:
+        raise unknown_name(kind, str(given), known)
+
+
 def name_hint(name: str, known: Iterable[str]) -> str:
     """Say which of the known names was meant, or else what they are.
 
@@ -89,13 +103,6 @@ def name_hint(name: str, known: Iterable[str]) -> str:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
     shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     return f"expected one of: {shown}"
-
-
-def check_choice(kind: str, name: object, known: Iterable[str]) -> None:
-    """Refuse a name that is not known; see :func:`unknown_name`."""
-    names = list(known)
-    if name not in names:
-        raise unknown_name(kind, str(name), names)
 
 
 def check_number(

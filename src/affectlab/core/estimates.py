@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -208,8 +209,9 @@ class Estimates(Result):
         n_raters: Any = 0,
         n_ratings: Any = 0,
         status: Any = "ok",
+        extra: Any = MappingProxyType({}),
     ) -> Self:
-        """Make a table from columns; a scalar is repeated for every row.
+        """Make a table from columns, `extra` ones last; a scalar is repeated for every row.
 
         Certainty is withheld where nothing varies: see :mod:`affectlab.core.estimates`.
         """
@@ -242,6 +244,7 @@ class Estimates(Result):
             )
         ]
         columns.append(column("status", status, pl.String))
+        columns += [pl.Series(name, given) for name, given in extra.items()]
         frame = pl.DataFrame(columns)
         if withheld.any():
             said = pl.concat_str("method", pl.lit(f"; {NO_VARIATION}"))
@@ -261,6 +264,39 @@ class Estimates(Result):
         names = ESTIMATE_COLUMNS
         columns = {name: [getattr(one, name) for one in estimates] for name in names}
         return cls.build(keys, **columns)
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        keys: Sequence[str],
+        extra: Mapping[str, Any] = MappingProxyType({}),
+        **shared: Any,
+    ) -> Self:
+        """Make a table of rows of plain values, as :meth:`build` does of columns.
+
+        Parameters
+        ----------
+        rows
+            Each with the keys, some of :data:`ESTIMATE_COLUMNS`, and what is particular.
+        keys
+            Names of the key columns.
+        extra
+            Columns that are particular, with their polars types.
+        shared
+            What is the same in all rows.
+        """
+        import polars as pl
+
+        def column(name: str) -> list[Any]:
+            return [row[name] for row in rows]
+
+        own = [name for name in ESTIMATE_COLUMNS if rows and name in rows[0]] or ["value"]
+        given: dict[str, Any] = {**shared, **{name: column(name) for name in own}}
+        made = cls.build({key: column(key) for key in keys}, **given)
+        return made.with_columns(
+            [pl.Series(name, column(name), dtype=kind) for name, kind in extra.items()]
+        )
 
     def __len__(self) -> int:
         return self.frame.height

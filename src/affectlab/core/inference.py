@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.statistic import Draws, Ends, Statistic, jackknife_error, student
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import option, plural
 
 __all__ = [
     "INTERVALS",
+    "CrossedDraws",
+    "DrawnTarget",
     "Interval",
+    "Spread",
     "Target",
     "Uncertainty",
     "bca_interval",
@@ -29,6 +34,10 @@ __all__ = [
     "benjamini_yekutieli",
     "by_name",
     "check_confidence",
+    "check_n_boot",
+    "crossed_spread",
+    "crossing_p",
+    "draw_crossed",
     "draw_weights",
     "holm",
     "infer",
@@ -166,6 +175,32 @@ def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floa
         yield weights
 
 
+def check_n_boot(n_boot: int) -> None:
+    """Refuse a negative number of bootstrap replicates."""
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+
+
+def crossing_p(replicates: Floats, at: float = 0.0) -> Floats:
+    """Twice the share of replicates on the far side of a value, the data counting as one more.
+
+    Parameters
+    ----------
+    replicates
+        Shape (n_boot, k), ``nan`` where not defined.
+    at
+        The value of the null hypothesis.
+
+    Returns
+    -------
+    Two-sided p values, shape (k,).
+    """
+    with np.errstate(invalid="ignore"):
+        far = np.minimum((replicates <= at).sum(axis=0), (replicates >= at).sum(axis=0))
+    p: Floats = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(replicates)).sum(axis=0) + 1))
+    return p
+
+
 @dataclass(frozen=True)
 class Uncertainty:
     """What bootstrap replicates say about k estimates; every field has shape (k,)."""
@@ -177,6 +212,11 @@ class Uncertainty:
     """Replicates in which the statistic was not defined."""
     missing: tuple[str, ...]
     """Why an estimate has no interval, empty where it has one."""
+
+    @property
+    def ends(self) -> dict[str, Floats]:
+        """Standard errors, lower and upper ends, as columns of a table of estimates."""
+        return {"se": self.se, "low": self.low, "high": self.high}
 
     @classmethod
     def none(cls, n: int) -> Uncertainty:
@@ -257,6 +297,8 @@ skewness."""
 Target: TypeAlias = Literal["sample", "stimuli", "raters", "both"]
 """What an interval is about: these raters and stimuli, which leaves nothing to be uncertain of;
 other stimuli, other raters, or both."""
+DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
+"""The same, of what has no interval about these raters and stimuli alone."""
 
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _TARGETS = ("sample", "stimuli", "raters", "both")
@@ -319,8 +361,7 @@ def infer(
         raise unknown_name("target", str(target), _TARGETS)
     if interval not in _KINDS:
         raise unknown_name("interval", str(interval), _KINDS)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     if target in ("raters", "both") and interval in ("analytic", "jackknife"):
         raise InputError(
             f"interval {interval!r}: it is about other stimuli; target {target!r} needs "
@@ -560,3 +601,285 @@ def bca_interval(
         tails = ndtr(shift + steps / (1 - acceleration[k] * steps))
         low[k], high[k] = np.quantile(known, tails)
     return low, high
+
+
+# Stimuli and raters drawn at once, where a plain bootstrap counts single answers three times.
+
+
+_GROUPS = 60
+"""Groups of stimuli that are left out in turn, at most."""
+_HELD = 1 << 24
+"""Weights that are held as floating point numbers at once."""
+_CONSTANT = 1e-12
+"""Standard errors up to here are rounding noise of equal replicates."""
+
+
+@dataclass(frozen=True)
+class CrossedDraws:
+    """Rows of weights: the data as they are, parts of them left out in turn, then the replicates.
+
+    First each rater is left out, where raters are resampled; then each group of stimuli, where
+    both are.
+    """
+
+    stimuli: NDArray[np.uint8]
+    """How often each stimulus counts, shape (rows, stimuli)."""
+    raters: NDArray[np.int32]
+    """How often each rater counts, shape (rows, raters)."""
+    n_left_out: int
+    """Rows in which a rater is left out."""
+    target: Target
+    n_groups: int = 0
+    """Rows in which a group of stimuli is left out."""
+
+    @property
+    def resampled(self) -> str:
+        """What tables of estimates call what was drawn."""
+        return "units" if self.target == "stimuli" else self.target
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return int(self.stimuli.shape[0])
+
+    @property
+    def n_boot(self) -> int:
+        """Replicates of the bootstrap."""
+        return self.n_rows - 1 - self.n_left_out - self.n_groups
+
+    @property
+    def left_out(self) -> slice:
+        """The rows in which a rater is left out."""
+        return slice(1, 1 + self.n_left_out)
+
+    @property
+    def groups(self) -> slice:
+        """The rows in which a group of stimuli is left out."""
+        return slice(1 + self.n_left_out, 1 + self.n_left_out + self.n_groups)
+
+    @property
+    def replicates(self) -> slice:
+        """The rows of the bootstrap."""
+        return slice(1 + self.n_left_out + self.n_groups, None)
+
+    @cached_property
+    def rater_share(self) -> float:
+        r"""How much of the variance due to raters the replicates show, for a mean over raters.
+
+        With shares :math:`p_j` of the draws this is :math:`P\,E \sum_j (p_j - 1/P)^2`: (P - 1)/P
+        for P draws from P raters.
+        """
+        drawn = self.raters[self.replicates].astype(np.float64)
+        if self.target == "stimuli" or not self.n_boot:
+            return 1.0
+        share = drawn / drawn.sum(axis=1, keepdims=True)
+        n = drawn.shape[1]
+        return float(n * ((share - 1 / n) ** 2).sum(axis=1).mean())
+
+    def blocks(self, least: int = 1 << 30) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Give the weights of stimuli in blocks of rows, shape (stimuli, rows of the block).
+
+        Parameters
+        ----------
+        least
+            Rows of a block at most.
+        """
+        size = min(least, self._at_once)
+        if size >= self.n_rows:
+            yield slice(0, self.n_rows), self._turned
+            return
+        for start in range(0, self.n_rows, size):
+            rows = slice(start, min(start + size, self.n_rows))
+            yield rows, np.ascontiguousarray(self.stimuli[rows].T, dtype=np.float32)
+
+    @property
+    def _at_once(self) -> int:
+        return max(16, _HELD // max(int(self.stimuli.shape[1]), 1))
+
+    def prepare(self) -> None:
+        """Turn the weights once, before several threads ask for them."""
+        if self._at_once >= self.n_rows:
+            _ = self._turned
+
+    @cached_property
+    def _turned(self) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self.stimuli.T, dtype=np.float32)
+
+
+def draw_crossed(
+    stimulus_names: Sequence[str],
+    rater_names: Sequence[str],
+    n_boot: int,
+    target: Target,
+    seed: int | np.random.Generator | None,
+) -> CrossedDraws:
+    """Draw stimuli and raters, each in the order of their names, however they are listed.
+
+    Stimuli are drawn with replacement; so are raters, once more where a draw holds a single
+    one, since nobody else is then left to agree with. Two raters or fewer are not drawn with
+    ``"both"``.
+
+    Raises
+    ------
+    InputError
+        When ``n_boot`` is negative or 1, ``target`` is not known, or two raters are to be drawn.
+    """
+    n_stimuli, n_raters = len(stimulus_names), len(rater_names)
+    check_n_boot(n_boot)
+    if target not in get_args(Target):
+        raise unknown_name("target", str(target), get_args(Target))
+    if n_boot == 1:
+        raise InputError(
+            f"{option('n_boot')} 1: one replicate has no spread; expected 0, or 2 "
+            "and more (1,000 are usual)"
+        )
+    if target == "raters" and n_raters < 3 and n_boot:
+        raise InputError(
+            f"target 'raters' with {plural(n_raters, 'rater')}: no others can be drawn from so "
+            "few; expected three or more raters, or target 'stimuli'"
+        )
+    rng = np.random.default_rng(seed)
+    if n_raters < 3 and target == "both":
+        target = "stimuli"
+    of_raters = target != "stimuli" and n_boot > 0
+    n_left_out = n_raters if of_raters else 0
+    n_groups = min(n_stimuli, _GROUPS) if of_raters and target == "both" and n_stimuli > 1 else 0
+    before = 1 + n_left_out + n_groups
+    n_rows = before + n_boot
+    stimuli = np.ones((n_rows, n_stimuli), dtype=np.uint8)
+    raters = np.ones((n_rows, n_raters), dtype=np.int32)
+    raters[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
+    if n_boot and target != "raters":
+        at, columns = before, by_name(stimulus_names)
+        for block in draw_weights(rng, n_stimuli, n_boot):
+            stimuli[at : at + len(block), columns] = np.minimum(block, 255)
+            at += len(block)
+    if of_raters:
+        raters[before:, by_name(rater_names)] = _draw_raters(rng, n_raters, n_boot)
+    if n_groups:
+        # At random: stimuli often stand in a regular order.
+        group = rng.permutation(n_stimuli) % n_groups
+        stimuli[1 + n_left_out + group, by_name(stimulus_names)] = 0
+    return CrossedDraws(stimuli, raters, n_left_out, target, n_groups)
+
+
+def _draw_raters(rng: np.random.Generator, n: int, n_boot: int) -> NDArray[np.int32]:
+    drawn = np.zeros((n_boot, n), dtype=np.int32)
+    open_rows = np.arange(n_boot)
+    while open_rows.size and n > 1:
+        chosen = rng.integers(0, n, size=(open_rows.size, n))
+        drawn[open_rows] = 0
+        np.add.at(drawn, (open_rows[:, None], chosen), 1)
+        open_rows = open_rows[(drawn[open_rows] > 0).sum(axis=1) < 2]
+    return drawn
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values with their uncertainty; every field has shape (k,)."""
+
+    value: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+    df: Floats
+    """Degrees of freedom of the interval."""
+    rater_share: Floats
+    """Share of the variance that is due to the choice of raters."""
+    resampled: str
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """Values with their uncertainty, as columns of a table of estimates."""
+        return {name: getattr(self, name) for name in ("value", "se", "low", "high")}
+
+    def clipped(self) -> Spread:
+        """Keep the interval within [-1, 1]."""
+        low, high = np.maximum(self.low, -1.0), np.minimum(self.high, 1.0)
+        return Spread(self.value, self.se, low, high, self.df, self.rater_share, self.resampled)
+
+
+def crossed_spread(
+    rows: Floats,
+    draws: CrossedDraws,
+    confidence: float,
+    *,
+    most_undefined: float = _MOST_UNDEFINED,
+) -> Spread:
+    r"""Give values, standard errors and intervals.
+
+    Where stimuli and raters are drawn at once, the variance V of the replicates is too large: what
+    is due to the single answers, :math:`V_A`, is in it three times (Owen 2007). Leaving out each
+    rater in turn (the jackknife) gives the variance :math:`V_P` due to raters and leaving out
+    groups of stimuli :math:`V_S`, each with :math:`V_A` once; so :math:`V = V_P + V_S + V_A`, and
+
+    .. math:: \widehat V = V_P + V_S - V_A = 2 (V_P + V_S) - V,
+
+    as with errors that are clustered in two ways. It is kept between the larger of the two and V.
+    Drawing P of P raters with replacement shows only the part c = (P - 1)/P of :math:`V_P`, so
+    :math:`(1 - c) V_P` is added to V. Intervals are :math:`\pm t` standard errors around the value:
+    replicates hold fewer different raters than the data, whose median is less good, so their middle
+    lies too low. The degrees of freedom are Satterthwaite's, with P - 1 for :math:`V_P` and one
+    less than the number of stimuli for the rest.
+
+    Parameters
+    ----------
+    rows
+        Statistics in every row of the draws, shape (k, rows).
+    draws
+        What was drawn.
+    confidence
+        Coverage of the interval.
+    most_undefined
+        Share of undefined replicates from which on there is no interval.
+    """
+    value = rows[:, 0].copy()
+    k, n_stimuli = value.size, draws.stimuli.shape[1]
+    unknown = np.full(k, np.nan)
+    if not draws.n_boot:
+        return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
+    replicates = rows[:, draws.replicates]
+    total = _variance(replicates)
+    of_raters = np.zeros(k)
+    df = np.full(k, max(n_stimuli - 1.0, 1.0))
+    if draws.n_left_out:
+        n = draws.n_left_out
+        left_out = rows[:, draws.left_out]
+        of_raters = _variance(left_out) * (n - 1) ** 2 / n
+        total = total + max(1.0 - draws.rater_share, 0.0) * np.nan_to_num(of_raters)
+        total = _once(rows, draws, total, np.nan_to_num(of_raters))
+        raters = np.clip(np.nan_to_num(of_raters), 0.0, total)
+        rest = total - raters
+        with np.errstate(divide="ignore", invalid="ignore"):
+            df = total**2 / (raters**2 / (n - 1) + rest**2 / max(n_stimuli - 1, 1))
+        of_raters = raters
+    scarce = np.isnan(replicates).mean(axis=1) > most_undefined
+    se = np.sqrt(total)
+    constant = se <= _CONSTANT * np.maximum(np.abs(value), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = of_raters / total
+    hidden = scarce | constant | np.isnan(value)
+    se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
+    return Spread(value, *student(value, se, df, confidence), df, share, draws.resampled)
+
+
+def _once(rows: Floats, draws: CrossedDraws, total: Floats, of_raters: Floats) -> Floats:
+    """Take out of the variance of the replicates what it holds more than once."""
+    n = draws.n_groups
+    if not n:
+        return total
+    of_stimuli = np.nan_to_num(_variance(rows[:, draws.groups])) * (n - 1) ** 2 / n
+    least = np.minimum(np.maximum(of_raters, of_stimuli), total)
+    corrected: Floats = np.clip(2.0 * (of_raters + of_stimuli) - total, least, total)
+    return corrected
+
+
+def _variance(rows: Floats) -> Floats:
+    """Variance over the last axis of the values that are defined."""
+    defined = ~np.isnan(rows)
+    n = defined.sum(axis=1)
+    several = n > 1
+    known = np.where(defined, rows, 0.0)
+    mean = known.sum(axis=1) / np.maximum(n, 1)
+    squares = np.where(defined, (rows - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    return np.where(several, squares / np.maximum(n - 1, 1), np.nan)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from affectlab.core.errors import InputError, name_hint, unknown_name
 
-__all__ = ["check_settings", "parse_toml", "read_text", "read_toml"]
+__all__ = ["check_settings", "parse_toml", "problem_of", "read_text", "read_toml"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -28,8 +29,8 @@ def read_toml(path: str | Path, model: type[Model]) -> Model:
     return parse_toml(read_text(path), model, where=str(path))
 
 
-def read_text(path: str | Path) -> str:
-    """Read the text of a TOML file.
+def read_text(path: str | Path, expected: str = "a TOML file") -> str:
+    """Read the text of a file of settings or results.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def read_text(path: str | Path) -> str:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{path} is a folder; expected a TOML file") from None
+        raise InputError(f"{path} is a folder; expected {expected}") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
@@ -69,7 +70,7 @@ def parse_toml(text: str, model: type[Model], *, where: str) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise InputError(f"{where}: {_first_problem(error, model)}") from None
+        raise InputError(f"{where}: {problem_of(error, model)}") from None
 
 
 def check_settings(model: type[Model], given: Mapping[str, Any], where: str) -> Model:
@@ -106,13 +107,36 @@ def check_settings(model: type[Model], given: Mapping[str, Any], where: str) -> 
         ) from None
 
 
-def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """Put the first problem of a validation error, and the number of others, into words."""
+def problem_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    *,
+    expected: Mapping[str, str] = MappingProxyType({}),
+    write: Callable[[Any], str] | None = None,
+    unknown_first: bool = False,
+) -> str:
+    """Put the first problem of a validation error, and the number of others, into words.
+
+    Parameters
+    ----------
+    error, model
+        What is wrong, and what was expected.
+    expected
+        What is said of a kind of problem, where pydantic's words are not those of the format.
+    write
+        Writes a value as the format does.
+    unknown_first
+        Whether a key that is not known comes first: it says more than the missing one it was meant
+        to be.
+    """
     problems = error.errors(include_url=False)
     first = problems[0]
+    if unknown_first:
+        first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
+    write = write or _shown
     key = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    message = message[:1].lower() + message[1:]
+    message = expected.get(first["type"], message[:1].lower() + message[1:])
     if first["type"] == "missing":
         text = f"key '{key}' is missing"
     elif first["type"] == "extra_forbidden":
@@ -127,8 +151,10 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         text = f"{key}.{which} = {tag!r}: {name_hint(tag, tags)}"
     elif not key:
         text = message
+    elif first["type"] == "value_error" and isinstance(first["input"], Mapping):
+        text = f"{key}: {message}"
     else:
-        text = f"{key} = {_shown(first['input'])}: {message}"
+        text = f"{key} = {write(first['input'])}: {message}"
     others = len(problems) - 1
     return text + (f" (and {others} more problem{'s' if others > 1 else ''})" if others else "")
 

@@ -17,6 +17,7 @@ __all__ = [
     "joined",
     "number",
     "option",
+    "p_value",
     "percent",
     "plural",
     "popular_without",
@@ -103,6 +104,19 @@ def number(value: float | None, digits: int = 2) -> str:
 def count(value: float) -> str:
     """Write a whole number with thousands separated."""
     return f"{value:,.0f}"
+
+
+def p_value(p: float) -> str:
+    """Write a p value with its sign.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(1e-9)
+    ('= 0.031', '< 0.001')
+    """
+    if p != p:
+        return "not known"
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -15,19 +15,17 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
-from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, percent, plural, shown
-from affectlab.evaluation.people_and_models import check_models, row_column
+from affectlab.evaluation.people_and_models import check_models
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings
+from affectlab.ratings.arrays import row_column
 
 __all__ = [
     "OUTCOMES",
-    "Asked",
     "OutcomeClass",
     "OutcomeTable",
     "Response",
-    "asked_of",
     "classify_outcome",
     "looks_like_refusal",
     "outcome_table",
@@ -237,39 +235,28 @@ _UNCLEAR = "unclear"
 """Column of who chose this option and no label: values are missing, and nobody has declined."""
 _ANSWER = ("session", "trial", "trial_kind")
 """Columns that, with rater and stimulus, tell one answer from another."""
+_RESPONSE = ("rater", "prompt", "stimulus", "retries")
+_PLACE = {name: place for place, name in enumerate(OUTCOMES)}
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One entry per answer, as codes."""
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """One row per answer."""
 
     by: tuple[str, ...]
-    groups: tuple[tuple[str, ...], ...]
-    """Names of the groups, one per entry of :attr:`by`."""
-    group: Ints
-    outcome: Ints
-    """Position in :data:`OUTCOMES`."""
-    stimulus: Ints
-    """Code of the stimulus, all -1 where none is given."""
-    rater: Ints
-    """Code of the rater, all -1 where none is given."""
-    retries: Floats
+    """Columns of names that tell groups apart."""
+    frame: pl.DataFrame
+    """These, and ``_stimulus``, ``_rater`` (null where not known), ``_outcome`` (its place in
+    :data:`OUTCOMES`) and ``_retries``."""
     n_stimuli: int
     """Stimuli in the whole table, 0 when there are none."""
     has_outcomes: bool
-    stimuli: tuple[str, ...] = ()
-    raters: tuple[str, ...] = ()
-
-    @property
-    def n(self) -> int:
-        """Number of answers."""
-        return self.group.size
 
 
-def asked_of(
-    data: Any, by: Sequence[str] | str | None, models: Ratings | None = None, *, everyone: bool
-) -> Asked:
-    """Bring any input to one entry per answer.
+def _asked(
+    data: Any, by: Sequence[str] | str | None, models: Ratings | None, *, everyone: bool
+) -> _Asked:
+    """Bring any input to one row per answer.
 
     Raises
     ------
@@ -277,110 +264,79 @@ def asked_of(
         When it is not one of the inputs, or a column is missing or wrong.
     """
     check_models(models)
-    if isinstance(data, Ratings):
-        tables = [data] if models is None else [data, models]
-        known = [name for table in tables for name in _known(table)]
-        names = _names(by, list(dict.fromkeys(known)))
-        wanted = None if everyone else MODEL_KINDS
-        parts = [_of_ratings(table, names, wanted) for table in tables]
-        if models is not None and not everyone:
-            # Every rater of a table of models is judged, whatever its kind.
-            parts[1] = _of_ratings(models, names, None)
-        elif not any(part.n for part in parts):
-            parts = [_of_ratings(table, names, None) for table in tables]
-        stimuli = {name for table in tables for name in table.stimulus_names}
-        return _joined(parts, len(stimuli))
-    if isinstance(data, Response):
-        data = [data]
-    if not hasattr(data, "columns") and not isinstance(data, dict):
-        data = _of_responses(data)
-    return _of_frame(_plain_frame(data), by)
-
-
-def _known(ratings: Ratings) -> list[str]:
-    tables = (ratings.frame, ratings.raters, ratings.stimuli)
-    columns = [name for table in tables for name in table.columns]
-    return [name for name in columns if name not in ("label", "value")]
-
-
-def _joined(parts: Sequence[Asked], n_stimuli: int) -> Asked:
-    """Put the answers of several tables one after the other, groups of one name together."""
-    position: dict[tuple[str, ...], int] = {}
-    group: list[Ints] = []
-    stimulus: list[Ints] = []
-    rater: list[Ints] = []
-    stimuli: dict[str, int] = {}
-    raters: dict[str, int] = {}
-    for part in parts:
-        places = [position.setdefault(names, len(position)) for names in part.groups]
-        group.append(np.array(places, dtype=np.int64)[part.group])
-        for codes, code, names, known in (
-            (stimulus, part.stimulus, part.stimuli, stimuli),
-            (rater, part.rater, part.raters, raters),
-        ):
-            lookup = [known.setdefault(name, len(known)) for name in names]
-            codes.append(np.array(lookup, dtype=np.int64)[code])
-    return Asked(
-        by=parts[0].by,
-        groups=tuple(position),
-        group=np.concatenate(group),
-        outcome=np.concatenate([part.outcome for part in parts]),
-        stimulus=np.concatenate(stimulus),
-        rater=np.concatenate(rater),
-        retries=np.concatenate([part.retries for part in parts]),
-        n_stimuli=n_stimuli,
-        has_outcomes=any(part.has_outcomes for part in parts),
-        stimuli=tuple(stimuli),
-        raters=tuple(raters),
+    if not isinstance(data, Ratings):
+        if isinstance(data, Response):
+            data = [data]
+        if not hasattr(data, "columns") and not isinstance(data, dict):
+            data = _of_responses(data)
+        return _of_frame(_plain_frame(data), by)
+    tables = [data] if models is None else [data, models]
+    known = [
+        name
+        for table in tables
+        for part in (table.frame, table.raters, table.stimuli)
+        for name in part.columns
+        if name not in ("label", "value")
+    ]
+    names = _names(by, known)
+    # Every rater of a table of models is judged, whatever its kind.
+    kinds = [None if everyone else MODEL_KINDS, None]
+    parts = [_of_ratings(table, names, kind) for table, kind in zip(tables, kinds, strict=False)]
+    if not any(part.height for part in parts):
+        parts = [_of_ratings(table, names, None) for table in tables]
+    return _Asked(
+        names,
+        pl.concat([part.with_columns(pl.col(pl.Enum).cast(pl.String)) for part in parts]),
+        len({name for table in tables for name in table.stimulus_names}),
+        any(row_column(table, "outcome") is not None for table in tables),
     )
 
 
-def _of_ratings(ratings: Ratings, names: tuple[str, ...], kinds: tuple[str, ...] | None) -> Asked:
-    columns = {name: row_column(ratings, name) for name in dict.fromkeys((*names, *_ANSWER))}
-    named = {name: _codes(column, ratings.n_rows) for name, column in columns.items()}
-    codes = [ratings.rater_code.astype(np.int64), ratings.stimulus_code.astype(np.int64)]
-    answer, first = _pack([*codes, *(code for code, _ in named.values())])
-    outcome = row_column(ratings, "outcome")
-    row = np.full(ratings.n_rows, len(OUTCOMES) - 1)
-    if outcome is not None:
-        row = outcome.cast(pl.Enum(list(OUTCOMES))).to_physical().to_numpy().astype(np.int64)
-        unclear = row_column(ratings, _UNCLEAR)
+def _of_ratings(
+    ratings: Ratings, names: tuple[str, ...], kinds: tuple[str, ...] | None
+) -> pl.DataFrame:
+    """Take the rows of one answer together: the first of their outcomes in order counts."""
+    ok = len(OUTCOMES) - 1
+    outcome = pl.Series("_outcome", [ok], dtype=pl.Int64).new_from_index(0, ratings.n_rows)
+    column, unclear = row_column(ratings, "outcome"), row_column(ratings, _UNCLEAR)
+    if column is not None:
+        outcome = column.cast(pl.Enum(list(OUTCOMES))).to_physical().cast(pl.Int64)
         if unclear is not None and unclear.dtype == pl.Boolean:
-            said = unclear.fill_null(value=False).to_numpy()
-            row[said & (row == list(OUTCOMES).index("refused"))] = len(OUTCOMES) - 1
-    found = np.full(first.size, len(OUTCOMES) - 1)
-    np.minimum.at(found, answer, row)
-    retries = np.zeros(first.size)
-    np.maximum.at(retries, answer, _retries(row_column(ratings, "retries"), ratings.n_rows))
-    keep = np.ones(first.size, dtype=bool)
-    if kinds is not None:
-        keep = np.array([kind in kinds for kind in ratings.rater_kinds])[ratings.rater_code[first]]
-    group, groups = _group([named[name] for name in names], first[keep])
-    return Asked(
-        by=names,
-        groups=groups,
-        group=group,
-        outcome=found[keep],
-        stimulus=ratings.stimulus_code[first][keep].astype(np.int64),
-        rater=ratings.rater_code[first][keep].astype(np.int64),
-        retries=retries[keep],
-        n_stimuli=ratings.n_stimuli,
-        has_outcomes=outcome is not None,
-        stimuli=ratings.stimulus_names,
-        raters=ratings.rater_names,
+            said = unclear.fill_null(value=False) & (outcome == _PLACE["refused"])
+            outcome = outcome.set(said, ok)
+    apart = {f"_{name}": row_column(ratings, name) for name in _ANSWER}
+    frame = pl.DataFrame(
+        [
+            *(_text(row_column(ratings, name), ratings.n_rows).alias(name) for name in names),
+            *(column.alias(name) for name, column in apart.items() if column is not None),
+            ratings.frame["stimulus"].alias("_stimulus"),
+            ratings.frame["rater"].alias("_rater"),
+            outcome.alias("_outcome"),
+            _retries(row_column(ratings, "retries"), ratings.n_rows),
+        ]
     )
+    if kinds is not None:
+        raters = zip(ratings.rater_names, ratings.rater_kinds, strict=True)
+        frame = frame.filter(
+            pl.col("_rater").is_in([name for name, kind in raters if kind in kinds])
+        )
+    one = [name for name in frame.columns if name not in ("_outcome", "_retries")]
+    answers = frame.group_by(one, maintain_order=True).agg(
+        pl.col("_outcome").min(), pl.col("_retries").max()
+    )
+    # Groups come in the order in which a table names raters and stimuli.
+    answers = answers.sort("_rater", "_stimulus", maintain_order=True)
+    return answers.select(*names, "_stimulus", "_rater", "_outcome", "_retries")
 
 
 def _of_responses(responses: Iterable[Response]) -> Mapping[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("rater", "prompt", "stimulus", "outcome", "retries")
-    }
+    columns: dict[str, list[Any]] = {name: [] for name in (*_RESPONSE, "outcome")}
     for response in responses:
         if not isinstance(response, Response):
             raise InputError(
                 f"got a {type(response).__name__}; expected ratings, a data frame or Responses"
             )
-        for name in ("rater", "prompt", "stimulus", "retries"):
+        for name in _RESPONSE:
             columns[name].append(getattr(response, name))
         columns["outcome"].append(classify_outcome(response))
     for name in ("prompt", "stimulus"):
@@ -401,37 +357,30 @@ def _plain_frame(data: Any) -> pl.DataFrame:
         raise InputError(f"the outcomes are no table: {reason}") from None
 
 
-def _of_frame(frame: pl.DataFrame, by: Sequence[str] | str | None) -> Asked:
+def _of_frame(frame: pl.DataFrame, by: Sequence[str] | str | None) -> _Asked:
     if "outcome" not in frame.columns:
         found = ", ".join(frame.columns)
         raise InputError(f"column 'outcome' is missing; found: {found}")
     names = _names(by, [name for name in frame.columns if name not in ("outcome", "retries")])
     words = frame["outcome"].cast(pl.String).fill_null("ok").to_list()
-    position = {name: k for k, name in enumerate(OUTCOMES)}
     for row, word in enumerate(words):
-        if word not in position:
+        if word not in OUTCOMES:
             raise unknown_name("outcome", word, OUTCOMES, f"row {row + 1}")
-    group, groups = _group(
-        [_codes(frame[name], frame.height) for name in names], np.arange(frame.height)
+    nobody = pl.Series([None], dtype=pl.String).new_from_index(0, frame.height)
+    stimulus, rater = (
+        _text(frame[name], frame.height) if name in frame.columns else nobody
+        for name in ("stimulus", "rater")
     )
-    stimulus, seen = np.full(frame.height, -1), 0
-    if "stimulus" in frame.columns:
-        stimulus, stimulus_names = _codes(frame["stimulus"], frame.height)
-        seen = len(stimulus_names)
-    rater = np.full(frame.height, -1)
-    if "rater" in frame.columns:
-        rater = _codes(frame["rater"], frame.height)[0]
-    return Asked(
-        by=names,
-        groups=groups,
-        group=group,
-        outcome=np.array([position[word] for word in words], dtype=np.int64),
-        stimulus=stimulus,
-        rater=rater,
-        retries=_retries(frame["retries"] if "retries" in frame.columns else None, frame.height),
-        n_stimuli=seen,
-        has_outcomes=True,
+    answers = pl.DataFrame(
+        [
+            *(_text(frame[name], frame.height).alias(name) for name in names),
+            stimulus.alias("_stimulus"),
+            rater.alias("_rater"),
+            pl.Series("_outcome", [_PLACE[word] for word in words], dtype=pl.Int64),
+            _retries(frame["retries"] if "retries" in frame.columns else None, frame.height),
+        ]
     )
+    return _Asked(names, answers, stimulus.drop_nulls().n_unique(), True)
 
 
 def _names(by: Sequence[str] | str | None, known: Sequence[str]) -> tuple[str, ...]:
@@ -451,50 +400,24 @@ def _names(by: Sequence[str] | str | None, known: Sequence[str]) -> tuple[str, .
     return names
 
 
-def _codes(column: pl.Series | None, n: int) -> tuple[Ints, list[str]]:
-    """Number the distinct texts of a column; a column that is not there says nothing."""
+def _text(column: pl.Series | None, n: int) -> pl.Series:
+    """Give a column of names; one that is not there says nothing."""
     if column is None:
-        return np.zeros(n, dtype=np.int64), [_NOT_GIVEN]
+        return pl.Series([_NOT_GIVEN]).new_from_index(0, n)
     if isinstance(column.dtype, pl.Enum) and not column.null_count():
-        return column.to_physical().to_numpy().astype(np.int64), column.dtype.categories.to_list()
-    text = column.cast(pl.String).fill_null(_NOT_GIVEN)
-    distinct = text.unique(maintain_order=True)
-    code = text.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
-    return code, distinct.to_list()
+        return column
+    return column.cast(pl.String).fill_null(_NOT_GIVEN)
 
 
-def _pack(codes: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Number the distinct combinations: code of every row, and the first row of every code."""
-    packed = codes[0]
-    for code in codes[1:]:
-        size = int(code.max(initial=0)) + 1
-        if int(packed.max(initial=0)) >= 2**62 // size:
-            packed = np.unique(packed, return_inverse=True)[1].astype(np.int64)
-        packed = packed * size + code
-    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    return inverse.astype(np.int64), first.astype(np.int64)
-
-
-def _group(
-    columns: Sequence[tuple[Ints, list[str]]], rows: Ints
-) -> tuple[Ints, tuple[tuple[str, ...], ...]]:
-    """Number the groups of the answers that are kept, in the order of their names' codes."""
-    group, example = _pack([code[rows] for code, _ in columns])
-    names = tuple(
-        tuple(texts[int(code[rows[k]])] for code, texts in columns) for k in example.tolist()
-    )
-    return group, names
-
-
-def _retries(column: pl.Series | None, n: int) -> Floats:
+def _retries(column: pl.Series | None, n: int) -> pl.Series:
     if column is None:
-        return np.zeros(n)
+        return pl.Series("_retries", [0.0]).new_from_index(0, n)
     number = column.cast(pl.Float64, strict=False)
     wrong = (number.is_null() & column.is_not_null()) | (number < 0).fill_null(False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         raise InputError(f"retries {column[row]!r} is no count; expected whole numbers from 0 on")
-    return number.fill_null(0.0).fill_nan(0.0).to_numpy()
+    return number.fill_null(0.0).fill_nan(0.0).alias("_retries")
 
 
 # How often each outcome came about, by model and prompt.
@@ -580,78 +503,68 @@ def outcome_table(
     >>> found.shares["net", "refused"].value, found.usable["net"].value
     (0.25, 0.75)
     """
-    asked = asked_of(ratings, by, models, everyone=everyone)
-    if not asked.n:
+    asked = _asked(ratings, by, models, everyone=everyone)
+    if not asked.frame.height:
         raise InputError("there is no answer to count; expected at least one")
-    n_groups = len(asked.groups)
+    counted = _counted(asked)
     names = list(OUTCOMES)
-    count = np.bincount(
-        asked.group * len(names) + asked.outcome, minlength=n_groups * len(names)
-    ).reshape(n_groups, len(names))
-    total = count.sum(axis=1)
-    stimuli, raters = _distinct(asked, asked.stimulus), _distinct(asked, asked.rater)
+    number = counted.select(names).to_numpy()
     method = f"share of answers, Wilson interval ({100 * confidence:g} %)"
-    low, high = wilson_interval(count, total[:, None], confidence)
-    keys = {
-        name: [group[k] for group in asked.groups for _ in names] for k, name in enumerate(asked.by)
-    }
-    shares = Estimates.build(
-        {**keys, "outcome": names * n_groups},
-        value=(count / total[:, None]).ravel(),
-        low=np.ravel(low),
-        high=np.ravel(high),
-        method=method,
-        n_items=np.repeat(stimuli, len(names)),
-        n_raters=np.repeat(raters, len(names)),
-        n_ratings=np.repeat(total, len(names)),
-    )
-    good = count[:, [OUTCOMES[name].usable for name in names]].sum(axis=1)
-    low, high = wilson_interval(good, total, confidence)
-    usable = Estimates.build(
-        {name: [group[k] for group in asked.groups] for k, name in enumerate(asked.by)},
-        value=good / total,
-        low=low,
-        high=high,
-        method=method.replace("answers", "usable answers"),
-        n_items=stimuli,
-        n_raters=raters,
-        n_ratings=total,
-    )
-    retries = np.bincount(asked.group, weights=asked.retries, minlength=n_groups).astype(np.int64)
-    coverage = stimuli / asked.n_stimuli if asked.n_stimuli else np.full(n_groups, np.nan)
+    good = number[:, [OUTCOMES[name].usable for name in names]].sum(axis=1)
+    parts = []
+    # Of every outcome, and of those that can be used.
+    for times, k, of in ((len(names), number.ravel(), "answers"), (1, good, "usable answers")):
+        rows = counted[np.repeat(np.arange(counted.height), times)]
+        low, high = wilson_interval(k, rows["n_ratings"].to_numpy(), confidence)
+        outcomes = {"outcome": names * counted.height} if times > 1 else {}
+        parts.append(
+            Estimates.build(
+                {**rows.select(asked.by).to_dict(as_series=False), **outcomes},
+                value=k / rows["n_ratings"].to_numpy(),
+                low=low,
+                high=high,
+                method=method.replace("answers", of),
+                **{name: rows[name] for name in ("n_items", "n_raters", "n_ratings")},
+            )
+        )
+    shares, usable = parts
+    coverage = counted["n_items"] / (asked.n_stimuli or np.nan)
     wide = usable.frame.with_columns(
-        pl.Series("retries", retries),
-        pl.Series("coverage", coverage, dtype=pl.Float64),
-        *(pl.Series(name, count[:, k]) for k, name in enumerate(names)),
+        counted["retries"], coverage.alias("coverage"), *counted.select(names).get_columns()
     )
     by_outcome = shares.frame.select(
-        *shares.keys, pl.Series("count", count.ravel()), *ESTIMATE_COLUMNS
+        *shares.keys, pl.Series("count", number.ravel()), *ESTIMATE_COLUMNS
     )
     return _result(asked, by_outcome, wide, confidence)
 
 
-def _distinct(asked: Asked, code: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
-    """Count the distinct codes in each group; those below 0 say nothing."""
-    size = int(code.max(initial=0)) + 1
-    known = code >= 0
-    pairs = np.unique(asked.group[known] * size + code[known])
-    return np.bincount(pairs // size, minlength=len(asked.groups))
+def _counted(asked: _Asked) -> pl.DataFrame:
+    """Count answers, outcomes, stimuli and raters of each group, in the order of their names."""
+    order = {name: asked.frame[name].unique(maintain_order=True) for name in asked.by}
+    groups = asked.frame.with_columns(pl.col(name).cast(pl.Enum(of)) for name, of in order.items())
+    counts = groups.group_by(asked.by).agg(
+        pl.len().cast(pl.Int64).alias("n_ratings"),
+        pl.col("_retries").sum().cast(pl.Int64).alias("retries"),
+        pl.col("_stimulus").drop_nulls().n_unique().cast(pl.Int64).alias("n_items"),
+        pl.col("_rater").drop_nulls().n_unique().cast(pl.Int64).alias("n_raters"),
+        *((pl.col("_outcome") == k).sum().cast(pl.Int64).alias(name) for name, k in _PLACE.items()),
+    )
+    return counts.sort(asked.by).with_columns(pl.col(asked.by).cast(pl.String))
 
 
-def _notes(asked: Asked, stimuli: Any) -> tuple[str, ...]:
+def _notes(asked: _Asked, usable: pl.DataFrame) -> tuple[str, ...]:
     said = []
     if not asked.has_outcomes:
         said.append(
             "there is no column 'outcome', so every answer counts as ok; answers that failed may "
             "have been left out before"
         )
-    if asked.n_stimuli and (stimuli < asked.n_stimuli).any():
-        part = [k for k in range(len(stimuli)) if stimuli[k] < asked.n_stimuli]
-        worst = min(part, key=lambda k: int(stimuli[k]))
+    part = usable.filter(pl.col("n_items") < asked.n_stimuli).sort("n_items", maintain_order=True)
+    if part.height:
         said.append(
-            f"{', '.join(asked.groups[worst])} was asked about {stimuli[worst]:,} of "
+            f"{', '.join(part.select(asked.by).row(0))} was asked about {part['n_items'][0]:,} of "
             f"{asked.n_stimuli:,} stimuli"
-            + (f", and {len(part) - 1} more not about all" if len(part) > 1 else "")
+            + (f", and {part.height - 1} more not about all" if part.height > 1 else "")
         )
     return tuple(said)
 
@@ -660,7 +573,7 @@ def _notes(asked: Asked, stimuli: Any) -> tuple[str, ...]:
 
 
 def _result(
-    asked: Asked, shares: pl.DataFrame, usable: pl.DataFrame, confidence: float
+    asked: _Asked, shares: pl.DataFrame, usable: pl.DataFrame, confidence: float
 ) -> OutcomeTable:
     """Lay out what was counted."""
     failed = [name for name in OUTCOMES if not OUTCOMES[name].usable and usable[name].sum()]
@@ -694,7 +607,7 @@ def _result(
         ),
         (_sentence(usable, asked.by, failed, confidence),),
         (figure,),
-        _notes(asked, usable["n_items"].to_numpy()),
+        _notes(asked, usable),
         {"by": list(asked.by), "confidence": confidence},
         by=asked.by,
     )

@@ -26,6 +26,7 @@ __all__ = [
     "matrix_of",
     "numeric_part",
     "require_order",
+    "row_column",
 ]
 
 _MOST_GAPS = 4
@@ -268,3 +269,21 @@ def _from_matrix(matrix: Floats) -> Answers:
         labels=("rating",),
         rater_kinds=("human",) * n_raters,
     )
+
+
+def row_column(ratings: Ratings, name: str, *, stimuli_first: bool = False) -> pl.Series | None:
+    """Find a column of the answers, or an attribute of raters or stimuli, one entry per row.
+
+    Parameters
+    ----------
+    stimuli_first
+        Whether an attribute that both have is that of stimuli, as of columns that say the same of
+        every answer to a stimulus.
+    """
+    if name in ratings.frame.columns:
+        return ratings.frame[name]
+    tables = [(ratings.raters, ratings.rater_code), (ratings.stimuli, ratings.stimulus_code)]
+    for table, code in reversed(tables) if stimuli_first else tables:
+        if name in table.columns:
+            return table[name].gather(code.astype(np.int64))
+    return None

@@ -27,7 +27,7 @@ def verdicts_otherwise(al, ratings):
             models,
             n_boot=40,
             seed=2,
-            resample=over,
+            target="stimuli" if over == "units" else over,
             margin=0.1,
             truncate=True,
             exclude=("awe",),

@@ -52,7 +52,16 @@ def metrics(al):
         "one class": evaluation.classification_metrics(
             ["awe"] * 5, ["awe"] * 5, "mikels", n_boot=20, seed=1
         ),
-        "known": evaluation.CLASSIFICATION_METRICS,
+        "known": {
+            name: {
+                field: getattr(metric, field)
+                for field in (
+                    *("name", "title", "better", "needs", "undefined", "formula"),
+                    *("bounded", "ratio"),
+                )
+            }
+            for name, metric in evaluation.CLASSIFICATION_METRICS.items()
+        },
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
             [["joy", "love"], ["fear"], []],
@@ -253,9 +262,6 @@ def preferred(al):
         "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,
-        "sees": evaluation.metric_sees_preference(
-            rng.random(40), list(said.values()), n_boot=40, n_permutations=199, seed=12
-        ),
         "scores": evaluation.metric_scores(scored),
         "models": {
             model: partial(evaluation.preference_scale, wins, systems=names, model=model, prior=0.5)
@@ -284,7 +290,8 @@ def predicted_differences(al, ratings):
         mean,
         predictions,
         names=["near", "far"],
-        clusters=[k // 5 for k in range(len(mean))],
+        cluster=[k // 5 for k in range(len(mean))],
+        comparison=False,
         n_boot=40,
         seed=16,
     )
@@ -322,6 +329,6 @@ def predicted_by_metrics(al):
         stimuli={"stimulus": stimuli, "kind": ["intra", "inter"] * (len(stimuli) // 2)},
     )
     found = al.evaluation.difference_metrics(
-        people, metric, by=["kind"], metrics=["srocc", "rmse"], n_boot=30, seed=19
+        people, metric, by=["kind"], metrics=["srocc", "rmse"], comparison=False, n_boot=30, seed=19
     )
     return {"found": found, "compared": found.compare(), "groups": found.compare("group")}

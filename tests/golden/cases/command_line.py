@@ -552,8 +552,9 @@ def examples_of_classifier(al):
 def preference_verb(al):
     counts = "machine=91,human=233,both good=47,both bad=11"
     return {
-        "counts": told("evaluate", "preference", "--counts", counts, "--sampled", 500, "--json"),
-        "as text": told("evaluate", "preference", "--counts", "human=707,model=292"),
+        "counts": told("evaluate", "preference", counts, "--json"),
+        "verdicts": told("evaluate", "preference-verdicts", counts, "--sampled", 500, "--json"),
+        "as text": told("evaluate", "preference", "human=707,model=292"),
     }
 
 

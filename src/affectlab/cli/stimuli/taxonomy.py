@@ -288,7 +288,6 @@ def history(
     taxonomy: str,
     *,
     everything: bool = False,
-    seed: int = 0,
 ) -> None:
     """Show the versions of a taxonomy, and what was decided about each label, with reasons.
 

@@ -4,7 +4,15 @@ from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
 from affectlab.evaluation.classes.costs import NO_ANSWER, Costs, Judging, judging_of, read_costs
 from affectlab.evaluation.classes.from_ratings import classes_of
 from affectlab.evaluation.classes.panel import score_variants
-from affectlab.evaluation.classes.rules import Threshold, Thresholds, load_thresholds
+from affectlab.evaluation.classes.rules import (
+    AnswerTies,
+    Rule,
+    Threshold,
+    Thresholds,
+    Ties,
+    check_choice,
+    load_thresholds,
+)
 from affectlab.evaluation.classes.score_mapping import (
     NeutralRule,
     ScoreMapping,
@@ -13,7 +21,6 @@ from affectlab.evaluation.classes.score_mapping import (
     load_score_mapping,
 )
 from affectlab.evaluation.classes.truth import Truth, read_truth
-from affectlab.evaluation.classes.votes import AnswerTies, Rule, Ties, check_choice
 
 __all__ = [
     "NO_ANSWER",

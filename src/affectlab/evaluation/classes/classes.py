@@ -97,35 +97,21 @@ class Classes:
         Of a model, ``of`` counts the stimuli with a truth; of a person, all stimuli that people
         answered, and ``answered`` those that have a truth beside the person's own answer.
         """
-        rows = [
-            (rater, "model", int(self.answered[place].sum()))
-            for place, rater in enumerate(self.raters)
-        ]
-        if self.people is not None:
-            counts = np.bincount(self.people.rater, minlength=len(self.people.raters))
-            rows += [
-                (rater, "person", int(count))
-                for rater, count in zip(self.people.raters, counts, strict=True)
-            ]
-        whole = {"model": self.n_stimuli, "person": 0}
-        if self.people is not None:
-            whole["person"] = len(self.people.stimuli)
-        return pl.DataFrame(
-            [
-                (rater, role, count, n, count / n if n else 0.0, self.ties.get(rater, 0))
-                for rater, role, count in rows
-                for n in (whole[role],)
-            ],
-            schema={
-                "rater": pl.String,
-                "role": pl.String,
-                "answered": pl.Int64,
-                "of": pl.Int64,
-                "share": pl.Float64,
-                "ties": pl.Int64,
-            },
+        counts = self.answered.sum(axis=1).tolist()
+        rows = [(*of, "model", self.n_stimuli) for of in zip(self.raters, counts, strict=True)]
+        people = self.people
+        if people is not None:
+            counts = np.bincount(people.rater, minlength=len(people.raters)).tolist()
+            n = len(people.stimuli)
+            rows += [(*of, "person", n) for of in zip(people.raters, counts, strict=True)]
+        frame = pl.DataFrame(
+            rows,
+            {"rater": pl.String, "answered": pl.Int64, "role": pl.String, "of": pl.Int64},
             orient="row",
         )
+        share = pl.when(pl.col("of") > 0).then(pl.col("answered") / pl.col("of")).otherwise(0.0)
+        ties = pl.Series("ties", [self.ties.get(row[0], 0) for row in rows], dtype=pl.Int64)
+        return frame.select("rater", "role", "answered", "of", share.alias("share"), ties)
 
     def to_frame(self) -> pl.DataFrame:
         """One row per stimulus: ``stimulus``, ``truth``, one column per model (null: no answer).

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -109,12 +109,10 @@ class Judging:
         return Taxonomy("classes", tuple(Label(label) for label in self.labels))
 
     @property
-    def reach(self) -> tuple[float, float]:
-        """Lowest and highest cost of a mistake."""
-        assert self.costs is not None
-        size = len(self.costs.labels)
-        off = self.costs.matrix[~np.eye(size, dtype=bool)]
-        return (float(off.min()), float(off.max())) if off.size else (np.nan, np.nan)
+    def facts(self) -> dict[str, Any]:
+        """What metrics are told of the classes: their arguments ``taxonomy``, ``costs``, …"""
+        known = {"costs": self.costs, "groups": self.groups, "labels": self.labels}
+        return {"taxonomy": self.taxonomy, **known}
 
     def with_no_answer(self) -> Judging:
         """Add the class of stimuli without an answer: as far from all as the worst mistake."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,18 @@ from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
 from affectlab.evaluation.classes.panel import Panel, panel_of, score_variants
 from affectlab.evaluation.classes.rules import (
     AnswerRule,
+    AnswerTies,
     Decided,
+    Rule,
     Threshold,
+    Ties,
     TruthRule,
     agreeing,
     load_thresholds,
+    no_offsets,
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
-from affectlab.evaluation.classes.votes import AnswerTies, Rule, Ties
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
@@ -34,10 +37,8 @@ from affectlab.taxonomy import LabelMapping, Taxonomy
 
 __all__ = [
     "CHOSEN",
-    "Counted",
     "answer_notes",
     "classes_of",
-    "counted",
     "neutral_offsets",
     "offset_note",
     "split_panels",
@@ -185,51 +186,51 @@ def offset_note(neutral: str | None, raters: Sequence[str]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Counted:
-    """What is worth saying of the answers of one rater."""
+def answer_notes(
+    tied: Mapping[str, int], outside: Mapping[str, int], partly: Mapping[str, int], ties: AnswerTies
+) -> list[str]:
+    """Put what was counted into words, one note for all raters.
 
-    rater: str
-    tied: int
-    """Stimuli with several highest classes."""
-    outside: int
-    """Answers that name a label of no class."""
-    partly: int
-    """Stimuli of which some label was not answered."""
-
-
-def counted(rater: str, panel: Panel, given: Decided, rows: Bools) -> Counted:
-    """Count what is worth saying of the rows of one rater."""
-    partly = 0
-    if panel.form != "nominal" and rows.any():
-        reachable = ~np.isnan(panel.scores).all(axis=0)
-        gaps = np.isnan(panel.scores[rows][:, reachable]).any(axis=1)
-        partly = int((gaps & given.known[rows]).sum())
-    return Counted(rater, int(given.tied[rows].sum()), int((panel.unmapped & rows).sum()), partly)
-
-
-def answer_notes(found: Sequence[Counted], ties: AnswerTies) -> list[str]:
-    """Put what was counted into words, one note for all raters."""
+    Parameters
+    ----------
+    tied
+        By rater: stimuli with several highest classes.
+    outside
+        Answers that name a label of no class.
+    partly
+        Stimuli of which some label was not answered.
+    ties
+        What was done with ties.
+    """
     done = {
         "random": "one of them was taken at random",
         "first": "the first in the order of the taxonomy (without one, by name) was taken",
         "missing": "taken as no answer",
     }[ties]
     said = {
-        "tied": f"several highest classes in answers, of which {done}",
-        "outside": "answers that name a label of no class, taken as no answer",
-        "partly": "labels that were not answered, which is not taken as 0 "
-        f"({option('absent', 'zero')} does that)",
+        f"several highest classes in answers, of which {done}": tied,
+        "answers that name a label of no class, taken as no answer": outside,
+        "labels that were not answered, which is not taken as 0 "
+        f"({option('absent', 'zero')} does that)": partly,
     }
     notes = []
-    for name, text in said.items():
-        number = {entry.rater: n for entry in found if (n := getattr(entry, name))}
-        if not number:
-            continue
-        shown = [f"{rater} ({plural(n, 'stimulus', 'stimuli')})" for rater, n in number.items()]
+    for text, counts in said.items():
+        shown = [
+            f"{rater} ({plural(n, 'stimulus', 'stimuli')})" for rater, n in counts.items() if n
+        ]
         more = [f"{len(shown) - 3} others"] if len(shown) > 4 else []
-        notes.append(f"{text}: {joined([*(shown[:3] if more else shown), *more])}")
+        if shown:
+            notes.append(f"{text}: {joined([*(shown[:3] if more else shown), *more])}")
     return notes
+
+
+def _n_partly(panel: Panel, given: Decided, rows: Bools) -> int:
+    """Count the stimuli of a rater of which some label was not answered."""
+    if panel.form == "nominal" or not rows.any():
+        return 0
+    reachable = ~np.isnan(panel.scores).all(axis=0)
+    gaps = np.isnan(panel.scores[rows][:, reachable]).any(axis=1)
+    return int((gaps & given.known[rows]).sum())
 
 
 def classes_of(
@@ -328,7 +329,9 @@ def classes_of(
     used = None if mapping is None else load_score_mapping(mapping)
     source = truth_source(truth, ratings, models, multilabel=multilabel)
     told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None
-    if source.kind == "rater":
+    if source.is_named:
+        settings = TruthRule(None, 0.5, 1, ties, None, multilabel)
+    elif source.kind == "rater":
         settings = replace(settings, min_people=1)
     people, judged = split_panels(
         ratings, models, scores, told_by, own_sets=multilabel and threshold is None
@@ -342,28 +345,30 @@ def classes_of(
         source = replace(source, panel=people)
     if people is None and not judged:
         raise InputError(f"{ratings.source or 'the ratings'}: there is nobody left to be judged")
-    panels = [*judged, *([people] if people is not None else [])]
-    if source.panel is not None:
-        panels.append(source.panel)
+    told = source.panel
+    assert told is not None
+    answering = [*judged, people, None if source.is_named else told]
+    names_of = [panel.labels for panel in answering if panel is not None]
     classes = class_map(
-        list(dict.fromkeys(label.strip() for panel in panels for label in panel.labels)),
-        [] if source.panel is not None else source.labels,
+        list(dict.fromkeys(label.strip() for labels in names_of for label in labels)),
+        told.labels if source.is_named else (),
         taxonomy=taxonomy,
         known=[ratings.taxonomy, None if models is None else models.taxonomy, source.taxonomy],
         mapping=used,
         where=source.said,
     )
-    stimuli, decided, said = _truth(source, settings, classes, rng)
+    decided = settings.decide(told, classes, rng)
     kept = np.flatnonzero(decided.known)
-    names = tuple(stimuli[place] for place in kept)
+    names = tuple(told.stimuli[place] for place in kept)
     notes = truth_notes(decided, settings, of_people=source.kind == "people")
     if not names:
         raise InputError(f"no stimulus has a true class: {'; '.join(notes) or 'there is none'}")
     values = decided.code[kept]
     raters: list[str] = []
     parts: list[tuple[NDArray[Any], Bools]] = []
-    tied = {"truth": int(decided.tied.sum())}
-    worth: list[Counted] = []
+    tied: dict[str, int] = {}
+    outside: dict[str, int] = {}
+    partly: dict[str, int] = {}
     for panel in judged:
         placed = panel.on_stimuli(names)
         offsets = neutral_offsets(placed, classes, values, multilabel)
@@ -375,17 +380,20 @@ def classes_of(
             rows = mapped.rater == place
             raters.append(rater)
             parts.append(_spread(given, mapped.stimulus, rows, len(names), len(classes.labels)))
-            worth.append(counted(rater, mapped, given, rows))
-            tied[rater] = worth[-1].tied
+            tied[rater] = int(given.tied[rows].sum())
+            outside[rater] = int((mapped.unmapped & rows).sum())
+            partly[rater] = _n_partly(mapped, given, rows)
     if judged and not any(known.any() for _, known in parts):
         raise InputError(
             f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
             f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
         )
-    notes += answer_notes(worth, answer_ties)
+    notes += answer_notes(tied, outside, partly, answer_ties)
+    tied = {"truth": int(decided.tied.sum()), **tied}
     beside = None
     if people is not None:
-        beside, of_people = _people(people, source, settings, classes, names, values, reading, rng)
+        alone = None if source.kind == "people" else values
+        beside, of_people = _people(people, alone, settings, classes, names, reading, rng)
         tied |= of_people
     shape = (0, len(names), len(classes.labels)) if multilabel else (0, len(names))
     predicted: NDArray[Any] = np.zeros(shape, dtype=bool if multilabel else np.int64)
@@ -402,43 +410,21 @@ def classes_of(
         predicted=predicted,
         answered=answered,
         people=beside,
-        truth_said=said,
+        truth_said=_said(source, settings, told, decided),
         multilabel=multilabel,
         ties=tied,
         notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _truth(
-    source: TruthSource, settings: TruthRule, classes: ClassMap, rng: np.random.Generator
-) -> tuple[tuple[str, ...], Decided, str]:
-    """Stimuli, their truth, and what it is in words."""
-    if source.panel is not None:
-        panel = source.panel
-        decided = settings.decide(panel, len(panel.stimuli), classes, rng)
-        said = source.said
-        if source.kind == "people" or len(panel.raters) > 1:
-            sizes = decided.size[decided.known]
-            low, high = (int(sizes.min()), int(sizes.max())) if sizes.size else (0, 0)
-            of = f"{low}" if low == high else f"{low} to {high}"
-            said = f"{said} ({settings.said(panel)} of {of})"
-        return panel.stimuli, decided, said
-    assert source.names is not None
-    n = len(source.names)
-    size = np.ones(n, dtype=np.int64)
-    if settings.multilabel:
-        sets = np.zeros((n, len(classes.labels)), dtype=bool)
-        for row, names in enumerate(source.names.values()):
-            for name in names:
-                place = classes.code(name, source.said)
-                if place >= 0:
-                    sets[row, place] = True
-        known = np.ones(n, dtype=bool)
-        return tuple(source.names), Decided(sets, known, ~known, size), source.said
-    found = {name: classes.code(name, source.said) for name in source.labels}
-    code = np.array([found[names[0]] for names in source.names.values()], dtype=np.int64)
-    decided = Decided(code, code >= 0, np.zeros(n, dtype=bool), size)
-    return tuple(source.names), decided, source.said
+def _said(source: TruthSource, settings: TruthRule, panel: Panel, decided: Decided) -> str:
+    """Say what the truth is, in words."""
+    if source.kind != "people" and len(panel.raters) == 1:
+        return source.said
+    sizes = decided.size[decided.known]
+    low, high = int(sizes.min()), int(sizes.max())
+    of = f"{low}" if low == high else f"{low} to {high}"
+    return f"{source.said} ({settings.said(panel)} of {of})"
 
 
 def _spread(
@@ -458,23 +444,22 @@ def _spread(
 
 def _people(
     people: Panel,
-    source: TruthSource,
+    truth: Ints | Bools | None,
     settings: TruthRule,
     classes: ClassMap,
     names: tuple[str, ...],
-    truth: Ints | Bools,
     reading: AnswerRule,
     rng: np.random.Generator,
 ) -> tuple[PeopleAnswers, dict[str, int]]:
     """Answers of people beside the truth; where they are the truth, beside that of the others."""
-    if source.kind == "people":
+    if truth is None:
         panel = people
-        other = settings.decide_without(panel, len(panel.stimuli), classes, rng)
+        other = settings.decide(panel, classes, rng, others=True)
         beside, known = other.code, other.known
     else:
         panel = people.on_stimuli(names)
         beside, known = truth[panel.stimulus], np.ones(len(panel.stimulus), dtype=bool)
-    mapped = classes.panel(panel, np.zeros(len(panel.labels)))
+    mapped = classes.panel(panel, no_offsets(panel))
     given = reading.decide(mapped, classes, rng)
     rows = known & given.known
     tied = np.bincount(panel.rater[given.tied], minlength=len(panel.raters))
@@ -485,6 +470,6 @@ def _people(
         panel.stimulus[rows],
         beside[rows],
         given.code[rows],
-        source.kind == "people",
+        truth is None,
     )
     return found, dict(zip(panel.raters, tied.tolist(), strict=True))

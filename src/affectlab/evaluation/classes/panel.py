@@ -42,29 +42,20 @@ class Panel:
     unmapped: Bools
     """Rows whose answer is a label that belongs to no class, shape (m,)."""
 
-    def take(self, rows: Bools) -> Panel:
-        """Keep some of the rows, and all of the names."""
-        return replace(
-            self,
-            rater=self.rater[rows],
-            stimulus=self.stimulus[rows],
-            scores=self.scores[rows],
-            unmapped=self.unmapped[rows],
-        )
-
     def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
         """Keep the rows of some stimuli, and code them in the order given."""
         position = {name: place for place, name in enumerate(stimuli)}
         code = np.array([position.get(name, -1) for name in self.stimuli], dtype=np.int64)
         found = code[self.stimulus] if len(code) else np.zeros(0, dtype=np.int64)
-        kept = replace(self, stimuli=tuple(stimuli), stimulus=found).take(found >= 0)
-        order = np.lexsort((kept.stimulus, kept.rater))
+        order = np.lexsort((found, self.rater))
+        rows = order[found[order] >= 0]
         return replace(
-            kept,
-            rater=kept.rater[order],
-            stimulus=kept.stimulus[order],
-            scores=kept.scores[order],
-            unmapped=kept.unmapped[order],
+            self,
+            stimuli=tuple(stimuli),
+            rater=self.rater[rows],
+            stimulus=found[rows],
+            scores=self.scores[rows],
+            unmapped=self.unmapped[rows],
         )
 
     def with_labels(self, labels: Sequence[str], scores: Floats, unmapped: Bools | None) -> Panel:

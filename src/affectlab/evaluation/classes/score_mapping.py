@@ -213,10 +213,6 @@ class ScoreMapping:
         used = {label for sources in self.classes.values() for label in sources.labels}
         return tuple(label for label in self.source.labels if label in used)
 
-    def covers(self, labels: Iterable[str]) -> bool:
-        """Say whether all `labels` are labels of the source."""
-        return all(label in self.source for label in labels)
-
     def combine(
         self,
         scores: Floats | list[list[float]],
@@ -437,13 +433,8 @@ def _build(file: _ScoreMappingFile, where: str, folder: Path | None) -> ScoreMap
         return ScoreMapping(
             source=_taxonomy(file.source, folder),
             target=_taxonomy(file.target, folder),
-            classes={
-                target: Sources(given.labels, given.how, given.because)
-                for target, given in file.classes.items()
-            },
-            neutral=None
-            if file.neutral is None
-            else NeutralRule(file.neutral.label, file.neutral.below, file.neutral.because),
+            classes={name: Sources(**dict(given)) for name, given in file.classes.items()},
+            neutral=None if file.neutral is None else NeutralRule(**dict(file.neutral)),
             subtract=file.subtract,
             unreached=file.unreached,
             unused=file.unused,

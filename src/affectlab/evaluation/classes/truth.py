@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
@@ -23,24 +25,34 @@ _SEPARATORS = re.compile(r"[;,|]")
 
 @dataclass(frozen=True, eq=False)
 class TruthSource:
-    """What the truth is made of: the answers of a panel, or the class of each stimulus by name."""
+    """What the truth is made of."""
 
     kind: str
     """people, rater, attribute, table or given."""
     said: str
     """What it is, in words that a sentence can take."""
     panel: Panel | None = None
-    names: Mapping[str, tuple[str, ...]] | None = None
-    """Class names by stimulus; several, or none, only where classes are sets."""
+    """The answers that make it; none yet for people."""
     taxonomy: Taxonomy | None = None
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """All names that occur, or that a panel could answer."""
-        if self.panel is not None:
-            return self.panel.labels
-        assert self.names is not None
-        return tuple(dict.fromkeys(name for names in self.names.values() for name in names))
+    def is_named(self) -> bool:
+        """Whether classes are named for each stimulus, rather than answered by somebody."""
+        return self.kind in ("attribute", "given")
+
+
+def _named(kind: str, said: str, names: Mapping[str, tuple[str, ...]]) -> TruthSource:
+    """Take the names of classes by stimulus; several, or none, only where classes are sets."""
+    labels = tuple(dict.fromkeys(name for given in names.values() for name in given))
+    scores = np.zeros((len(names), len(labels)))
+    for row, given in zip(scores, names.values(), strict=True):
+        row[[labels.index(name) for name in given]] = 1.0
+    nobody = np.zeros(len(names), dtype=np.int64)
+    rows, unmapped = np.arange(len(names)), nobody.astype(bool)
+    panel = Panel(
+        (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped
+    )
+    return TruthSource(kind, said, panel)
 
 
 def read_truth(path: str | Path, **options: Any) -> Ratings:
@@ -103,7 +115,7 @@ def truth_source(
                     f"truth: stimulus {stimulus!r} has {plural(len(given), 'class', 'classes')}; "
                     "expected one, or multilabel=True"
                 )
-        return TruthSource("given", "the truth", names=names)
+        return _named("given", "the truth", names)
     if not isinstance(truth, str | Path):
         raise InputError(f"truth: expected text, ratings or a mapping, not {type(truth).__name__}")
     kind, _, name = str(truth).partition(":")
@@ -141,7 +153,7 @@ def _attribute(
         names = {stimulus: given for stimulus, given in names.items() if given}
     if not names:
         raise InputError(f"{ratings.source or 'the ratings'}: attribute {name!r} has no value")
-    return TruthSource("attribute", f"the attribute {name!r}", names=names)
+    return _named("attribute", f"the attribute {name!r}", names)
 
 
 def _rater(name: str, ratings: Ratings, models: Ratings | None) -> TruthSource:

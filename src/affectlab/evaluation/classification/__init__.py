@@ -14,11 +14,12 @@ from affectlab.evaluation.classification.confusion import (
     multilabel_confusion,
 )
 from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
     classification_metrics,
+    few_mistakes,
     metrics_of_confusion,
 )
 from affectlab.evaluation.classification.evaluation import evaluate_classification
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.classification.metrics import (
     CLASSIFICATION_METRICS,
     ClassificationMetric,
@@ -26,6 +27,7 @@ from affectlab.evaluation.classification.metrics import (
     acc2,
     accuracy,
     affect_scorer,
+    class_metric,
     ecc,
     emc,
     mean_emotional_distance,
@@ -61,6 +63,7 @@ __all__ = [
     "accuracy",
     "affect_scorer",
     "both_wrong",
+    "class_metric",
     "classification_metrics",
     "compare_models",
     "compare_predictions",

@@ -18,10 +18,7 @@ from affectlab.evaluation.classification.result import settings_of
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
-__all__ = [
-    "BothWrong",
-    "both_wrong",
-]
+__all__ = ["BothWrong", "both_wrong"]
 
 # Images that two models get wrong in different ways: what a study of errors shows people.
 
@@ -127,29 +124,27 @@ class BothWrong(Result):
         half = n // 2 + int(n % 2 and rng.random() < 0.5)
         first = np.zeros(n, dtype=bool)
         first[rng.permutation(n)[:half]] = True
-        stands = pl.Series("first", first, dtype=pl.Boolean)
-        names = [pl.lit(name) for name in self.systems]
-        told = [pl.col("label_first"), pl.col("label_second")]
-
-        def sides(pair: Sequence[pl.Expr], name: str) -> list[pl.Expr]:
-            one, other = pair
-            return [
-                pl.when(stands).then(one).otherwise(other).alias(f"{name}_a"),
-                pl.when(stands).then(other).otherwise(one).alias(f"{name}_b"),
-            ]
-
-        made = self.to_frame().with_columns(*sides(told, "labels"), *sides(names, "system"))
+        stands = pl.lit(pl.Series(first, dtype=pl.Boolean))
+        pairs = {
+            "labels": (pl.col("label_first"), pl.col("label_second")),
+            "system": tuple(map(pl.lit, self.systems)),
+        }
+        made = self.to_frame().with_columns(
+            pl.when(stands if side == "a" else ~stands)
+            .then(one)
+            .otherwise(other)
+            .alias(f"{name}_{side}")
+            for name, (one, other) in pairs.items()
+            for side in ("a", "b")
+        )
         if files is not None:
-            made = made.with_columns(_files(files, made["stimulus"].to_list()))
+            for name in made["stimulus"]:
+                if not files.get(name):
+                    raise InputError(f"stimulus {name!r} has no file; expected one for each")
+            own = [str(files[name]) for name in made["stimulus"]]
+            made = made.with_columns(pl.Series("file", own, dtype=pl.String))
         wanted = ("stimulus", "file", "labels_a", "labels_b", "system_a", "system_b", "truth")
         return made.select(name for name in (*wanted, "nearer") if name in made.columns)
-
-
-def _files(files: Mapping[str, str], stimuli: Sequence[str]) -> pl.Series:
-    for name in stimuli:
-        if not files.get(name):
-            raise InputError(f"stimulus {name!r} has no file; expected one for each")
-    return pl.Series("file", [str(files[name]) for name in stimuli], dtype=pl.String)
 
 
 def both_wrong(
@@ -219,71 +214,63 @@ def both_wrong(
         raise InputError("the answers are sets of classes; expected one class for each stimulus")
     pair = _pair(classes, systems)
     rows = np.flatnonzero(classes.answered[pair[0]] & classes.answered[pair[1]])
-    names = tuple(classes.raters[place] for place in pair)
+    one, other = (classes.raters[place] for place in pair)
     if not rows.size:
-        raise InputError(
-            f"{names[0]!r} and {names[1]!r} share no stimulus that has a truth; expected some"
-        )
+        raise InputError(f"{one!r} and {other!r} share no stimulus that has a truth; expected some")
     true = classes.truth[rows]
     first, second = (classes.predicted[place][rows] for place in pair)
     both = (first != true) & (second != true)
     kept = both & (first != second)
-    if not kept.any():
-        raise InputError(
-            f"{names[0]!r} and {names[1]!r} get {int(both.sum()):,} of {rows.size:,} stimuli both "
-            "wrong, and take each of these for the same class; there is nothing to choose between"
-        )
-    matrix = judging_of(classes, costs, None).costs
-    frame = _frame(classes, rows[kept], true[kept], first[kept], second[kept], names, matrix)
     n_wrong = int((first != true).sum()), int((second != true).sum())
     n_both, n_different = int(both.sum()), int(kept.sum())
-    heads = {"label_first": names[0], "label_second": names[1]}
-    columns = [Key("stimulus"), *(Text(name, heads.get(name, "")) for name in frame.columns[1:4])]
+    if not n_different:
+        raise InputError(
+            f"{one!r} and {other!r} get {n_both:,} of {rows.size:,} stimuli both wrong, and take "
+            "each of these for the same class; there is nothing to choose between"
+        )
+    labels = np.array(classes.labels, dtype=object)
+    codes = {"truth": true, "label_first": first, "label_second": second}
+    frame = pl.DataFrame(
+        {
+            "stimulus": [classes.stimuli[row] for row in rows[kept].tolist()],
+            **{name: labels[code[kept]].tolist() for name, code in codes.items()},
+        },
+        schema=dict.fromkeys(("stimulus", *codes), pl.String),
+    )
+    columns = [
+        Key("stimulus"),
+        Text("truth"),
+        Text("label_first", one),
+        Text("label_second", other),
+    ]
+    matrix = judging_of(classes, costs, None).costs
     if matrix is not None:
+        price = {
+            f"cost_{place}": pl.Series(
+                [matrix.cost(*pair) for pair in frame.select("truth", f"label_{place}").iter_rows()]
+            )
+            for place in ("first", "second")
+        }
+        nearer = pl.when(pl.col("cost_first") < pl.col("cost_second")).then(pl.lit(one))
+        same = pl.when(pl.col("cost_first") == pl.col("cost_second")).then(pl.lit("same"))
+        frame = frame.with_columns(**price).with_columns(
+            same.otherwise(nearer.otherwise(pl.lit(other))).alias("nearer")
+        )
         numbers = (Number(f"cost_{place}", f"cost of {place}") for place in ("first", "second"))
         columns += [*numbers, Text("nearer")]
     return BothWrong(
         (Table("both_wrong", "What both take for another class.", frame, tuple(columns)),),
         (
-            f"{names[0]} gets {n_wrong[0]:,} of {rows.size:,} wrong and {names[1]} {n_wrong[1]:,}; "
+            f"{one} gets {n_wrong[0]:,} of {rows.size:,} wrong and {other} {n_wrong[1]:,}; "
             f"both {n_both:,}, of which {n_different:,} into different classes.",
         ),
         settings=settings_of(classes, matrix),
-        systems=(names[0], names[1]),
+        systems=(one, other),
         n_judged=int(rows.size),
         n_wrong=n_wrong,
         n_both=n_both,
         n_different=n_different,
         costs=matrix,
-    )
-
-
-def _frame(
-    classes: Classes,
-    rows: Any,
-    true: Any,
-    first: Any,
-    second: Any,
-    systems: Sequence[str],
-    costs: CostMatrix | None,
-) -> pl.DataFrame:
-
-    labels = np.array(classes.labels, dtype=object)
-    columns: dict[str, Any] = {"stimulus": [classes.stimuli[row] for row in rows.tolist()]}
-    said = {"truth": true, "label_first": first, "label_second": second}
-    columns |= {name: labels[codes].tolist() for name, codes in said.items()}
-    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    if costs is None:
-        return frame
-    one, other = (
-        np.array([costs.cost(a, b) for a, b in frame.select("truth", name).iter_rows()])
-        for name in ("label_first", "label_second")
-    )
-    nearer = np.where(one == other, "same", np.where(one < other, *systems))
-    return frame.with_columns(
-        pl.Series("cost_first", one, dtype=pl.Float64),
-        pl.Series("cost_second", other, dtype=pl.Float64),
-        pl.Series("nearer", nearer.tolist(), dtype=pl.String),
     )
 
 

@@ -20,15 +20,11 @@ from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,
     code_labels,
+    counts_of,
     label_sets,
 )
-from affectlab.evaluation.classification.metrics import (
-    CLASSIFICATION_METRICS,
-    counts_of,
-    ratio,
-    why_not,
-)
-from affectlab.evaluation.classification.tally import tally_of_counts
+from affectlab.evaluation.classification.metrics import metric_called
+from affectlab.evaluation.classification.tally import ratio
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -155,15 +151,8 @@ class Confusion(Result):
         InputError
             When the name is not known, or the labels have not what the metric needs.
         """
-        if name not in CLASSIFICATION_METRICS:
-            raise unknown_name("metric", name, CLASSIFICATION_METRICS)
-        metric = CLASSIFICATION_METRICS[name]
         used = np.flatnonzero(self.counts.sum(axis=0) + self.counts.sum(axis=1))
-        why = why_not(metric, self.facts, used)
-        if why:
-            raise InputError(f"{metric.title}: {why}")
-        tally = tally_of_counts(self.facts, self.counts.astype(np.float64))
-        return float(metric.formula(tally, zero_division))
+        return metric_called(name).of_counts(self.facts, self.counts, used, zero_division)
 
     def normalized(self, axis: Axis = "true") -> Floats:
         """Divide the counts.
@@ -199,17 +188,21 @@ def _confusion(facts: LabelFacts, counts: NDArray[Any]) -> Confusion:
     if n:
         sentence = f"{percent(np.trace(counts) / n, 1)} of {_amount(n)} items have the right label"
         sentence += _most_frequent(labels, counts) + "."
-    figure = Figure(
-        "confusion",
-        "confusion",
-        "confusion",
-        "Which label is taken for which",
-        "Rows: true labels; columns: predicted labels; colours: shares of a row.",
-        sentence,
-        {"labels": list(labels)},
-    )
+    figure = _figure("Which label is taken for which", sentence, labels)
     return Confusion(
         tuple(tables), (sentence,), (figure,), labels=labels, counts=counts, facts=facts
+    )
+
+
+def _figure(title: str, sentence: str, labels: Sequence[str], more: str = "") -> Figure:
+    return Figure(
+        "confusion",
+        "confusion",
+        "confusion",
+        title,
+        f"Rows: true labels; columns: predicted labels; colours: shares of a row.{more}",
+        sentence,
+        {"labels": list(labels)},
     )
 
 
@@ -423,12 +416,8 @@ def multilabel_confusion(
     both = np.diagonal(counts)
     only_true, only_predicted = true.sum(axis=0) - both, predicted.sum(axis=0) - both
     neither = len(true) - both - only_true - only_predicted
-    columns = {
-        "neither": neither,
-        "only_predicted": only_predicted,
-        "only_true": only_true,
-        "both": both,
-    }
+    names_of = ("neither", "only_predicted", "only_true", "both")
+    columns = dict(zip(names_of, (neither, only_predicted, only_true, both), strict=True))
     per_label = Table(
         "per_label",
         "Items that each label is true of, predicted for, or both.",
@@ -438,15 +427,11 @@ def multilabel_confusion(
     n = len(true)
     sentence = f"{plural(n, 'item')} and {plural(len(names), 'label')}"
     sentence += _most_frequent(names, counts) + "."
-    figure = Figure(
-        "confusion",
-        "confusion",
-        "confusion",
+    figure = _figure(
         "Which label goes with which",
-        "Rows: true labels; columns: predicted labels; colours: shares of a row. Where an item has "
-        "several labels, each true one is set against each predicted one.",
         sentence,
-        {"labels": list(names)},
+        names,
+        " Where an item has several labels, each true one is set against each predicted one.",
     )
     return MultilabelConfusion(
         (replace(long_table(names, counts), limit=0), per_label),

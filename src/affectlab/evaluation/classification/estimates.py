@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
 from affectlab.core.inference import INTERVALS, Uncertainty, check_confidence, summarise
-from affectlab.core.types import Floats
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, with_few_mistakes
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
+    Coded,
     LabelsLike,
     clusters_of,
     code_labels,
@@ -22,12 +25,11 @@ from affectlab.evaluation.classification.labels import (
 from affectlab.evaluation.classification.metrics import (
     ClassificationMetric,
     chosen_metrics,
-    metric_values,
-    rests_on_mistakes,
     why_not,
 )
-from affectlab.evaluation.classification.resampling import bootstrap_tallies, units_of
-from affectlab.evaluation.classification.tally import tally_of_counts
+from affectlab.evaluation.classification.resampling import Units, bootstrap_tallies, units_of
+from affectlab.evaluation.classification.tally import Tally, tally_of_counts
+from affectlab.evaluation.jackknife import jackknife_spread, t_interval
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -36,7 +38,224 @@ from affectlab.evaluation.label_facts import (
     label_facts,
 )
 
-__all__ = ["check_draws", "classification_metrics", "method_text", "metrics_of_confusion"]
+__all__ = [
+    "FEWEST_MISTAKES",
+    "Bootstrap",
+    "Scores",
+    "checked_counts",
+    "classification_metrics",
+    "few_mistakes",
+    "metrics_of_confusion",
+    "with_few_mistakes",
+    "with_t_interval",
+    "zero_text",
+]
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals of a classification are made, and how that is said."""
+
+    n_boot: int
+    interval: str
+    confidence: float
+    clustered: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_boot < 0:
+            raise InputError(
+                f"n_boot {self.n_boot}: expected 0 or the number of bootstrap replicates"
+            )
+        if self.interval not in INTERVALS:
+            raise unknown_name("interval", str(self.interval), INTERVALS)
+        check_confidence(self.confidence)
+
+    @property
+    def units(self) -> str:
+        """What is resampled, as results call it."""
+        return "clusters" if self.clustered else "units"
+
+    def summarise(self, point: Floats, replicates: Floats) -> Uncertainty:
+        """Turn replicates, shape (n_boot, k), into standard errors and intervals."""
+        return summarise(point, replicates, self.confidence, self.interval)
+
+    def method(self, text: str, missing: str = "", *, jackknife: bool = False) -> str:
+        """Say what a number is, how its interval was made, and why it has none."""
+        over = "clusters" if self.clustered else "items"
+        how = f"{self.interval} bootstrap over {over}, {self.n_boot} replicates"
+        if jackknife:
+            how = f"t interval, jackknife over {over}"
+        weights = "weighted items" if self.weighted else ""
+        return "; ".join(filter(None, (text, weights, how if self.n_boot else "", missing)))
+
+
+# Intervals of a model that makes few mistakes, where the bootstrap holds too rarely.
+
+
+FEWEST_MISTAKES = 10
+"""Mistakes from which on a mean over mistakes has an interval and is tested: a handful may all be
+near by chance. With fewer, other ratios have the t interval of the jackknife."""
+_ONE_UNIT = f"{NO_INTERVAL}one item, or one cluster, tells no error"
+_NOT_DEFINED = f"{NO_INTERVAL}not defined without one of the items or clusters"
+
+
+def few_mistakes(n: int) -> str:
+    """Say that there are too few."""
+    return f"{plural(n, 'mistake')}, fewer than {FEWEST_MISTAKES}"
+
+
+def with_few_mistakes(
+    spread: Uncertainty,
+    rows: slice,
+    value: Floats,
+    left_out: Floats,
+    times: Ints | None,
+    confidence: float,
+    *,
+    n_mistakes: int,
+    ratios: Bools,
+    of_mistakes: Bools,
+    least: Floats,
+) -> Uncertainty:
+    """Replace the bootstrap intervals of one model that makes few mistakes.
+
+    In simulations with 1 to 9 mistakes among 8 labels, intervals of macro F1 that aim at 95 % hold
+    in 87 to 96 % with the bootstrap and in 96 to 100 % with the jackknife; of EMC, which looks at
+    mistakes alone, in 78 to 86 % and 86 to 93 %, so that it has none.
+
+    Parameters
+    ----------
+    spread
+        Of several models; `rows` are those of this one, m in number.
+    value
+        Shape (m,).
+    left_out, times
+        Values without one unit of each kind, shape (u, m), and how many units of each kind there
+        are.
+    ratios
+        Metrics that divide by what the predictions decide, shape (m,): these have the t interval.
+    of_mistakes
+        Metrics that look at mistakes alone, shape (m,): these have none.
+    least
+        Least possible values, shape (m,); the greatest is 1.
+    """
+    se, df = jackknife_spread(left_out, times)
+    n_units = len(left_out) if times is None else int(times.sum())
+    reasons = np.select(
+        [of_mistakes, np.full(len(se), n_units < 2), se == 0],
+        [f"{NO_INTERVAL}{few_mistakes(n_mistakes)}", _ONE_UNIT, NO_VARIATION],
+        _NOT_DEFINED,
+    )
+    se = np.where(of_mistakes, np.nan, se)
+    return with_t_interval(
+        spread, rows, value, se, df, confidence, ratios, reasons, bounds=(least, 1.0)
+    )
+
+
+def with_t_interval(
+    spread: Uncertainty,
+    rows: slice,
+    value: Floats,
+    se: Floats,
+    df: Floats,
+    confidence: float,
+    ratios: Bools,
+    reasons: NDArray[np.str_],
+    bounds: tuple[Floats | float, float] = (-np.inf, np.inf),
+) -> Uncertainty:
+    """Put t intervals in the place of the bootstrap's, for ratios; say why, where there is none."""
+    se = np.where(se > 0, se, np.nan)
+    low, high = t_interval(value, se, df, confidence)
+    ends = {"se": se, "low": np.maximum(low, bounds[0]), "high": np.minimum(high, bounds[1])}
+    columns = {name: getattr(spread, name).copy() for name in ends}
+    for name, column in columns.items():
+        column[rows] = np.where(ratios, ends[name], column[rows])
+    missing = np.array(spread.missing, dtype=object)
+    why = np.where(np.isnan(se), reasons, "")
+    missing[rows] = np.where(ratios & ~np.isnan(value), why, missing[rows])
+    return replace(spread, **columns, missing=tuple(missing.tolist()))
+
+
+# Metrics of classifications, and their draws.
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Metrics of several classifications of the same items, for any draw of the items."""
+
+    metrics: tuple[ClassificationMetric, ...]
+    coded: Coded
+    weights: Floats | None
+    clusters: Ints | None
+    zero_division: float
+
+    @classmethod
+    def of(
+        cls,
+        coded: Coded,
+        metrics: tuple[ClassificationMetric, ...],
+        sample_weight: ArrayLike | None,
+        clusters: ArrayLike | None,
+        zero_division: float,
+    ) -> Scores:
+        """Check weights and clusters."""
+        n = coded.true.size
+        return cls(
+            metrics, coded, weights_of(sample_weight, n), clusters_of(clusters, n), zero_division
+        )
+
+    @property
+    def n(self) -> int:
+        """Items."""
+        return int(self.coded.true.size)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each item is a unit and counts once."""
+        return self.weights is None and self.clusters is None
+
+    @cached_property
+    def units(self) -> Units:
+        """What is drawn."""
+        return units_of(self.coded, self.weights, self.clusters)
+
+    @cached_property
+    def barred(self) -> list[str]:
+        """Why the labels do not allow each metric; empty where they do."""
+        return [why_not(metric, self.coded.facts, self.coded.used) for metric in self.metrics]
+
+    @cached_property
+    def n_mistakes(self) -> Ints:
+        """Mistakes of each model; what weighs nothing is no mistake that a metric sees."""
+        wrong = self.coded.predicted != self.coded.true
+        if self.weights is not None:
+            wrong = wrong & (self.weights > 0)
+        return np.asarray(wrong.sum(axis=1))
+
+    def values(self, tallies: Sequence[Tally]) -> Floats:
+        """Give the metrics of a tally of each model, shape (models, ..., metrics)."""
+        values = np.stack(
+            [
+                np.stack([metric.formula(one, self.zero_division) for metric in self.metrics], -1)
+                for one in tallies
+            ]
+        )
+        values[..., [bool(why) for why in self.barred]] = np.nan
+        return values
+
+    def point(self) -> Floats:
+        """Give the metrics of each model, shape (models, metrics)."""
+        return np.asarray(self.values(self.units.point())[:, 0])
+
+    def replicates(self, n_boot: int, rng: np.random.Generator) -> Floats:
+        """Draw bootstrap replicates, shape (n_boot, models, metrics)."""
+        blocks = map(self.values, bootstrap_tallies(self.units, n_boot, rng))
+        return np.concatenate(list(blocks), axis=1).swapaxes(0, 1)
+
+    def left_out(self, model: int) -> Floats:
+        """Give the metrics of a model without one unit of each kind, shape (units, metrics)."""
+        return np.asarray(self.values([self.units.left_out(model)])[0])
 
 
 def classification_metrics(
@@ -131,56 +350,39 @@ def classification_metrics(
     >>> both["right", "kappa"].value, both["wrong", "kappa"].value
     (1.0, 0.0)
     """
-    check_draws(n_boot, interval, confidence)
+    import polars as pl
+
+    how = Bootstrap(n_boot, interval, confidence, clusters is not None, sample_weight is not None)
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     predictions, listed = _by_model(y_pred, names)
     coded = code_labels(facts, y_true, predictions, coded_by=labels)
     chosen = chosen_metrics(metrics, coded.facts)
-    n = coded.true.size
-    weights = weights_of(sample_weight, n)
-    units = units_of(coded, weights, clusters_of(clusters, n))
-    barred = [why_not(metric, coded.facts, coded.used) for metric in chosen]
-    point = _values(chosen, barred, units.point(), zero_division)[:, 0, :]
+    scores = Scores.of(coded, chosen, sample_weight, clusters, zero_division)
+    point = scores.point()
     spread = Uncertainty.none(point.size)
-    drawn = n_boot > 0 and n > 0
+    drawn = n_boot > 0 and scores.n > 0
     if drawn:
-        rng = np.random.default_rng(seed)
-        blocks = [
-            _values(chosen, barred, tallies, zero_division)
-            for tallies in bootstrap_tallies(units, n_boot, rng)
-        ]
-        replicates = np.concatenate(blocks, axis=1).swapaxes(0, 1).reshape(n_boot, -1)
-        spread = summarise(point.ravel(), replicates, confidence, interval)
-    # What weighs nothing is no mistake that a metric sees.
-    counted = np.ones(n, dtype=np.bool_) if weights is None else weights > 0
-    n_mistakes = ((coded.predicted != coded.true) & counted).sum(axis=1)
-    few = drawn & (n_mistakes < FEWEST_MISTAKES)
+        replicates = scores.replicates(n_boot, np.random.default_rng(seed))
+        spread = how.summarise(point.ravel(), replicates.reshape(n_boot, -1))
+    few = drawn & (scores.n_mistakes < FEWEST_MISTAKES)
     for model in np.flatnonzero(few).tolist():
         spread = with_few_mistakes(
             spread,
             slice(model * len(chosen), (model + 1) * len(chosen)),
             point[model],
-            _values(chosen, barred, [units.left_out(model)], zero_division)[0],
-            units.times,
+            scores.left_out(model),
+            scores.units.times,
             confidence,
-            n_mistakes=int(n_mistakes[model]),
+            n_mistakes=int(scores.n_mistakes[model]),
             ratios=np.array([metric.ratio for metric in chosen]),
-            of_mistakes=np.array([rests_on_mistakes(metric) for metric in chosen]),
-            least=np.array([-1.0 if metric.name.endswith("kappa") else 0.0 for metric in chosen]),
+            of_mistakes=np.array([metric.of_mistakes for metric in chosen]),
+            least=np.array([metric.bounds[0] for metric in chosen]),
         )
-    how = [
-        method_text(
-            n_boot,
-            "" if at_model_few and metric.ratio and not rests_on_mistakes(metric) else interval,
-            clusters is not None,
-            sample_weight is not None,
-        )
-        for at_model_few in few
-        for metric in chosen
-    ]
-    keys = {"metric": [metric.name for metric in chosen] * len(predictions)}
+    zeros = [f", {zero_text(zero_division)}" if metric.macro else "" for metric in chosen]
+    rows = [(model, metric) for model in range(len(few)) for metric in chosen]
+    keys = {"metric": [metric.name for _, metric in rows]}
     if listed is not None:
-        keys = {"model": [name for name in listed for _ in chosen], **keys}
+        keys = {"model": [listed[model] for model, _ in rows], **keys}
     table = Estimates.build(
         keys,
         value=point.ravel(),
@@ -188,18 +390,29 @@ def classification_metrics(
         low=spread.low,
         high=spread.high,
         method=[
-            "; ".join(filter(None, (_with_zero(metric, zero_division), said, missing)))
-            for metric, said, missing in zip(
-                chosen * len(predictions), how, spread.missing, strict=True
+            how.method(
+                f"{metric.title}{zero}",
+                missing,
+                jackknife=bool(few[model] and metric.ratio and not metric.of_mistakes),
+            )
+            for (model, metric), zero, missing in zip(
+                rows, zeros * len(few), spread.missing, strict=True
             )
         ],
-        resampled=("clusters" if clusters is not None else "units") if drawn else "none",
-        n_items=n,
+        resampled=how.units if drawn else "none",
+        n_items=scores.n,
         n_raters=1,
-        n_ratings=n,
-        status=_status(chosen, barred, point),
+        n_ratings=scores.n,
+        status=[
+            "ok" if not np.isnan(value) else f"undefined: {why}" if why else metric.undefined
+            for (_, metric), why, value in zip(
+                rows, scores.barred * len(few), point.ravel(), strict=True
+            )
+        ],
     )
-    return with_better(table, chosen * len(predictions))
+    return table.with_columns(
+        pl.Series("better", [metric.better for _, metric in rows], dtype=pl.String)
+    )
 
 
 def metrics_of_confusion(
@@ -243,16 +456,15 @@ def metrics_of_confusion(
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     facts = facts or LabelFacts(tuple(labels))
     stack = checked_counts(counts, facts)
-    chosen = chosen_metrics(metrics, facts)
     totals = stack.reshape(-1, *stack.shape[-2:]).sum(axis=0)
     used = np.flatnonzero(totals.sum(axis=0) + totals.sum(axis=1))
     tally = tally_of_counts(facts, stack)
-    found = {}
-    for metric in chosen:
-        barred = why_not(metric, facts, used)
-        value = metric.formula(tally, zero_division)
-        found[metric.name] = np.full(value.shape, np.nan) if barred else value
-    return found
+    return {
+        metric.name: np.full(tally.n.shape, np.nan)
+        if why_not(metric, facts, used)
+        else metric.formula(tally, zero_division)
+        for metric in chosen_metrics(metrics, facts)
+    }
 
 
 def checked_counts(counts: ArrayLike, facts: LabelFacts) -> Floats:
@@ -269,33 +481,6 @@ def checked_counts(counts: ArrayLike, facts: LabelFacts) -> Floats:
     if not np.isfinite(stack).all() or (stack < 0).any():
         raise InputError("counts: expected finite numbers, 0 or more")
     return stack
-
-
-def check_draws(n_boot: int, interval: str, confidence: float) -> None:
-    """Refuse options of a bootstrap that cannot be used."""
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    if interval not in INTERVALS:
-        raise unknown_name("interval", str(interval), INTERVALS)
-    check_confidence(confidence)
-
-
-def method_text(n_boot: int, interval: str, clustered: bool, weighted: bool) -> str:
-    """Say how an interval was made; without a kind of bootstrap interval, by the jackknife."""
-    weights = "weighted items" if weighted else ""
-    over = "clusters" if clustered else "items"
-    draws = f"{interval} bootstrap over {over}, {n_boot} replicates" if n_boot else ""
-    if n_boot and not interval:
-        draws = f"t interval, jackknife over {over}"
-    return "; ".join(filter(None, (weights, draws)))
-
-
-def with_better(table: Estimates, metrics: Sequence[ClassificationMetric]) -> Estimates:
-    """Add the column that says which direction is better."""
-    import polars as pl
-
-    better = pl.Series("better", [metric.better for metric in metrics], dtype=pl.String)
-    return table.with_columns(better)
 
 
 def _by_model(
@@ -323,34 +508,6 @@ def _by_model(
     if len(listed) != len(array) or len(set(listed)) < len(listed):
         raise InputError(f"names: expected {len(array)} different names, one per row of y_pred")
     return dict(zip(listed, array, strict=True)), listed
-
-
-def _values(
-    metrics: Sequence[ClassificationMetric],
-    barred: Sequence[str],
-    tallies: Sequence[Any],
-    zero_division: float,
-) -> Floats:
-    """Values of shape (models, replicates, metrics)."""
-    values = np.stack([metric_values(metrics, tally, zero_division) for tally in tallies])
-    values[..., [bool(why) for why in barred]] = np.nan
-    return values
-
-
-def _status(
-    metrics: Sequence[ClassificationMetric], barred: Sequence[str], point: Floats
-) -> list[str]:
-    return [
-        "ok" if not np.isnan(value) else f"undefined: {why}" if why else metric.undefined
-        for values in point
-        for metric, why, value in zip(metrics, barred, values, strict=True)
-    ]
-
-
-def _with_zero(metric: ClassificationMetric, zero_division: float) -> str:
-    if metric.name not in ("macro_precision", "macro_recall", "macro_f1"):
-        return metric.title
-    return f"{metric.title}, {zero_text(zero_division)}"
 
 
 def zero_text(zero_division: float) -> str:

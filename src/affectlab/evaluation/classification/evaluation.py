@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -58,18 +59,12 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
-if TYPE_CHECKING:
-    pass
-
-
 __all__ = [
     "MISSING",
     "Judged",
     "Missing",
-    "Work",
     "classes_from",
     "evaluate_classification",
-    "facts_of",
     "judged_on",
     "wanted_metrics",
 ]
@@ -79,8 +74,6 @@ __all__ = [
 
 Missing: TypeAlias = Literal["common", "own", "wrong"]
 MISSING = ("common", "own", "wrong")
-
-_MACRO = ("macro_precision", "macro_recall", "macro_f1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +85,7 @@ class Judged:
     """Stimuli that count for each model, shape (n,)."""
     predicted: dict[str, Ints | Bools]
     """Answers of each model to all stimuli."""
-    notes: tuple[str, ...]
+    notes: list[str]
     shared: bool
     """Whether all models are judged on the same stimuli."""
 
@@ -105,49 +98,58 @@ def judged_on(classes: Classes, judging: Judging, missing: Missing) -> Judged:
     InputError
         When all models are to be judged on what all answered, and there is no such stimulus.
     """
+    check_choice("missing", missing, MISSING)
     answered = dict(zip(classes.raters, classes.answered, strict=True))
     predicted = dict(zip(classes.raters, classes.predicted, strict=True))
     n = classes.n_stimuli
-    silent = [rater for rater, known in answered.items() if not known.any()]
-    notes = [f"{rater} answered no stimulus that has a true class: not judged" for rater in silent]
     if missing == "wrong":
-        whole = np.ones(n, dtype=bool)
-        rows = dict.fromkeys(answered, whole)
-        gaps = any(not known.all() for known in answered.values())
-        if not gaps:
-            return Judged(judging, rows, predicted, (), True)
-        notes = [
-            f"{rater}: {plural(int((~known).sum()), 'stimulus', 'stimuli')} of {n:,} not answered, "
-            "taken as mistakes" + (", as costly as the worst one" if judging.costs else "")
-            for rater, known in answered.items()
-            if not known.all()
-        ]
-        if classes.multilabel:
-            return Judged(judging, rows, predicted, tuple(notes), True)
-        k = len(classes.labels)
-        filled = {rater: np.where(code < 0, k, code) for rater, code in predicted.items()}
-        return Judged(judging.with_no_answer(), rows, filled, tuple(notes), True)
+        return _gaps_as_mistakes(classes, judging, answered, predicted)
+    spoken = {rater: known for rater, known in answered.items() if known.any()}
+    notes = [
+        f"{rater} answered no stimulus that has a true class: not judged"
+        for rater in answered
+        if rater not in spoken
+    ]
     shares = _sizes(answered)
     if missing == "own":
-        sizes = {int(known.sum()) for known in answered.values()} - {n}
-        if sizes:
+        if not all(known.all() for known in answered.values()):
             notes.append(f"each model is judged on what it answered: of {n:,} stimuli {shares}")
-        return Judged(judging, answered, predicted, tuple(notes), False)
-    spoken = [known for rater, known in answered.items() if rater not in silent]
-    common = np.logical_and.reduce(spoken) if spoken else np.zeros(n, dtype=bool)
+        return Judged(judging, answered, predicted, notes, False)
+    common = np.logical_and.reduce(list(spoken.values())) if spoken else np.zeros(n, dtype=bool)
     if spoken and not common.any():
         raise InputError(
             f"no stimulus with a true class was answered by all models (of {n:,}: "
             f"{shares}); judge each on its own (missing 'own')"
         )
-    rows = {rater: common & (rater not in silent) for rater in answered}
-    left = n - int(common.sum())
-    if left and spoken:
+    if spoken and not common.all():
         notes.append(
-            f"models are compared on the {plural(n - left, 'stimulus', 'stimuli')} of {n:,} that "
+            f"models are compared on the {plural(int(common.sum()), 'stimulus', 'stimuli')} of "
+            f"{n:,} that "
             + (f"all of them answered ({shares})" if len(spoken) > 1 else "it answered")
         )
-    return Judged(judging, rows, predicted, tuple(notes), True)
+    rows = {rater: common & (rater in spoken) for rater in answered}
+    return Judged(judging, rows, predicted, notes, True)
+
+
+def _gaps_as_mistakes(
+    classes: Classes,
+    judging: Judging,
+    answered: Mapping[str, Bools],
+    predicted: dict[str, Ints | Bools],
+) -> Judged:
+    """Take what a model did not answer for a class of its own, which is never true."""
+    notes = [
+        f"{rater}: {plural(int((~known).sum()), 'stimulus', 'stimuli')} of {len(known):,} not "
+        "answered, taken as mistakes" + (", as costly as the worst one" if judging.costs else "")
+        for rater, known in answered.items()
+        if not known.all()
+    ]
+    if notes and not classes.multilabel:
+        k = len(classes.labels)
+        judging = judging.with_no_answer()
+        predicted = {rater: np.where(code < 0, k, code) for rater, code in predicted.items()}
+    rows = dict.fromkeys(answered, np.ones(classes.n_stimuli, dtype=bool))
+    return Judged(judging, rows, predicted, notes, True)
 
 
 def _sizes(answered: dict[str, Bools]) -> str:
@@ -162,247 +164,153 @@ def wanted_metrics(metrics: Iterable[str] | None, judging: Judging) -> tuple[str
     """Names of the metrics that the classes allow, or that were asked for."""
     if metrics is not None:
         return tuple(metrics)
-    kept = [
+    known = {"nothing": True, "costs": judging.costs, "polarity": judging.groups}
+    # The class of no answer is no class to be averaged over.
+    with_gaps = NO_ANSWER in judging.labels
+    return tuple(
         name
         for name, metric in CLASSIFICATION_METRICS.items()
-        if not (metric.needs == "costs" and judging.costs is None)
-        and not (metric.needs == "polarity" and judging.groups is None)
-    ]
-    if NO_ANSWER in judging.labels:
-        # The class of no answer is no class to be averaged over.
-        kept = [name for name in kept if name not in _MACRO]
-    return tuple(kept)
+        if known[metric.needs] is not None and not (with_gaps and metric.macro)
+    )
 
 
-# The tables of a classification result, made rater by rater.
+# What is computed of each rater.
 
 
-class Work:
-    """Collects the parts of the result, rater by rater."""
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """Answers of a rater, or of all people together, beside the truth."""
 
-    def __init__(self, n_boot: int, confidence: float, rng: np.random.Generator) -> None:
-        self.options: dict[str, Any] = {"n_boot": n_boot, "confidence": confidence}
-        self.rng = rng
-        self.frames: list[pl.DataFrame] = []
-        self.per_class: list[pl.DataFrame] = []
-        self.confusions: dict[str, Confusion | MultilabelConfusion] = {}
+    rater: str
+    role: str
+    truth: Any
+    answers: Any
+    judging: Judging
+    stimulus: Ints | None = None
+    """Stimulus of each answer, where several answers belong to one."""
 
-    def tables(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """All metrics, and precision, recall and F1 of each class.
 
-        Raises
-        ------
-        InputError
-            When a rater is called as a row that stands for no rater.
-        """
-        frame = pl.concat(self.frames)
-        twice = frame.filter(frame.select(KEYS).is_duplicated())
-        if twice.height:
-            raise InputError(
-                f"rater {twice['rater'][0]!r} is called as a row of the result that stands for no "
-                "rater; expected another name"
-            )
-        return frame, pl.concat(self.per_class) if self.per_class else pl.DataFrame()
+def _cases(classes: Classes, judging: Judging, judged: Judged) -> Iterator[_Case]:
+    """Give all who are judged: models, people together, each person."""
+    truth = np.asarray(classes.truth)
+    for rater, rows in judged.rows.items():
+        if rows.any():
+            answers = judged.predicted[rater][rows]
+            yield _Case(rater, "model", truth[rows], answers, judged.judging)
+    people = classes.people
+    if people is not None and len(people.rater):
+        yield _Case(PEOPLE, PEOPLE, people.truth, people.predicted, judging, people.stimulus)
+        for rater in people.raters:
+            beside, said = people.of(rater)
+            if len(said):
+                yield _Case(rater, "person", beside, said, judging)
 
-    def single(self, classes: Classes, judged: Judged, metrics: tuple[str, ...]) -> None:
-        """One class per stimulus."""
-        facts = facts_of(judged.judging)
-        truth = np.asarray(classes.truth)
-        models = [rater for rater in classes.raters if judged.rows[rater].any()]
-        if models and judged.shared:
-            rows = judged.rows[models[0]]
-            answers = {rater: judged.predicted[rater][rows] for rater in models}
-            table = classification_metrics(
-                truth[rows], answers, metrics=metrics, seed=self.rng, **self.options, **facts
-            )
-            self._add(table.frame.rename({"model": "rater"}), "model")
-        for rater in models:
-            rows = judged.rows[rater]
-            if not judged.shared:
-                self._metrics(
-                    rater, "model", truth[rows], judged.predicted[rater][rows], metrics, facts
-                )
-            self._details(rater, "model", truth[rows], judged.predicted[rater][rows], facts)
-        silent = [rater for rater in classes.raters if rater not in models]
-        for rater in silent:
-            self._nothing(rater, metrics)
-        people = classes.people
-        if people is not None and len(people.rater):
-            own = facts_of(_without_no_answer(classes, judged.judging))
-            # Answers to one stimulus hang together: it is drawn with all of them.
-            self._metrics(
-                PEOPLE, PEOPLE, people.truth, people.predicted, metrics, own, people.stimulus
-            )
-            self.confusions[PEOPLE] = confusion(people.truth, people.predicted, **own)
-            for rater in people.raters:
-                beside, said = people.of(rater)
-                if len(said):
-                    self._metrics(rater, "person", beside, said, metrics, own)
-                    self._details(rater, "person", beside, said, own)
-        rows = judged.rows[models[0]] if models and judged.shared else np.ones(len(truth), bool)
-        self._baselines(np.asarray(truth[rows], dtype=np.int64), judged.judging, metrics, facts)
 
-    def _metrics(
-        self,
-        rater: str,
-        role: str,
-        truth: Any,
-        answers: Any,
-        metrics: tuple[str, ...],
-        facts: dict[str, Any],
-        clusters: Any = None,
-    ) -> None:
+def _of_classes(
+    classes: Classes,
+    judged: Judged,
+    cases: Sequence[_Case],
+    metrics: tuple[str, ...],
+    options: Mapping[str, Any],
+) -> Iterator[pl.DataFrame]:
+    """Compute metrics of one class per stimulus; models share draws where they share stimuli."""
+    models = [case for case in cases if case.role == "model"]
+    together = bool(models) and judged.shared
+    alone = cases[len(models) :] if together else cases
+    for batch in [*([models] if together else ()), *([case] for case in alone)]:
+        first = batch[0]
         table = classification_metrics(
-            truth,
-            answers,
+            first.truth,
+            {case.rater: case.answers for case in batch},
             metrics=metrics,
-            clusters=clusters,
-            seed=self.rng,
-            **self.options,
-            **facts,
-        )
-        named = table.frame.with_columns(pl.lit(rater, dtype=pl.String).alias("rater"))
-        self._add(named, role)
-
-    def _details(
-        self, rater: str, role: str, truth: Any, answers: Any, facts: dict[str, Any]
-    ) -> None:
-        self.confusions[rater] = confusion(truth, answers, **facts)
-        found = precision_recall_f1(
-            truth, answers, facts["taxonomy"], labels=facts["labels"], n_boot=0
-        )
-        self._add_classes(rater, role, found)
-
-    def _nothing(self, rater: str, metrics: tuple[str, ...]) -> None:
-        known = [CLASSIFICATION_METRICS[name] for name in metrics]
-        table = Estimates.build(
-            {"rater": [rater] * len(metrics), "metric": list(metrics)},
-            value=np.nan,
-            method=[metric.title for metric in known],
-            status="undefined: no stimulus with a true class was answered",
-        )
-        better = pl.Series("better", [metric.better for metric in known], dtype=pl.String)
-        self._add(table.frame.with_columns(better), "model")
-
-    def _baselines(
-        self, truth: Ints, judging: Judging, metrics: tuple[str, ...], facts: dict[str, Any]
-    ) -> None:
-        """Always the most frequent class, and guessing: what any model should beat."""
-        k = len(judging.labels)
-        counts = np.bincount(truth, minlength=k).astype(np.float64)
-        most = _first_of_most(counts, judging.labels)
-        always = np.zeros((k, k))
-        always[:, most] = counts
-        real = np.array([label != NO_ANSWER for label in judging.labels], dtype=np.float64)
-        guess = counts[:, None] * real[None, :] / real.sum()
-        values = metrics_of_confusion(
-            np.stack([always, guess]), judging.labels, facts["taxonomy"], metrics=metrics,
-            costs=facts["costs"], groups=facts["groups"],
-        )  # fmt: skip
-        names = (f"always {judging.labels[most]}", "guessing")
-        how = ("the most frequent class throughout", "each class equally often, expected value")
-        for place, (name, method) in enumerate(zip(names, how, strict=True)):
-            number = [float(values[metric][place]) for metric in metrics]
-            table = Estimates.build(
-                {"rater": [name] * len(metrics), "metric": list(metrics)},
-                value=number,
-                method=method,
-                n_items=int(counts.sum()),
-                status=["ok" if one == one else "undefined" for one in number],
-            )
-            better = [CLASSIFICATION_METRICS[metric].better for metric in metrics]
-            self._add(
-                table.frame.with_columns(pl.Series("better", better, dtype=pl.String)), "baseline"
-            )
-
-    def sets(self, classes: Classes, judged: Judged) -> None:
-        """A set of classes per stimulus."""
-        truth = np.asarray(classes.truth)
-        for rater in classes.raters:
-            rows = judged.rows[rater]
-            if rows.any():
-                self._sets(rater, "model", truth[rows], judged.predicted[rater][rows], classes)
-        people = classes.people
-        if people is not None and len(people.rater):
-            # No interval: drawing answers one by one would take those to one stimulus as unrelated.
-            self._sets(PEOPLE, PEOPLE, people.truth, people.predicted, classes)
-            for rater in people.raters:
-                beside, said = people.of(rater)
-                if len(said):
-                    self._sets(rater, "person", beside, said, classes)
-        most = truth.mean(axis=0)
-        best = np.zeros_like(truth)
-        place = _first_of_most(most, classes.labels)
-        best[:, place] = True
-        self._sets(f"always {classes.labels[place]}", "baseline", truth, best, classes)
-
-    def _sets(self, rater: str, role: str, truth: Any, answers: Any, classes: Classes) -> None:
-        options = {"n_boot": 0} if role in ("baseline", PEOPLE) else self.options
-        found = precision_recall_f1(
-            truth,
-            answers,
-            labels=classes.labels,
-            seed=self.rng,
+            # Answers to one stimulus hang together: it is drawn with all of them.
+            clusters=first.stimulus,
             **options,
+            **first.judging.facts,
         )
-        exact = Estimates.build(
-            {"metric": ["exact_match"]},
-            **{name: [getattr(found.exact_match, name)] for name in ESTIMATE_COLUMNS},
-        )
-        averages = found.averages.frame.with_columns(
-            (pl.col("average") + "_" + pl.col("metric")).alias("metric")
-        ).select("metric", *ESTIMATE_COLUMNS)
-        frame = pl.concat([exact.frame, averages]).with_columns(
-            pl.lit(rater, dtype=pl.String).alias("rater"), pl.lit("higher").alias("better")
-        )
-        self._add(frame, role)
-        if role != "baseline":
-            self.confusions[rater] = multilabel_confusion(truth, answers, labels=classes.labels)
-        if role in ("model", "person"):
-            self._add_classes(rater, role, found)
+        yield _in_order(table.frame.rename({"model": "rater"}), first.role)
+    silent = [rater for rater in classes.raters if rater not in {case.rater for case in models}]
+    yield _plain(
+        "model",
+        silent,
+        metrics,
+        value=np.nan,
+        method=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
+        status="undefined: no stimulus with a true class was answered",
+    )
+    truth = np.asarray(classes.truth, dtype=np.int64)
+    yield _baselines(models[0].truth if together else truth, judged.judging, metrics)
 
-    def _add(self, frame: pl.DataFrame, role: str) -> None:
-        self.frames.append(
-            frame.select(
-                *KEYS, *ESTIMATE_COLUMNS, pl.lit(role, dtype=pl.String).alias("role"), "better"
-            )
-        )
 
-    def _add_classes(self, rater: str, role: str, found: PrecisionRecallF1) -> None:
-        frame = found.to_frame().filter(pl.col("label") != NO_ANSWER)
-        self.per_class.append(
-            frame.select(
-                pl.lit(rater, dtype=pl.String).alias("rater"),
-                pl.lit(role, dtype=pl.String).alias("role"),
-                pl.all(),
-            )
-        )
+def _baselines(truth: Ints, judging: Judging, metrics: tuple[str, ...]) -> pl.DataFrame:
+    """Always the most frequent class, and guessing: what any model should beat."""
+    k = len(judging.labels)
+    counts = np.bincount(truth, minlength=k).astype(np.float64)
+    most = _first_of_most(counts, judging.labels)
+    always = np.zeros((k, k))
+    always[:, most] = counts
+    real = np.array([label != NO_ANSWER for label in judging.labels], dtype=np.float64)
+    guess = counts[:, None] * real[None, :] / real.sum()
+    values = metrics_of_confusion(np.stack([always, guess]), metrics=metrics, **judging.facts)
+    value = np.stack([values[name] for name in metrics], axis=1).ravel()
+    how = ("the most frequent class throughout", "each class equally often, expected value")
+    return _plain(
+        "baseline",
+        (f"always {judging.labels[most]}", "guessing"),
+        metrics,
+        value=value,
+        method=[text for text in how for _ in metrics],
+        n_items=int(counts.sum()),
+        status=["undefined" if none else "ok" for none in np.isnan(value)],
+    )
+
+
+def _plain(
+    role: str, raters: Sequence[str], metrics: tuple[str, ...], **columns: Any
+) -> pl.DataFrame:
+    """Make rows of metrics that have no intervals."""
+    pairs = list(product(raters, metrics))
+    keys = {"rater": [rater for rater, _ in pairs], "metric": [name for _, name in pairs]}
+    better = [CLASSIFICATION_METRICS[name].better for name in keys["metric"]]
+    table = Estimates.build(keys, **columns)
+    return _in_order(table.frame.with_columns(pl.Series("better", better, dtype=pl.String)), role)
+
+
+def _in_order(frame: pl.DataFrame, role: str) -> pl.DataFrame:
+    """Give the columns of the table of metrics."""
+    return frame.select(
+        *KEYS, *ESTIMATE_COLUMNS, pl.lit(role, dtype=pl.String).alias("role"), "better"
+    )
+
+
+def _of_sets(case: _Case, found: PrecisionRecallF1) -> pl.DataFrame:
+    """Give the metrics of a set of classes per stimulus."""
+    exact = Estimates.build(
+        {"metric": ["exact_match"]},
+        **{name: [getattr(found.exact_match, name)] for name in ESTIMATE_COLUMNS},
+    )
+    averages = found.averages.frame.with_columns(
+        (pl.col("average") + "_" + pl.col("metric")).alias("metric")
+    ).select("metric", *ESTIMATE_COLUMNS)
+    frame = pl.concat([exact.frame, averages]).with_columns(
+        pl.lit(case.rater, dtype=pl.String).alias("rater"), pl.lit("higher").alias("better")
+    )
+    return _in_order(frame, case.role)
+
+
+def _always(classes: Classes, judging: Judging) -> _Case:
+    """The most frequent class alone, for every stimulus: what any model should beat."""
+    truth = np.asarray(classes.truth)
+    place = _first_of_most(truth.mean(axis=0), classes.labels)
+    answers = np.zeros_like(truth)
+    answers[:, place] = True
+    return _Case(f"always {classes.labels[place]}", "baseline", truth, answers, judging)
 
 
 def _first_of_most(counts: Floats, labels: Sequence[str]) -> int:
     """Place of the most frequent label, of several the first by name."""
     order = by_name(labels)
     return order[int(counts[order].argmax())]
-
-
-def facts_of(judging: Judging) -> dict[str, Any]:
-    """What the metrics of this room are told of the classes."""
-    return {
-        "taxonomy": judging.taxonomy,
-        "costs": judging.costs,
-        "groups": judging.groups,
-        "labels": judging.labels,
-    }
-
-
-def _without_no_answer(classes: Classes, judging: Judging) -> Judging:
-    """The classes without the one of no answer."""
-    costs, groups = judging.costs, judging.groups
-    if costs is not None:
-        costs = costs.reorder(classes.labels)
-    if groups is not None:
-        groups = {label: group for label, group in groups.items() if label != NO_ANSWER}
-    return Judging(classes.labels, costs, groups)
 
 
 def evaluate_classification(
@@ -527,7 +435,6 @@ def evaluate_classification(
     """
     listed = ratings
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
     classes = classes_from(
         ratings,
@@ -548,13 +455,38 @@ def evaluate_classification(
     )
     judging = judging_of(classes, costs, groups)
     judged = judged_on(classes, judging, missing)
-    work = Work(n_boot, confidence, of_draws)
-    if classes.multilabel:
-        work.sets(classes, judged)
-    else:
-        work.single(classes, judged, wanted_metrics(metrics, judged.judging))
-    confused = list(work.confusions)
-    values, per_class = (rows_as_listed(frame, listed) for frame in work.tables())
+    cases = list(_cases(classes, judging, judged))
+    options: dict[str, Any] = {"n_boot": n_boot, "confidence": confidence, "seed": of_draws}
+    metrics = None if metrics is None else tuple(metrics)
+    frames: list[pl.DataFrame] = []
+    per_class: list[pl.DataFrame] = []
+    confusions: dict[str, Confusion | MultilabelConfusion] = {}
+    if not classes.multilabel:
+        wanted = wanted_metrics(metrics, judged.judging)
+        frames += _of_classes(classes, judged, cases, wanted, options)
+    for case in [*cases, _always(classes, judging)] if classes.multilabel else cases:
+        # Answers of people drawn one by one would be taken as unrelated: they have no interval.
+        plain = not classes.multilabel or case.role in ("baseline", PEOPLE)
+        found = precision_recall_f1(
+            case.truth,
+            case.answers,
+            None if classes.multilabel else case.judging.taxonomy,
+            labels=case.judging.labels,
+            **(options | ({"n_boot": 0} if plain else {})),
+        )
+        if classes.multilabel:
+            frames.append(_of_sets(case, found))
+        if case.role in ("model", "person"):
+            own = found.to_frame().filter(pl.col("label") != NO_ANSWER)
+            who = {"rater": case.rater, "role": case.role}
+            names = [pl.lit(name, dtype=pl.String).alias(key) for key, name in who.items()]
+            per_class.append(own.select(*names, pl.all()))
+        if case.role != "baseline":
+            confusions[case.rater] = (
+                multilabel_confusion(case.truth, case.answers, labels=classes.labels)
+                if classes.multilabel
+                else confusion(case.truth, case.answers, **case.judging.facts)
+            )
     notes = [*classes.notes, *judged.notes, *_judging_notes(classes, judging)]
     distances = []
     if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, mapping, scores):
@@ -562,16 +494,29 @@ def evaluate_classification(
             distances.append(_distances(ratings, models, classes, judging, n_boot, seed))
         except InputError as error:
             notes.append(f"the distribution of people's answers is not compared: {error}")
+    confused = list(confusions)
     return classification_result(
         classes,
         judging.costs,
-        values,
-        per_class,
-        {confused[k]: work.confusions[confused[k]] for k in as_listed(confused, listed)},
+        rows_as_listed(_each_once(pl.concat(frames)), listed),
+        rows_as_listed(pl.concat(per_class) if per_class else pl.DataFrame(), listed),
+        {confused[k]: confusions[confused[k]] for k in as_listed(confused, listed)},
         distances,
         notes,
         {"missing": missing, "n_boot": n_boot, "confidence": confidence},
+        metrics,
     )
+
+
+def _each_once(frame: pl.DataFrame) -> pl.DataFrame:
+    """Refuse a rater who is called as a row that stands for no rater."""
+    twice = frame.filter(frame.select(KEYS).is_duplicated())
+    if twice.height:
+        raise InputError(
+            f"rater {twice['rater'][0]!r} is called as a row of the result that stands for no "
+            "rater; expected another name"
+        )
+    return frame
 
 
 def classes_from(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,6 +23,7 @@ __all__ = [
     "LabelsLike",
     "clusters_of",
     "code_labels",
+    "counts_of",
     "is_multilabel",
     "label_sets",
     "weights_of",
@@ -45,11 +46,7 @@ class Coded:
     @property
     def used(self) -> Ints:
         """Positions of the labels that occur."""
-        k = len(self.facts.labels)
-        seen = np.bincount(self.true, minlength=k) + np.bincount(
-            self.predicted.ravel(), minlength=k
-        )
-        return np.flatnonzero(seen)
+        return np.unique(np.append(self.predicted, self.true))
 
 
 def code_labels(
@@ -77,19 +74,18 @@ def code_labels(
     InputError
         When the lengths differ, a label is missing or not known, or codes come without names.
     """
-    true = _Column("y_true", y_true)
-    columns = [_Column(name, given) for name, given in predictions.items()]
+    true, *columns = (_Column(name, y) for name, y in (("y_true", y_true), *predictions.items()))
     for column in columns:
         if column.n != true.n:
             raise InputError(
                 f"{column.name}: {column.n} labels; expected one per item, {true.n} as in y_true"
             )
     if facts is None:
-        names = sorted({name for column in (true, *columns) for name in column.names()})
-        facts = LabelFacts(tuple(names))
+        names = {name for column in (true, *columns) for name in column.names()}
+        facts = LabelFacts(tuple(sorted(names)))
     predicted = np.empty((len(columns), true.n), dtype=np.int64)
-    for row, column in enumerate(columns):
-        predicted[row] = column.positions(facts, coded_by)
+    for row, column in zip(predicted, columns, strict=True):
+        row[:] = column.positions(facts, coded_by)
     return Coded(facts, true.positions(facts, coded_by), predicted)
 
 
@@ -107,11 +103,8 @@ class _Column:
         array = _array(given)
         if array is not None and array.ndim != 1:
             raise InputError(f"{name}: expected one label per item, got shape {array.shape}")
-        if array is not None and array.dtype.kind in "iub":
-            self.codes = array.astype(np.int64)
-            self.n = array.size
-            return
-        if array is not None and array.dtype.kind == "f" and array.size:
+        kind = "" if array is None else array.dtype.kind
+        if array is not None and (kind in "iub" or (kind == "f" and array.size)):
             self.codes = self._whole(array)
             self.n = array.size
             return
@@ -145,12 +138,10 @@ class _Column:
         return series
 
     def _not_a_label(self, item: int, value: object) -> InputError:
-        missing = value is None or value != value
-        return InputError(
-            f"{self.name}, item {item}: "
-            + ("the label is missing; leave the item out" if missing else f"{value!r} is no label")
-            + ("" if missing else "; expected a name, or integer codes together with labels")
-        )
+        why = f"{value!r} is no label; expected a name, or integer codes together with labels"
+        if value is None or value != value:
+            why = "the label is missing; leave the item out"
+        return InputError(f"{self.name}, item {item}: {why}")
 
     def names(self) -> list[str]:
         """Names that occur."""
@@ -189,17 +180,25 @@ class _Column:
 
 def _array(given: Any) -> NDArray[Any] | None:
     """The values as an array where they are one already, or are plain numbers."""
-    kind = getattr(given, "dtype", None)
     if isinstance(given, np.ndarray):
         return given
     if hasattr(given, "__array__") and not hasattr(given, "null_count"):
         return np.asarray(given)
+    kind = getattr(given, "dtype", None)
     if kind is not None and hasattr(given, "to_numpy"):
         return np.asarray(given.to_numpy()) if kind.is_integer() else None
     values = list(given)
     if values and all(isinstance(value, int | np.integer) for value in values):
         return np.asarray(values)
     return None
+
+
+def counts_of(coded: Coded, model: int, sample_weight: ArrayLike | None) -> NDArray[Any]:
+    """Count (true, predicted), shape (k, k): whole numbers without weights."""
+    k = len(coded.facts.labels)
+    weights = weights_of(sample_weight, coded.true.size)
+    cell = coded.true * k + coded.predicted[model]
+    return np.bincount(cell, weights=weights, minlength=k * k).reshape(k, k)
 
 
 def weights_of(given: ArrayLike | None, n: int) -> Floats | None:
@@ -236,7 +235,7 @@ def clusters_of(given: ArrayLike | None, n: int) -> Ints | None:
     """
     if given is None:
         return None
-    values = list(np.asarray(given, dtype=object).ravel()) if not isinstance(given, list) else given
+    values = given if isinstance(given, list) else list(np.asarray(given, dtype=object).ravel())
     if len(values) != n:
         raise InputError(f"clusters: {len(values)} names; expected one per item, {n}")
     codes: dict[Any, int] = {}
@@ -285,12 +284,10 @@ def label_sets(
     facts = label_facts(taxonomy, labels=labels)
     sides = {"y_true": y_true, "y_pred": y_pred}
     if facts is None:
-        names: set[str] = set()
         for name, given in sides.items():
             if _is_matrix(given):
-                raise InputError(f"{name}: 0/1 columns need labels, the names of the columns")
-            for item, chosen in enumerate(given):
-                names.update(_names(name, item, chosen))
+                raise _no_columns(name)
+        names = {label for name, given in sides.items() for _, label in _names(name, given)}
         facts = LabelFacts(tuple(sorted(names)))
     true, predicted = (_indicators(name, given, facts, labels) for name, given in sides.items())
     if len(true) != len(predicted):
@@ -310,30 +307,33 @@ def _is_matrix(given: Any) -> bool:
     )
 
 
-def _names(name: str, item: int, chosen: Any) -> list[str]:
-    if isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
-        raise InputError(f"{name}, item {item}: {chosen!r}; expected a list or set of labels")
-    found = list(chosen)
-    for label in found:
-        if not isinstance(label, str):
-            raise InputError(f"{name}, item {item}: {label!r} is no label; expected a name")
-    return found
+def _no_columns(name: str) -> InputError:
+    return InputError(f"{name}: 0/1 columns need labels, the names of the columns")
+
+
+def _names(name: str, given: Any) -> Iterator[tuple[int, str]]:
+    """Go over the labels of all items, each with the place of its item."""
+    for item, chosen in enumerate(given):
+        if isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
+            raise InputError(f"{name}, item {item}: {chosen!r}; expected a list or set of labels")
+        for label in chosen:
+            if not isinstance(label, str):
+                raise InputError(f"{name}, item {item}: {label!r} is no label; expected a name")
+            yield item, label
 
 
 def _indicators(name: str, given: Any, facts: LabelFacts, columns: Sequence[str] | None) -> Bools:
-    k = len(facts.labels)
     if not _is_matrix(given):
-        found: Bools = np.zeros((len(given), k), dtype=bool)
+        found: Bools = np.zeros((len(given), len(facts.labels)), dtype=bool)
         place: dict[str, int] = {}
-        for item, chosen in enumerate(given):
-            for label in _names(name, item, chosen):
-                if label not in place:
-                    place[label] = facts.index(label)
-                found[item, place[label]] = True
+        for item, label in _names(name, given):
+            if label not in place:
+                place[label] = facts.index(label)
+            found[item, place[label]] = True
         return found
     matrix = np.asarray(given.toarray() if hasattr(given, "toarray") else given)
     if columns is None:
-        raise InputError(f"{name}: 0/1 columns need labels, the names of the columns")
+        raise _no_columns(name)
     if matrix.ndim != 2 or matrix.shape[1] != len(columns):
         raise InputError(
             f"{name}: shape {matrix.shape}; expected one 0/1 column per label, {len(columns)}"

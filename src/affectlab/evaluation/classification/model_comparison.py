@@ -23,20 +23,18 @@ from affectlab.evaluation.classes import (
     ScoreMapping,
     Ties,
     Truth,
-    check_choice,
     judging_of,
 )
 from affectlab.evaluation.classification.evaluation import (
-    MISSING,
     Missing,
     classes_from,
-    facts_of,
     judged_on,
     wanted_metrics,
 )
 from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
 from affectlab.evaluation.classification.prediction_comparison import (
     Comparison,
+    better_side,
     compare_predictions,
     difference_columns,
 )
@@ -49,7 +47,6 @@ __all__ = ["ModelComparison", "compare_models"]
 
 _DEFAULT = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _KEYS = ("model_a", "model_b", "metric")
-_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
 
 
 _MOST_PAIRS = 10
@@ -89,36 +86,32 @@ def _result(
     notes: Sequence[str],
 ) -> ModelComparison:
     """Lay the differences out, each pair in a table of its own where they are few."""
-    rows = {
-        (one, other): frame.filter(model_a=one, model_b=other).with_columns(
-            pl.col("metric").replace_strict(_TITLES).alias("title")
-        )
-        for one, other in pairs
-    }
-    verdicts = {pair: _verdict(part, *pair) for pair, part in rows.items()}
     few = len(pairs) <= _MOST_PAIRS
+    titles = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
     caption = "Differences, the first model minus the second."
     columns = difference_columns(frame, [Key(name) for name in _KEYS], ("first", "second"))
     tables = [Table("differences", caption, frame, columns, limit=0 if few else 60)]
-    for pair, part in rows.items() if few else ():
-        columns = difference_columns(part, [Key("title", "metric")], pair)
-        name = file_part(f"differences_{'_'.join(pair)}")
-        tables.append(Table(name, f"{' and '.join(pair)}.", part, columns))
-    said = [(*pair, verdict) for pair, verdict in verdicts.items()]
-    schema = dict.fromkeys(("model_a", "model_b", "verdict"), pl.String)
-    tables.append(
-        Table(
-            "verdicts",
-            "What is shown of each pair.",
-            pl.DataFrame(said, schema, orient="row"),
-            (Key("model_a"), Key("model_b"), Text("verdict")),
-            limit=0,
+    verdicts = []
+    for pair in pairs:
+        rows = frame.filter(model_a=pair[0], model_b=pair[1]).with_columns(
+            pl.col("metric").replace_strict(titles).alias("title")
         )
+        verdicts.append(_verdict(rows, *pair))
+        if few:
+            columns = difference_columns(rows, [Key("title", "metric")], pair)
+            name = file_part(f"differences_{'_'.join(pair)}")
+            tables.append(Table(name, f"{' and '.join(pair)}.", rows, columns))
+    said = pl.DataFrame(
+        [(*pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)],
+        dict.fromkeys(("model_a", "model_b", "verdict"), pl.String),
+        orient="row",
     )
-    each = verdicts.values() if few and len(pairs) > 1 else ()
+    columns = (Key("model_a"), Key("model_b"), Text("verdict"))
+    tables.append(Table("verdicts", "What is shown of each pair.", said, columns, limit=0))
+    each = verdicts if few and len(pairs) > 1 else ()
     return ModelComparison(
         tuple(tables),
-        (_together_in_words(frame, list(verdicts.values())), *each, about(classes, costs)),
+        (_together_in_words(frame, verdicts), *each, about(classes, costs)),
         notes=tuple(notes),
         settings=settings_of(classes, costs) | {"alpha": alpha},
         classes=classes,
@@ -247,7 +240,6 @@ def compare_models(
     'near'
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
     classes = classes_from(
         ratings,
@@ -269,7 +261,6 @@ def compare_models(
     judged = judged_on(classes, judging, missing)
     allowed = wanted_metrics(None, judged.judging)
     chosen = tuple(metrics) if metrics is not None else tuple(m for m in _DEFAULT if m in allowed)
-    facts = facts_of(judged.judging)
     truth_codes = np.asarray(classes.truth)
     found: dict[tuple[str, str], Comparison] = {}
     for one, other in pairs:
@@ -291,7 +282,7 @@ def compare_models(
             n_permutations=n_permutations,
             confidence=confidence,
             seed=of_draws,
-            **facts,
+            **judged.judging.facts,
         )
     notes = (*classes.notes, *judged.notes)
     return _result(_together(found, alpha), classes, judging.costs, found, alpha, notes)
@@ -323,24 +314,21 @@ def _pairs(classes: Classes, a: str | None, b: str | None) -> list[tuple[str, st
 
 def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> pl.DataFrame:
     """All pairs in one table, p values adjusted over all of it."""
-    parts = [
-        comparison.frame.select(
-            pl.lit(one, dtype=pl.String).alias("model_a"),
-            pl.lit(other, dtype=pl.String).alias("model_b"),
-            pl.all(),
-        )
-        for (one, other), comparison in found.items()
-    ]
-    frame = pl.concat(parts)
-    adjusted = holm(frame["p_value"].cast(pl.Float64).fill_null(np.nan).to_numpy())
-    shown = adjusted < alpha
-    lower = np.array([CLASSIFICATION_METRICS[m].better == "lower" for m in frame["metric"]])
-    ahead = np.where(lower, -frame["value"].to_numpy(), frame["value"].to_numpy())
+    frame = pl.concat(
+        [
+            comparison.frame.select(
+                pl.lit(one, dtype=pl.String).alias("model_a"),
+                pl.lit(other, dtype=pl.String).alias("model_b"),
+                pl.all(),
+            )
+            for (one, other), comparison in found.items()
+        ]
+    )
+    adjusted = holm(frame["p_value"].to_numpy())
+    rows = frame.select("metric", "value", "model_a", "model_b").rows()
     better = [
-        "" if not sure or not gap else (one if gap > 0 else other)
-        for sure, gap, one, other in zip(
-            shown.tolist(), ahead.tolist(), frame["model_a"], frame["model_b"], strict=True
-        )
+        better_side(*row) if shown else ""
+        for row, shown in zip(rows, (adjusted < alpha).tolist(), strict=True)
     ]
     return frame.with_columns(
         pl.Series("p_adjusted", adjusted), pl.Series("better", better, dtype=pl.String)
@@ -348,20 +336,17 @@ def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> pl.D
 
 
 def _verdict(rows: pl.DataFrame, a: str, b: str) -> str:
+    """Say on what one of two models is better."""
     shown: dict[str, list[str]] = {}
-    for row in rows.iter_rows(named=True):
-        if row["better"]:
-            first, second = (row["value_a"], row["value_b"])
-            pair = (first, second) if row["better"] == a else (second, first)
-            shown.setdefault(row["better"], []).append(
-                f"{row['title']} ({number(pair[0])} against {number(pair[1])})"
-            )
-    n = rows["n_items"][0]
+    for row in rows.filter(pl.col("better") != "").iter_rows(named=True):
+        values = [number(row["value_a"]), number(row["value_b"])]
+        first, second = values if row["better"] == a else reversed(values)
+        shown.setdefault(row["better"], []).append(f"{row['title']} ({first} against {second})")
+    stimuli = f"({rows['n_items'][0]:,} stimuli)"
     if not shown:
-        titles = joined(rows["title"])
-        return f"Neither {a} nor {b} is shown to be better on {titles} ({n:,} stimuli)."
+        return f"Neither {a} nor {b} is shown to be better on {joined(rows['title'])} {stimuli}."
     parts = [
         f"{winner} is better than {b if winner == a else a} on {joined(titles)}"
         for winner, titles in shown.items()
     ]
-    return f"{joined(parts)} ({n:,} stimuli)."
+    return f"{joined(parts)} {stimuli}."

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, draw_weights, summarise
+from affectlab.core.inference import Uncertainty, draw_weights
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent, plural
-from affectlab.evaluation.classification.estimates import check_draws, method_text, zero_text
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, with_few_mistakes
+from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
+    Bootstrap,
+    with_few_mistakes,
+    zero_text,
+)
 from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,
@@ -24,19 +27,20 @@ from affectlab.evaluation.classification.labels import (
     is_multilabel,
     label_sets,
 )
-from affectlab.evaluation.classification.metrics import f1, precision, ratio, recall
 from affectlab.evaluation.classification.resampling import bootstrap_tallies, units_of
+from affectlab.evaluation.classification.tally import LabelSums, ratio
 from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 
 __all__ = ["PrecisionRecallF1", "precision_recall_f1"]
 
 _METRICS = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "micro", "weighted")
-_UNDEFINED = {
-    "precision": "undefined: never predicted",
-    "recall": "undefined: never true",
-    "f1": "undefined: neither true nor predicted",
-}
+_UNDEFINED = (
+    "undefined: never predicted",
+    "undefined: never true",
+    "undefined: neither true nor predicted",
+)
+"""Why a label has none of the metrics."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -70,41 +74,6 @@ _COLUMNS = (
     Count("predicted"),
     Text("status"),
 )
-
-
-def _wide(labels: Sequence[str], estimates: Estimates, support: Ints, predicted: Ints) -> Table:
-    """Give one row per label: precision, recall, f1, support, predicted, status."""
-    value = estimates.frame["value"].to_numpy().reshape(-1, 3)
-    status = estimates.frame["status"].to_list()
-    said = [
-        "; ".join(
-            f"{metric} {text}"
-            for metric, text in zip(_METRICS, status[3 * row : 3 * row + 3], strict=True)
-            if text != "ok"
-        )
-        for row in range(len(labels))
-    ]
-    frame = pl.DataFrame(
-        {
-            "label": pl.Series(labels, dtype=pl.String),
-            **{metric: value[:, column] for column, metric in enumerate(_METRICS)},
-            "support": support,
-            "predicted": predicted,
-            "status": pl.Series([text or "ok" for text in said], dtype=pl.String),
-        }
-    )
-    return Table("labels", "Precision, recall and F1 of each label.", frame, _COLUMNS)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Sums over items, of shape (..., k), and of exact matches and items, of shape (...)."""
-
-    label_hits: Floats
-    label_true: Floats
-    label_predicted: Floats
-    exact: Floats
-    n: Floats
 
 
 def precision_recall_f1(
@@ -168,221 +137,186 @@ def precision_recall_f1(
     >>> several.exact_match.value, several.averages["micro", "recall"].value
     (0.5, 0.6666666666666666)
     """
-    check_draws(n_boot, interval, confidence)
+    how = Bootstrap(n_boot, interval, confidence)
     rng = np.random.default_rng(seed)
-    blocks: Iterator[_Sums]
-    times: Ints | None
+    ratios = np.ones((3, 3), dtype=np.bool_)
+    blocks: Iterable[LabelSums]
+    times: Ints | None = None
     if is_multilabel(y_true) or is_multilabel(y_pred):
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
-        each = np.concatenate(
-            [true & predicted, true, predicted, (true == predicted).all(axis=1)[:, None]],
-            axis=1,
-            dtype=np.float64,
-        )
+        exact = (true == predicted).all(axis=1)[:, None]
+        each = np.hstack([true & predicted, true, predicted, exact]).astype(np.float64)
         total, n = each.sum(axis=0), len(each)
-        point, times = _split(total[None, :], n), None
-        blocks = (_split(weights @ each, n) for weights in draw_weights(rng, n, n_boot))
+        point = _sums(total[None, :], n)
+        blocks = (_sums(weights @ each, n) for weights in draw_weights(rng, n, n_boot))
     else:
         facts = label_facts(taxonomy, labels=labels)
         coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
-        names, units = coded.facts.labels, units_of(coded, None, None)
-        point, times = _of_tally(units.point()[0]), units.times
-        blocks = (_of_tally(tally) for (tally,) in bootstrap_tallies(units, n_boot, rng))
-    n = int(point.n[0])
+        names, n, units = coded.facts.labels, coded.true.size, units_of(coded, None, None)
+        point, times = units.point()[0], units.times
+        blocks = (tally for (tally,) in bootstrap_tallies(units, n_boot, rng))
+        # Micro averages are the accuracy here, as weighted recall is.
+        ratios[1] = ratios[2, 1] = False
+    k = len(names)
     value = _statistics(point, zero_division)[0]
     spread = Uncertainty.none(value.size)
+    steadied = np.zeros(value.size, dtype=np.bool_)
     if n_boot and n:
         replicates = np.concatenate([_statistics(block, zero_division) for block in blocks])
-        spread = summarise(value, replicates, confidence, interval)
-    averages = slice(3 * len(names), 3 * len(names) + 9)
-    n_mistakes = round(n - float(point.exact[0]))
-    how = [method_text(n_boot, interval, False, False)] * value.size
-    if n_boot and n and n_mistakes < FEWEST_MISTAKES:
-        # One label per item: micro averages are the accuracy, as weighted recall is.
-        ratios = np.ones((3, 3), dtype=np.bool_)
-        if times is None:
-            left_out = _split(total - each, n - 1)
-        else:
-            left_out = _of_tally(units.left_out(0))
-            ratios[1] = ratios[2, 1] = False
-        spread = with_few_mistakes(
-            spread,
-            averages,
-            value[averages],
-            _statistics(left_out, zero_division)[:, averages],
-            times,
-            confidence,
-            n_mistakes=n_mistakes,
-            ratios=ratios.ravel(),
-            of_mistakes=np.zeros(9, dtype=np.bool_),
-            least=np.zeros(9),
-        )
-        how[averages] = [
-            method_text(n_boot, "" if ratio else interval, False, False) for ratio in ratios.ravel()
-        ]
-    return _result(names, point, value, spread, how, zero_division, n_boot)
-
-
-def _split(sums: Floats, n: int) -> _Sums:
-    k = sums.shape[1] // 3
-    items = np.full(len(sums), float(n))
-    return _Sums(sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k], sums[:, -1], items)
-
-
-def _of_tally(tally: Any) -> _Sums:
-    return _Sums(tally.label_hits, tally.label_true, tally.label_predicted, tally.hits, tally.n)
-
-
-def _statistics(sums: Any, zero_division: float) -> Floats:
-    """All numbers of the result, shape (..., 3 k + 9 + 1)."""
-    functions = (precision, recall, f1)
-    defined = np.stack([function(sums) for function in functions], axis=-1)
-    counted = _counted(sums, zero_division)
-    macro = ratio(
-        np.where(np.isnan(counted), 0.0, counted).sum(axis=-2),
-        (~np.isnan(counted)).sum(axis=-2).astype(np.float64),
-    )
-    hits, true, predicted = (
-        getattr(sums, name).sum(axis=-1) for name in ("label_hits", "label_true", "label_predicted")
-    )
-    micro = np.stack(
-        [
-            ratio(hits, predicted, zero_division),
-            ratio(hits, true, zero_division),
-            ratio(2 * hits, predicted + true, zero_division),
+        spread = how.summarise(value, replicates)
+        n_mistakes = round(n - float(point.hits[0]))
+        if n_mistakes < FEWEST_MISTAKES:
+            averages = slice(3 * k, 3 * k + 9)
+            left_out = _sums(total - each, n - 1) if times is None else units.left_out(0)
+            steadied[averages] = ratios.ravel()
+            spread = with_few_mistakes(
+                spread,
+                averages,
+                value[averages],
+                _statistics(left_out, zero_division)[:, averages],
+                times,
+                confidence,
+                n_mistakes=n_mistakes,
+                ratios=ratios.ravel(),
+                of_mistakes=np.zeros(9, dtype=np.bool_),
+                least=np.zeros(9),
+            )
+    texts = list(_METRICS) * k
+    for average in _AVERAGES:
+        zero = "" if average == "micro" else f", {zero_text(zero_division)}"
+        texts += [f"{average} {metric}{zero}" for metric in _METRICS]
+    no_average = "undefined: no label occurs" if n else "undefined: no items"
+    reasons = [*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"]
+    table = Estimates.build(
+        {
+            "of": [name for name in (*names, *_AVERAGES) for _ in _METRICS] + ["items"],
+            "metric": [*_METRICS * (k + 3), "exact match"],
+        },
+        value=value,
+        se=spread.se,
+        low=spread.low,
+        high=spread.high,
+        method=[
+            how.method(text, missing, jackknife=t_interval)
+            for text, missing, t_interval in zip(
+                [*texts, "exact match"], spread.missing, steadied.tolist(), strict=True
+            )
         ],
-        axis=-1,
+        resampled="units" if n_boot and n else "none",
+        n_items=n,
+        n_raters=1,
+        n_ratings=n,
+        status=[why if none else "ok" for why, none in zip(reasons, np.isnan(value), strict=True)],
     )
-    support = np.where(np.isnan(counted), 0.0, sums.label_true[..., None])
-    weighted = ratio(
-        (np.where(np.isnan(counted), 0.0, counted) * support).sum(axis=-2),
-        support.sum(axis=-2),
-        zero_division,
+    return _result(names, table, point, zero_division)
+
+
+def _sums(sums: Floats, n: int) -> LabelSums:
+    """Name the sums of hits, truth and predictions of each label, and of exact matches."""
+    hits, true, predicted = np.split(sums[:, :-1], 3, axis=1)
+    return LabelSums(
+        n=np.full(len(sums), float(n)),
+        hits=sums[:, -1],
+        label_hits=hits,
+        label_true=true,
+        label_predicted=predicted,
     )
-    exact = ratio(sums.exact, sums.n)[..., None]
-    flat = defined.reshape(*defined.shape[:-2], -1)
+
+
+def _statistics(sums: LabelSums, zero_division: float) -> Floats:
+    """All numbers of the result, shape (..., 3 k + 9 + 1)."""
+    counted = _counted(sums, zero_division)
+    known = ~np.isnan(counted)
+    filled = np.where(known, counted, 0.0)
+    macro = ratio(filled.sum(axis=-2), known.sum(axis=-2).astype(np.float64))
+    together = replace(
+        sums,
+        label_hits=sums.label_hits.sum(axis=-1),
+        label_true=sums.label_true.sum(axis=-1),
+        label_predicted=sums.label_predicted.sum(axis=-1),
+    )
+    micro = _metrics(together, zero_division)
+    support = np.where(known, sums.label_true[..., None], 0.0)
+    weighted = ratio((filled * support).sum(axis=-2), support.sum(axis=-2), zero_division)
     averages = np.concatenate([macro, micro, weighted], axis=-1)
     averages[sums.n <= 0] = np.nan
-    return np.concatenate([flat, averages, exact], axis=-1)
+    of_labels = _metrics(sums).reshape(*averages.shape[:-1], -1)
+    return np.concatenate([of_labels, averages, ratio(sums.hits, sums.n)[..., None]], axis=-1)
 
 
-def _counted(sums: Any, zero_division: float) -> Floats:
+def _metrics(sums: LabelSums, zero_division: float = np.nan) -> Floats:
+    """Precision, recall and F1, shape (..., k, 3)."""
+    metrics = (sums.precision, sums.recall, sums.f1)
+    return np.stack([metric(zero_division) for metric in metrics], axis=-1)
+
+
+def _counted(sums: LabelSums, zero_division: float) -> Floats:
     """What every label adds to macro averages, shape (..., k, 3); ``nan`` where nothing."""
-    value = np.stack([function(sums, zero_division) for function in (precision, recall, f1)], -1)
-    occurs = (sums.label_true > 0) | (sums.label_predicted > 0)
-    return np.where(occurs[..., None], value, np.nan)
+    return np.where(sums.occurs[..., None], _metrics(sums, zero_division), np.nan)
 
 
 def _result(
-    names: tuple[str, ...],
-    point: _Sums,
-    value: Floats,
-    spread: Uncertainty,
-    how: Sequence[str],
-    zero_division: float,
-    n_boot: int,
+    names: tuple[str, ...], table: Estimates, point: LabelSums, zero_division: float
 ) -> PrecisionRecallF1:
-    k, n = len(names), int(point.n[0])
-    common: dict[str, Any] = {
-        "resampled": "units" if n_boot and n else "none",
-        "n_items": n,
-        "n_raters": 1,
-        "n_ratings": n,
-    }
-
-    def part(start: int, end: int) -> dict[str, Any]:
-        rows = slice(start, end)
-        return {
-            "value": value[rows],
-            "se": spread.se[rows],
-            "low": spread.low[rows],
-            "high": spread.high[rows],
-        }
-
-    def said(rows: range, what: Sequence[str]) -> list[str]:
-        return [
-            "; ".join(filter(None, (text, how[row], spread.missing[row])))
-            for row, text in zip(rows, what, strict=True)
-        ]
-
-    per_label = Estimates.build(
-        {"label": [name for name in names for _ in _METRICS], "metric": list(_METRICS) * k},
-        **part(0, 3 * k),
-        method=said(range(3 * k), list(_METRICS) * k),
-        status=[
-            _UNDEFINED[metric] if np.isnan(one) else "ok"
-            for metric, one in zip(list(_METRICS) * k, value[: 3 * k], strict=True)
-        ],
-        **common,
-    )
+    """Lay out what is known of each label, of the averages, and of exact matches."""
+    k = len(names)
+    of_labels, of_averages = table.frame[: 3 * k], table.frame[3 * k : 3 * k + 9]
+    ((_, exact),) = table.with_frame(table.frame[-1:])
+    undefined = np.isnan(of_labels["value"].to_numpy().reshape(k, 3))
     counted = _counted(point, zero_division)[0]
-    undefined = np.isnan(value[: 3 * k].reshape(k, 3))
-    occurs = (point.label_true[0] > 0) | (point.label_predicted[0] > 0)
-    texts = [
-        f"{average} {metric}" + (f", {zero_text(zero_division)}" if average != "micro" else "")
-        for average in _AVERAGES
-        for metric in _METRICS
-    ]
-    averages = Estimates.build(
-        {
-            "average": [average for average in _AVERAGES for _ in _METRICS],
-            "metric": list(_METRICS) * 3,
-        },
-        **part(3 * k, 3 * k + 9),
-        method=said(range(3 * k, 3 * k + 9), texts),
-        status=[
-            ("undefined: no label occurs" if n else "undefined: no items")
-            if np.isnan(one)
-            else "ok"
-            for one in value[3 * k : 3 * k + 9]
-        ],
-        **common,
-    )
-    macro_only = [None] * 6
-    frame = averages.frame.with_columns(
-        pl.Series("sd", [*_sd(counted), *[np.nan] * 6], dtype=pl.Float64),
-        pl.Series(
-            "n_labels", [*(~np.isnan(counted)).sum(axis=0).tolist(), *macro_only], dtype=pl.Int64
+    macro = {
+        "sd": _sd(counted),
+        "n_labels": (~np.isnan(counted)).sum(axis=0),
+        "n_undefined": (undefined & point.occurs[0][:, None]).sum(axis=0),
+    }
+    averages = Estimates.of(
+        of_averages.rename({"of": "average"}).with_columns(
+            pl.Series("sd", [*macro["sd"], *[np.nan] * 6], dtype=pl.Float64),
+            *(
+                pl.Series(name, [*macro[name].tolist(), *[None] * 6], dtype=pl.Int64)
+                for name in ("n_labels", "n_undefined")
+            ),
         ),
-        pl.Series(
-            "n_undefined",
-            [*(undefined & occurs[:, None]).sum(axis=0).tolist(), *macro_only],
-            dtype=pl.Int64,
-        ),
+        ("average", "metric"),
     )
-    exact = Estimate(
-        float(value[-1]),
-        se=float(spread.se[-1]),
-        low=float(spread.low[-1]),
-        high=float(spread.high[-1]),
-        method=said(range(value.size - 1, value.size), ["exact match"])[0],
-        status="ok" if n else "undefined: no items",
-        **common,
-    )
-    support, predicted = (
-        np.rint(given[0]).astype(np.int64) for given in (point.label_true, point.label_predicted)
-    )
-    macro = averages["macro", "f1"]
+    (long,) = Estimates.of(of_labels.rename({"of": "label"}), ("label", "metric")).tables
+    (wide,) = averages.tables
+    f1 = averages["macro", "f1"].value
     sentence = (
-        f"Macro F1 is {number(macro.value)} over {plural(k, 'label')}; "
-        f"{percent(exact.value, 1)} of {plural(n, 'item')} have exactly the right labels."
+        f"Macro F1 is {number(f1)} over {plural(k, 'label')}; {percent(exact.value, 1)} of "
+        f"{plural(exact.n_items, 'item')} have exactly the right labels."
     )
+    caption, columns = "Averages over labels.", wide.columns[:-2]
     return PrecisionRecallF1(
         (
-            _wide(names, per_label, support, predicted),
-            replace(per_label.tables[0], name="per_label", limit=0),
-            replace(
-                averages.tables[0],
-                name="averages",
-                caption="Averages over labels.",
-                frame=frame,
-                columns=averages.tables[0].columns[:-2],
-            ),
+            _by_label(names, of_labels, point),
+            replace(long, name="per_label", limit=0),
+            replace(wide, name="averages", caption=caption, columns=columns),
         ),
         (sentence,),
         labels=names,
         exact_match=exact,
     )
+
+
+def _by_label(names: Sequence[str], long: pl.DataFrame, point: LabelSums) -> Table:
+    """Give one row per label: precision, recall, f1, support, predicted, status."""
+    value = long["value"].to_numpy().reshape(-1, 3)
+    status = np.array(long["status"].to_list(), dtype=object).reshape(-1, 3)
+    said = [
+        "; ".join(f"{of} {why}" for of, why in zip(_METRICS, row, strict=True) if why != "ok")
+        for row in status
+    ]
+    frame = pl.DataFrame(
+        {
+            "label": pl.Series(names, dtype=pl.String),
+            **dict(zip(_METRICS, value.T, strict=True)),
+            "support": np.rint(point.label_true[0]).astype(np.int64),
+            "predicted": np.rint(point.label_predicted[0]).astype(np.int64),
+            "status": pl.Series([text or "ok" for text in said], dtype=pl.String),
+        }
+    )
+    return Table("labels", "Precision, recall and F1 of each label.", frame, _COLUMNS)
 
 
 def _sd(values: Floats) -> Floats:

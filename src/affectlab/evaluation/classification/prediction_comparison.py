@@ -10,36 +10,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, holm, summarise
+from affectlab.core.inference import Uncertainty, holm
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Bools, Floats
 from affectlab.core.words import joined, number
-from affectlab.evaluation.classification.estimates import check_draws, method_text
-from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
-from affectlab.evaluation.classification.labels import (
-    Coded,
-    LabelsLike,
-    clusters_of,
-    code_labels,
-    weights_of,
+from affectlab.evaluation.classification.estimates import (
+    FEWEST_MISTAKES,
+    Bootstrap,
+    Scores,
+    few_mistakes,
+    with_t_interval,
 )
+from affectlab.evaluation.classification.labels import LabelsLike, code_labels
 from affectlab.evaluation.classification.metrics import (
     CLASSIFICATION_METRICS,
     ClassificationMetric,
     chosen_metrics,
-    metric_values,
-    rests_on_mistakes,
-    why_not,
+    metric_called,
 )
-from affectlab.evaluation.classification.resampling import (
-    Units,
-    bootstrap_tallies,
-    swapped_tallies,
-    units_of,
-)
-from affectlab.evaluation.jackknife import jackknife_spread, t_interval, t_test
+from affectlab.evaluation.classification.resampling import swapped_tallies
+from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
+from affectlab.evaluation.jackknife import jackknife_spread, t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 
@@ -47,209 +40,163 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = [
-    "Comparison",
-    "Pair",
-    "compare_predictions",
-    "difference_columns",
-    "verdict_of",
-]
+__all__ = ["Comparison", "better_side", "compare_predictions", "difference_columns"]
 
 # Tests of the differences of two classifications of the same items.
 
 
-_COUNTS = ("accuracy", "acc2", "micro_f1")
-"""Metrics that are shares of items."""
 _NO_SPREAD = "no interval: no item makes a difference"
-_MEANS = ("accuracy", "acc2", "micro_f1", "ecc", "mean_emotional_distance")
-"""Metrics that are means over items of a number that the item alone decides."""
 
 
-@dataclass(frozen=True)
-class Pair:
+@dataclass(frozen=True, eq=False)
+class _Pair:
     """Two classifications and the differences of m metrics, the first minus the second."""
 
-    metrics: Sequence[ClassificationMetric]
-    coded: Coded
-    units: Units
-    gap: Floats
-    """Shape (m,), ``nan`` where a metric is not defined."""
-    zero_division: float
-    simple: bool
-    """Whether each item is a unit and counts once."""
+    scores: Scores
 
     @cached_property
-    def _spread(self) -> tuple[Floats, Floats]:
+    def values(self) -> Floats:
+        """Metrics of both, shape (2, m)."""
+        return self.scores.point()
+
+    @cached_property
+    def gap(self) -> Floats:
+        """Shape (m,), ``nan`` where a metric is not defined."""
+        return np.asarray(self.values[0] - self.values[1])
+
+    @cached_property
+    def defined(self) -> Bools:
+        """Where there is a difference, shape (m,)."""
+        return ~np.isnan(self.gap)
+
+    @cached_property
+    def spread(self) -> tuple[Floats, Floats]:
         """Jackknife standard errors and their degrees of freedom, shape (m,) each."""
-        one, other = (
-            metric_values(self.metrics, self.units.left_out(model), self.zero_division)
-            for model in (0, 1)
-        )
-        se, df = jackknife_spread(one - other, self.units.times)
-        return np.where(np.isnan(self.gap) | self._few, np.nan, se), df
+        left_out = self.scores.left_out(0) - self.scores.left_out(1)
+        se, df = jackknife_spread(left_out, self.scores.units.times)
+        return np.where(self.defined & ~self.few, se, np.nan), df
 
     @cached_property
-    def _mistakes(self) -> int:
-        """Mistakes of the one who makes fewer."""
-        return int((self.coded.predicted != self.coded.true).sum(axis=1).min())
+    def ratios(self) -> Bools:
+        """Metrics in which each model divides by a number of its own, shape (m,)."""
+        return np.array([metric.ratio for metric in self.scores.metrics], dtype=np.bool_)
 
     @cached_property
-    def _few(self) -> Bools:
+    def few(self) -> Bools:
         """Metrics of mistakes where there are too few for a test, shape (m,)."""
-        few = self._mistakes < FEWEST_MISTAKES
-        return np.array([few and rests_on_mistakes(metric) for metric in self.metrics], np.bool_)
+        few = self.scores.n_mistakes.min() < FEWEST_MISTAKES
+        return np.array([few and metric.of_mistakes for metric in self.scores.metrics], np.bool_)
+
+    @property
+    def why_few(self) -> str:
+        """Say that one model makes too few mistakes."""
+        return f"one makes {few_mistakes(int(self.scores.n_mistakes.min()))}"
 
     def steadied(self, spread: Uncertainty, confidence: float) -> Uncertainty:
         """Put the interval of the t test in the place of the bootstrap's, for ratios."""
-        ratios = np.array([metric.ratio for metric in self.metrics], dtype=np.bool_)
-        se, df = self._spread
-        low, high = t_interval(self.gap, se, df, confidence)
-        defined = ~np.isnan(self.gap)
-        gone = ratios & defined & ~(se > 0)
-        missing = [
-            ("" if not none else _NO_SPREAD if alike else self._too_few()) if ratio else was
-            for none, alike, ratio, was in zip(
-                gone, se == 0, ratios & defined, spread.missing, strict=True
-            )
-        ]
-        return replace(
-            spread,
-            se=np.where(ratios, np.where(se > 0, se, np.nan), spread.se),
-            low=np.where(ratios, low, spread.low),
-            high=np.where(ratios, high, spread.high),
-            missing=tuple(missing),
+        se, df = self.spread
+        why = self.why_few if self.few.any() else "too few items carry it"
+        reasons = np.where(se == 0, _NO_SPREAD, f"no interval: {why}")
+        return with_t_interval(
+            spread, slice(None), self.gap, se, df, confidence, self.ratios, reasons
         )
-
-    def _why_few(self) -> str:
-        return f"one makes {few_mistakes(self._mistakes)}"
-
-    def _too_few(self) -> str:
-        few = bool(self._few.any())
-        return f"no interval: {self._why_few() if few else 'too few items carry it'}"
 
     def tests(self, n_permutations: int, rng: np.random.Generator) -> tuple[Floats, list[str]]:
         """P value and name of the test of every metric."""
+        metrics = self.scores.metrics
         p = np.full(self.gap.size, np.nan)
-        test = [""] * self.gap.size
-        defined = ~np.isnan(self.gap)
-        for place, metric in enumerate(self.metrics):
-            if self.simple and metric.name in _COUNTS and defined[place]:
-                only = self._discordant(metric)
-                p[place] = exact_mcnemar(np.asarray(only[0]), np.asarray(only[1]))
-                test[place] = "exact McNemar"
-        for place in np.flatnonzero(self._few & defined).tolist():
-            test[place] = f"not tested: {self._why_few()}"
-        left = [k for k in range(self.gap.size) if not test[k] and defined[k]]
-        if left:
-            chosen = [self.metrics[k] for k in left]
-            permuted = np.concatenate(
-                [
-                    metric_values(chosen, one, self.zero_division)
-                    - metric_values(chosen, other, self.zero_division)
-                    for one, other in swapped_tallies(self.units, n_permutations, rng)
-                ]
-            )
-            p[left] = permutation_p(self.gap[left], permuted)
-            for place in left:
-                test[place] = f"paired permutation, {n_permutations} draws"
-        return self._studentised(p, test)
-
-    def _studentised(self, p: Floats, test: list[str]) -> tuple[Floats, list[str]]:
-        """Let ratios pass the t test, too."""
-        se, df = self._spread
-        of_t = 2 * t_test(np.abs(self.gap), se, df)
-        for place, metric in enumerate(self.metrics):
-            if not metric.ratio or np.isnan(p[place]):
+        test = [
+            f"not tested: {self.why_few}" if few and defined else ""
+            for few, defined in zip(self.few, self.defined, strict=True)
+        ]
+        for k in np.flatnonzero(self.defined).tolist():
+            if not self._is_counted(metrics[k]):
                 continue
-            test[place] += ", and jackknife t"
-            if np.isnan(se[place]):
-                # Not defined without one of the items: nothing can be said.
-                p[place] = 1.0
-            elif se[place] > 0:
-                p[place] = max(p[place], of_t[place])
+            p[k] = exact_mcnemar(*map(np.asarray, self._discordant(metrics[k])))
+            test[k] = "exact McNemar"
+        left = [k for k in range(self.gap.size) if self.defined[k] and not test[k]]
+        if left:
+            chosen = replace(self.scores, metrics=tuple(metrics[k] for k in left))
+            both = map(chosen.values, swapped_tallies(self.scores.units, n_permutations, rng))
+            permuted = np.concatenate([one - other for one, other in both])
+            p[left] = permutation_p(self.gap[left], permuted)
+            for k in left:
+                test[k] = f"paired permutation, {n_permutations} draws"
+        # Ratios have to pass the t test, too; where it is not defined, nothing can be said.
+        se, df = self.spread
+        of_t = 2 * t_test(np.abs(self.gap), se, df)
+        for k in np.flatnonzero(self.ratios & ~np.isnan(p)).tolist():
+            test[k] += ", and jackknife t"
+            p[k] = 1.0 if np.isnan(se[k]) else np.fmax(p[k], of_t[k])
         return p, test
 
     def within(self, margins: Floats, alpha: float) -> list[bool | None]:
         """Say which differences are shown to lie within their margins; none without a margin."""
-        se, df = self._spread
-        found: list[bool | None] = []
-        for place, metric in enumerate(self.metrics):
-            gap, margin = self.gap[place], margins[place]
-            if self._few[place] and not np.isnan(margin):
-                found.append(False)
-                continue
-            if np.isnan(margin) or np.isnan(gap):
-                found.append(None)
-                continue
-            if self.simple and metric.name in _COUNTS:
-                n = self.coded.true.size
-                one, other = self._discordant(metric)
-                p = max(tango_p(one, other, n, -margin), tango_p(other, one, n, -margin))
-            elif se[place] > 0:
-                one_se, one_df = se[place : place + 1], df[place : place + 1]
-                p = max(
-                    float(t_test(np.array([side]), one_se, one_df, -margin)[0])
-                    for side in (gap, -gap)
-                )
-            else:
-                found.append(self._all_alike(metric, float(gap), float(margin), alpha))
-                continue
-            found.append(bool(p <= alpha))
-        return found
+        return [
+            None
+            if np.isnan(margin) or not (few or defined)
+            else not few and self._is_within(k, float(margin), alpha)
+            for k, (margin, few, defined) in enumerate(
+                zip(margins, self.few.tolist(), self.defined, strict=True)
+            )
+        ]
 
-    def _all_alike(
-        self, metric: ClassificationMetric, gap: float, margin: float, alpha: float
-    ) -> bool:
-        """Judge models that no unit tells apart: by how many units might."""
-        if gap != 0 or metric.name not in _MEANS or not self.simple:
-            return False
-        share = 1 - alpha ** (1 / self.coded.true.size)
-        return bool(share * self._reach(metric) <= margin)
+    def _is_within(self, k: int, margin: float, alpha: float) -> bool:
+        metric, gap = self.scores.metrics[k], self.gap[k]
+        se, df = (part[k : k + 1] for part in self.spread)
+        if self._is_counted(metric):
+            one, other = self._discordant(metric)
+            p = max(tango_p(*pair, self.scores.n, -margin) for pair in ((one, other), (other, one)))
+        elif se[0] > 0:
+            p = max(float(t_test(np.array([side]), se, df, -margin)[0]) for side in (gap, -gap))
+        else:
+            # No unit tells the models apart: then by how many units might.
+            share = 1 - alpha ** (1 / max(self.scores.n, 1))
+            alike = gap == 0 and metric.kind != "ratio" and self.scores.is_plain
+            return bool(alike and share * self._reach(metric) <= margin)
+        return bool(p <= alpha)
+
+    def _is_counted(self, metric: ClassificationMetric) -> bool:
+        """Whether a metric is a share of items that count once each."""
+        return metric.kind == "share" and self.scores.is_plain
 
     def _reach(self, metric: ClassificationMetric) -> float:
         """Say how far two predictions of one item can be apart."""
-        costs = self.coded.facts.costs
-        if costs is None or metric.name in _COUNTS:
+        facts = self.scores.coded.facts
+        if metric.kind == "share" or facts.costs is None:
             return 1.0
-        known = costs[~np.isnan(costs)]
-        worth = 1 / known if metric.name == "ecc" else known
+        cells = np.flatnonzero(~np.isnan(facts.costs))
+        worth = metric.formula(tally_of_sums(facts, sums_of_cells(facts, cells)), np.nan)
         return float(worth.max() - worth.min())
 
     def _discordant(self, metric: ClassificationMetric) -> tuple[int, int]:
         """Count the items on which only the first, and only the second, is right."""
-        first, second = self.coded.predicted
-        true, sides = self.coded.true, self.coded.facts.sides
-
-        def right(answer: Ints) -> Ints:
-            if metric.name == "acc2" and sides is not None:
-                return np.asarray(sides[answer] == sides[true])
-            return np.asarray(answer == true)
-
-        one, other = right(first), right(second)
+        units, coded = self.scores.units, self.scores.coded
+        right = metric.formula(tally_of_sums(coded.facts, units.sums), np.nan) > 0.5
+        cell = coded.true * len(coded.facts.labels) + coded.predicted
+        one, other = right[np.searchsorted(units.cells, cell)]
         return int(np.sum(one & ~other)), int(np.sum(other & ~one))
 
 
 # The sentence that sums up a comparison of two classifications.
 
 
-def verdict_of(frame: pl.DataFrame, names: tuple[str, str]) -> str:
+def _verdict(frame: pl.DataFrame, names: tuple[str, str]) -> str:
     """Put a comparison into one sentence."""
     a, b = names
     ahead: dict[str, list[str]] = {a: [], b: []}
     same: dict[float, list[str]] = {}
-    open_questions, undefined = [], []
+    open_questions: list[str] = []
+    undefined: list[str] = []
     for row in frame.iter_rows(named=True):
         title = CLASSIFICATION_METRICS[row["metric"]].title
         if row["status"] != "ok":
             undefined.append(title)
-            continue
-        if row["equivalent"]:
+        elif row["equivalent"]:
             # A difference may be shown, and yet be too small to matter.
             same.setdefault(row["margin"], []).append(title)
-        elif row["better"]:
-            ahead[row["better"]].append(title)
         else:
-            open_questions.append(title)
+            ahead.get(row["better"], open_questions).append(title)
     parts = [
         f"{name} is better than {other} on {joined(ahead[name])}"
         for name, other in ((a, b), (b, a))
@@ -312,6 +259,12 @@ def difference_columns(
         Text("better"),
         *([YesNo("equivalent")] if frame["equivalent"].count() else []),
     )
+
+
+def better_side(metric: str, gap: float, a: str, b: str) -> str:
+    """Name the side that a difference, the first minus the second, favours; none for no gap."""
+    ahead = gap if CLASSIFICATION_METRICS[metric].better == "higher" else -gap
+    return a if ahead > 0 else b if ahead < 0 else ""
 
 
 def compare_predictions(
@@ -409,60 +362,69 @@ def compare_predictions(
     mild is better than harsh on ACC2, ECC, EMC and mean emotional distance; on accuracy and
     macro F1 no difference is shown.
     """
+    import polars as pl
+
     _check(names, margin, alpha, n_permutations)
-    check_draws(n_boot, interval, confidence)
+    how = Bootstrap(n_boot, interval, confidence, clusters is not None, sample_weight is not None)
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     coded = code_labels(facts, y_true, {names[0]: a, names[1]: b}, coded_by=labels)
     allowed = chosen_metrics(metrics, coded.facts)
     chosen = tuple(m for m in allowed if metrics is not None or m.name in _DEFAULT)
     margins = _margins(margin, chosen)
-    n = coded.true.size
-    weights, cluster = weights_of(sample_weight, n), clusters_of(clusters, n)
-    units = units_of(coded, weights, cluster)
-    barred = [why_not(metric, coded.facts, coded.used) for metric in chosen]
-    closed = np.array([bool(why) for why in barred])
-
-    point = np.stack([metric_values(chosen, tally, zero_division)[0] for tally in units.point()])
-    point[:, closed] = np.nan
-    gap = point[0] - point[1]
+    scores = Scores.of(coded, chosen, sample_weight, clusters, zero_division)
+    pair = _Pair(scores)
+    gap, n = pair.gap, scores.n
     rng = np.random.default_rng(seed)
-    pair = Pair(chosen, coded, units, gap, zero_division, weights is None and cluster is None)
-    spread, ends = Uncertainty.none(gap.size), None
-    if n_boot and n:
-        replicates = np.concatenate(
-            [
-                metric_values(chosen, one, zero_division)
-                - metric_values(chosen, other, zero_division)
-                for one, other in bootstrap_tallies(units, n_boot, rng)
-            ]
-        )
-        replicates[:, closed] = np.nan
-        spread = pair.steadied(summarise(gap, replicates, confidence, interval), confidence)
-        ends = pair.steadied(summarise(gap, replicates, 1 - alpha, interval), 1 - alpha)
+    drawn = n_boot > 0 and n > 0
+    spread = at_level = Uncertainty.none(gap.size)
+    if drawn:
+        one, other = scores.replicates(n_boot, rng).swapaxes(0, 1)
+        spread = pair.steadied(how.summarise(gap, one - other), confidence)
+        of_level = replace(how, confidence=1 - alpha)
+        at_level = pair.steadied(of_level.summarise(gap, one - other), 1 - alpha)
     p, test = pair.tests(n_permutations, rng)
-    return _comparison(
-        names,
-        chosen,
-        point,
-        spread,
-        ends,
-        pair.within(margins, alpha),
-        p,
-        test,
-        status=_status(chosen, barred, point, names),
-        margins=margins,
-        alpha=alpha,
-        how=[
-            method_text(
-                n_boot,
-                "" if metric.ratio else interval,
-                clusters is not None,
-                weights is not None,
-            )
-            for metric in chosen
+    adjusted = holm(p)
+    # Where the interval, which may be wider than the test, still holds that there is no
+    # difference, there is no winner.
+    is_open = (at_level.low <= 0) & (at_level.high >= 0)
+    better = [
+        better_side(metric.name, difference, *names) if shown else ""
+        for metric, difference, shown in zip(
+            chosen, gap.tolist(), (adjusted < alpha) & ~is_open, strict=True
+        )
+    ]
+    table = Estimates.build(
+        {"metric": [metric.name for metric in chosen]},
+        value=gap,
+        se=spread.se,
+        low=spread.low,
+        high=spread.high,
+        method=[
+            how.method(f"difference of {metric.title}", missing, jackknife=metric.ratio)
+            for metric, missing in zip(chosen, spread.missing, strict=True)
         ],
-        resampled=("clusters" if cluster is not None else "units") if n_boot and n else "none",
-        n=n,
+        resampled=how.units if drawn else "none",
+        n_items=n,
+        n_raters=2,
+        n_ratings=2 * n,
+        status=_status(scores, pair.values, names),
+    )
+    frame = table.frame.with_columns(
+        pl.Series("value_a", pair.values[0], dtype=pl.Float64),
+        pl.Series("value_b", pair.values[1], dtype=pl.Float64),
+        pl.Series("p_value", p, dtype=pl.Float64),
+        pl.Series("p_adjusted", adjusted, dtype=pl.Float64),
+        pl.Series("test", test, dtype=pl.String),
+        pl.Series("better", better, dtype=pl.String),
+        pl.Series("equivalent", pair.within(margins, alpha), dtype=pl.Boolean),
+        pl.Series("margin", margins, dtype=pl.Float64).fill_nan(None),
+    )
+    columns = difference_columns(frame, [Key("metric")], names)
+    return Comparison(
+        (Table("differences", "", frame, columns),),
+        (_verdict(frame, names),),
+        names=names,
+        alpha=alpha,
     )
 
 
@@ -488,91 +450,17 @@ def _margins(
     margin: float | Mapping[str, float] | None, metrics: Sequence[ClassificationMetric]
 ) -> Floats:
     """Margin of each metric, ``nan`` where there is none."""
-    if margin is None:
-        return np.full(len(metrics), np.nan)
     if isinstance(margin, Mapping):
-        for name in margin:
-            if name not in CLASSIFICATION_METRICS:
-                raise unknown_name("metric", str(name), CLASSIFICATION_METRICS, "margin")
-        return np.array([margin.get(metric.name, np.nan) for metric in metrics], dtype=np.float64)
-    return np.array([margin if metric.bounded else np.nan for metric in metrics])
+        own = {metric_called(name, "margin").name: value for name, value in margin.items()}
+    else:
+        own = {metric.name: margin or np.nan for metric in metrics if metric.bounded}
+    return np.array([own.get(metric.name, np.nan) for metric in metrics], dtype=np.float64)
 
 
-def _status(
-    metrics: Sequence[ClassificationMetric],
-    barred: Sequence[str],
-    point: Floats,
-    names: tuple[str, str],
-) -> list[str]:
+def _status(scores: Scores, values: Floats, names: tuple[str, str]) -> list[str]:
     status = []
-    for metric, why, values in zip(metrics, barred, point.T, strict=True):
-        without = [name for name, value in zip(names, values, strict=True) if np.isnan(value)]
+    for metric, why, pair in zip(scores.metrics, scores.barred, values.T, strict=True):
+        without = [name for name, value in zip(names, pair, strict=True) if np.isnan(value)]
         reason = f"undefined: {why}" if why else f"{metric.undefined} ({joined(without or [''])})"
         status.append(reason if without else "ok")
     return status
-
-
-def _comparison(
-    names: tuple[str, str],
-    metrics: Sequence[ClassificationMetric],
-    point: Floats,
-    spread: Uncertainty,
-    ends: Uncertainty | None,
-    within: list[bool | None],
-    p: Floats,
-    test: list[str],
-    *,
-    status: list[str],
-    margins: Floats,
-    alpha: float,
-    how: list[str],
-    resampled: str,
-    n: int,
-) -> Comparison:
-    import polars as pl
-
-    gap = point[0] - point[1]
-    adjusted = holm(p)
-    better = []
-    for place, (metric, difference) in enumerate(zip(metrics, gap, strict=True)):
-        ahead = difference > 0 if metric.better == "higher" else difference < 0
-        # Without a difference there is no winner, whatever the level; nor where the interval, which
-        # may be wider than the test, still holds that there is none.
-        shown = adjusted[place] < alpha and difference != 0
-        open_yet = ends is not None and ends.low[place] <= 0 <= ends.high[place]
-        better.append(names[0 if ahead else 1] if shown and not open_yet else "")
-    table = Estimates.build(
-        {"metric": [metric.name for metric in metrics]},
-        value=gap,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=[
-            "; ".join(filter(None, (f"difference of {metric.title}", said, missing)))
-            for metric, said, missing in zip(metrics, how, spread.missing, strict=True)
-        ],
-        resampled=resampled,
-        n_items=n,
-        n_raters=2,
-        n_ratings=2 * n,
-        status=status,
-    )
-    frame = table.frame.with_columns(
-        pl.Series("value_a", point[0], dtype=pl.Float64),
-        pl.Series("value_b", point[1], dtype=pl.Float64),
-        pl.Series("p_value", p, dtype=pl.Float64),
-        pl.Series("p_adjusted", adjusted, dtype=pl.Float64),
-        pl.Series("test", test, dtype=pl.String),
-        pl.Series("better", better, dtype=pl.String),
-        pl.Series("equivalent", within, dtype=pl.Boolean),
-        pl.Series(
-            "margin", [None if np.isnan(value) else value for value in margins], dtype=pl.Float64
-        ),
-    )
-    columns = difference_columns(frame, [Key("metric")], names)
-    return Comparison(
-        (Table("differences", "", frame, columns),),
-        (verdict_of(frame, names),),
-        names=names,
-        alpha=alpha,
-    )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.classes import NO_ANSWER, Classes
 from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
@@ -81,6 +82,7 @@ def classification_result(
     more: Sequence[Table],
     notes: Sequence[str],
     settings: Mapping[str, Any],
+    asked: Sequence[str] | None = None,
 ) -> ClassificationResult:
     """Lay out how models and people do.
 
@@ -96,10 +98,17 @@ def classification_result(
         What was left out or assumed.
     settings
         What was asked for: ``missing``, ``n_boot``, ``confidence``.
+    asked
+        Metrics that were asked for, which people are shown in place of the usual ones.
     """
-    shown, rest = _tables(metrics, per_class, confusions, classes, settings["confidence"])
+    (estimates,) = Estimates.of(metrics, KEYS).tables
+    shown = [
+        replace(estimates, name="metrics", caption="All metrics.", limit=0),
+        _by_rater(metrics, classes, settings["confidence"], asked),
+        *_matrices(classes, confusions),
+    ]
     result = ClassificationResult(
-        (*shown, *more, *rest),
+        (*shown, *more, *_rest(metrics, per_class, confusions, classes)),
         notes=tuple(notes),
         settings={**settings_of(classes, costs), **settings},
         classes=classes,
@@ -153,9 +162,6 @@ def settings_of(classes: Classes, costs: CostMatrix | None) -> dict[str, Any]:
 
 _OF_CLASSES = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _OF_SETS = ("exact_match", "macro_f1", "micro_f1")
-_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()} | {
-    "exact_match": "exactly right"
-}
 _NARROW = ("acc2", "macro_f1")
 """Metrics of classes whose intervals only the table of metrics holds."""
 _MOST_MODELS = 3
@@ -168,93 +174,98 @@ _MEANING = (
     "ECC: accuracy in which a near miss counts in part. EMC: how mild the mistakes are. All are "
     "better when higher."
 )
-_PER_CLASS = (
-    Key("rater"),
-    Key("label", "class"),
-    *(Number(name) for name in ("precision", "recall", "f1")),
-    Count("support", "true"),
-    Count("predicted"),
-    Text("status"),
-)
-_CONFUSION = (Key("rater"), Key("true"), Key("predicted"), Count("count"), Share("share"))
-_PEOPLE = (
-    Key("metric"),
-    *(Number(name) for name in ("mean", "sd", "lowest", "highest")),
-    Count("people"),
-)
-_COVERAGE = (
-    Key("rater"),
-    Text("role", "kind"),
-    *(Count(name) for name in ("answered", "of")),
-    Share("share"),
-    Count("ties"),
-)
+_REST: dict[str, tuple[str, tuple[Column, ...]]] = {
+    "per_class": (
+        "Precision, recall and F1 of every rater and class.",
+        (
+            Key("rater"),
+            Key("label", "class"),
+            *map(Number, ("precision", "recall", "f1")),
+            Count("support", "true"),
+            Count("predicted"),
+            Text("status"),
+        ),
+    ),
+    "confusion": (
+        "How often each rater takes each class for each.",
+        (Key("rater"), Key("true"), Key("predicted"), Count("count"), Share("share")),
+    ),
+    "people": (
+        "Metrics of people, each counting once.",
+        (Key("metric"), *map(Number, ("mean", "sd", "lowest", "highest")), Count("people")),
+    ),
+    "coverage": (
+        "Stimuli that were answered.",
+        (
+            Key("rater"),
+            Text("role", "kind"),
+            Count("answered"),
+            Count("of"),
+            Share("share"),
+            Count("ties"),
+        ),
+    ),
+    "answers": ("Truth and answers.", (Key("stimulus"), Text("truth"))),
+}
+"""Tables that only files hold: caption and columns."""
 
 
-def _tables(
-    metrics: pl.DataFrame,
-    per_class: pl.DataFrame,
-    confusions: Mapping[str, Confusion | MultilabelConfusion],
-    classes: Classes,
-    confidence: float,
-) -> tuple[list[Table], list[Table]]:
-    """Lay out what was computed: the metrics and what people are shown, and the rest."""
-    (estimates,) = Estimates.of(metrics, KEYS).tables
-    tables = [
-        replace(estimates, name="metrics", caption="All metrics.", limit=0),
-        _by_rater(metrics, classes, confidence),
-    ]
+def _matrices(
+    classes: Classes, confusions: Mapping[str, Confusion | MultilabelConfusion]
+) -> Iterator[Table]:
+    """Give what the first models take for what, as people read it."""
     seen = [name for name in classes.raters if name in confusions][:_MOST_MODELS]
     for rater in () if classes.multilabel else seen:
         table = confusions[rater].tables[-1]
         caption = f"{rater}: {table.caption[0].lower()}{table.caption[1:]}"
-        tables.append(replace(table, name=file_part(f"{table.name}_{rater}"), caption=caption))
+        yield replace(table, name=file_part(f"{table.name}_{rater}"), caption=caption)
+
+
+def _rest(
+    metrics: pl.DataFrame,
+    per_class: pl.DataFrame,
+    confusions: Mapping[str, Confusion | MultilabelConfusion],
+    classes: Classes,
+) -> list[Table]:
+    """Give the tables that only files hold."""
     pairs = [
         seen.to_frame().filter(pl.col("count") > 0).select(pl.lit(rater).alias("rater"), pl.all())
         for rater, seen in confusions.items()
     ]
-    rest = (
-        ("per_class", "Precision, recall and F1 of every rater and class.", _PER_CLASS),
-        ("confusion", "How often each rater takes each class for each.", _CONFUSION),
-        ("people", "Metrics of people, each counting once.", _PEOPLE),
-        ("coverage", "Stimuli that were answered.", _COVERAGE),
-        ("answers", "Truth and answers.", (Key("stimulus"), Text("truth"))),
-    )
-    whole = {
+    frames = {
         "per_class": per_class,
         "confusion": pl.concat(pairs) if pairs else pl.DataFrame(),
         "people": _people_frame(metrics),
         "coverage": classes.coverage(),
-        "answers": _flat(classes.to_frame()),
+        # Sets of classes are written as text, which a file can hold.
+        "answers": classes.to_frame().with_columns(cs.list().list.join("; ")),
     }
-    return tables, [
-        Table(name, caption, whole[name], columns, limit=0)
-        for name, caption, columns in rest
-        if whole[name].height
+    return [
+        Table(name, caption, frames[name], columns, limit=0)
+        for name, (caption, columns) in _REST.items()
+        if frames[name].height
     ]
 
 
-def _by_rater(metrics: pl.DataFrame, classes: Classes, confidence: float) -> Table:
+def _by_rater(
+    metrics: pl.DataFrame, classes: Classes, confidence: float, asked: Sequence[str] | None
+) -> Table:
     """Give one row per rater: the value of each metric, with its interval."""
     names = metrics["metric"].unique(maintain_order=True).to_list()
-    parts = metrics.pivot("metric", index="rater", values=["value", "low", "high"])
-    heads = {
-        f"{part}_{name}": name if part == "value" else f"{name}_{part}"
-        for part in ("value", "low", "high")
-        for name in names
-    }
     frame = metrics.group_by("rater", maintain_order=True).agg(pl.first("role", "n_items"))
     frame = frame.sort(
         pl.col("role").replace_strict(_ROLES, range(len(_ROLES))), maintain_order=True
     )
-    frame = frame.join(parts.rename(heads), on="rater", how="left", maintain_order="left")
+    frame = frame.join(side_by_side(metrics, ["rater"], names), on="rater", maintain_order="left")
     sets = classes.multilabel
     columns = [Key("rater"), Count("n_items", "n"), Text("role", "kind", spare=True)]
     intervals = False
-    for name in _OF_SETS if sets else _OF_CLASSES:
+    usual = _OF_CLASSES if asked is None else asked
+    for name in _OF_SETS if sets else usual:
         if name not in names:
             continue
-        columns.append(Number(name, _TITLES[name], decimals=2))
+        head = "exactly right" if name == "exact_match" else CLASSIFICATION_METRICS[name].title
+        columns.append(Number(name, head, decimals=2))
         if (sets or name not in _NARROW) and frame[f"{name}_low"].is_finite().any():
             columns.append(Interval(name, "interval", decimals=2))
             intervals = True
@@ -286,13 +297,6 @@ def _people_frame(metrics: pl.DataFrame) -> pl.DataFrame:
             value.max().alias("highest"),
             value.count().alias("people"),
         )
-    )
-
-
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write sets of classes as text, which a file can hold."""
-    return frame.with_columns(
-        pl.col(name).list.join("; ") for name, kind in frame.schema.items() if kind == pl.List
     )
 
 
@@ -385,124 +389,100 @@ def _confusion_figures(result: ClassificationResult) -> Iterator[Figure]:
 
 def _sentence_on(result: ClassificationResult, model: str) -> str:
     """Say how often a model is right, how bad its mistakes are, and what that compares with."""
-    if model not in result.confusions:
+    seen = result.confusions.get(model)
+    if seen is None:
         return f"{model} answered no stimulus that has a true class, and is not judged."
-    words = _Words(result, model)
-    parts = words.sets() if result.classes.multilabel else words.single()
-    return f"{model} {'; '.join(part for part in parts if part)}."
-
-
-class _Words:
-    """The parts of a sentence; empty where there is nothing to say."""
-
-    def __init__(self, result: ClassificationResult, model: str) -> None:
-        self.result = result
-        self.model = model
-        self.known = dict(iter(result.estimates))
-
-    def single(self) -> list[str]:
-        seen = self.result.confusions[self.model]
-        assert isinstance(seen, Confusion)
-        right = self.known.get((self.model, "accuracy"))
-        parts = [] if right is None else [self._right(right)]
+    known = dict(iter(result.estimates))
+    of_model = {metric: one for (rater, metric), one in known.items() if rater == model}
+    people = known.get((PEOPLE, "macro_f1" if result.classes.multilabel else "accuracy"))
+    beside = result.classes.people
+    by_others = beside is not None and beside.left_out
+    who = "people, each judged by the others," if by_others else "people"
+    if isinstance(seen, MultilabelConfusion):
+        exact, macro, micro = (of_model[name] for name in _OF_SETS)
+        parts = [
+            f"gives exactly the true classes of {_share(result, exact)} of "
+            f"{plural(exact.n_items, 'stimulus', 'stimuli')}",
+            f"its macro F1 is {_interval(macro)} and its micro F1 {_interval(micro)}",
+        ]
+        if people is not None and people.ok:
+            parts.append(f"{who} have a macro F1 of {_interval(people)}")
+    else:
+        parts = [_right(result, of_model["accuracy"])] if "accuracy" in of_model else []
         if seen.n == np.trace(seen.counts):
             parts.append("it makes no mistake")
         else:
-            parts += [self._severity(), self._confusion(seen)]
-        people = self.known.get((PEOPLE, "accuracy"))
+            parts += [_severity(of_model, known.get(("guessing", "emc"))), _mistake(result, seen)]
         if people is not None and people.ok:
             of = plural(people.n_ratings, "answer")
-            parts.append(f"people{self._by_others()} are right on {self._share(people)} of {of}")
-        return parts
+            parts.append(f"{who} are right on {_share(result, people)} of {of}")
+    return f"{model} {'; '.join(part for part in parts if part)}."
 
-    def sets(self) -> list[str]:
-        exact, macro, micro = (
-            self.known[self.model, name] for name in ("exact_match", "macro_f1", "micro_f1")
-        )
-        parts = [
-            f"gives exactly the true classes of {self._share(exact)} of "
-            f"{plural(exact.n_items, 'stimulus', 'stimuli')}",
-            f"its macro F1 is {self._interval(macro)} and its micro F1 {self._interval(micro)}",
-        ]
-        people = self.known.get((PEOPLE, "macro_f1"))
-        if people is not None and people.ok:
-            parts.append(f"people{self._by_others()} have a macro F1 of {self._interval(people)}")
-        return parts
 
-    def _by_others(self) -> str:
-        people = self.result.classes.people
-        return ", each judged by the others," if people is not None and people.left_out else ""
+def _share(result: ClassificationResult, estimate: Estimate) -> str:
+    """Write a share with its interval."""
+    value = percent(estimate.value, 1)
+    if np.isnan(estimate.low):
+        return value
+    low, high = percent(estimate.low, 1), percent(estimate.high, 1)
+    return f"{value} ({100 * result.confidence:g}\u00a0% interval {low} to {high})"
 
-    def _coverage(self) -> str:
-        return f"{100 * self.result.confidence:g}\u00a0%"
 
-    def _share(self, estimate: Estimate, more: str = "") -> str:
-        """Write a share with its interval, and what else belongs in brackets."""
-        parts = [more] if more else []
-        if not np.isnan(estimate.low):
-            low, high = percent(estimate.low, 1), percent(estimate.high, 1)
-            parts.insert(0, f"{self._coverage()} interval {low} to {high}")
-        value = percent(estimate.value, 1)
-        return f"{value} ({'; '.join(parts)})" if parts else value
+def _interval(estimate: Estimate) -> str:
+    if not estimate.ok:
+        return estimate.status
+    if np.isnan(estimate.low):
+        return number(estimate.value)
+    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
-    def _interval(self, estimate: Estimate) -> str:
-        if not estimate.ok:
-            return estimate.status
-        if np.isnan(estimate.low):
-            return number(estimate.value)
-        return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
-    def _right(self, right: Estimate) -> str:
-        frame = self.result.estimates.frame
-        rows = frame.filter((frame["role"] == "baseline") & (frame["metric"] == "accuracy"))
-        stimuli = plural(right.n_items, "stimulus", "stimuli")
-        text = f"is right on {self._share(right)} of {stimuli}"
-        if rows.is_empty():
-            return text
-        names, values = rows["rater"].to_list(), rows["value"].to_list()
-        above = "beside"
-        if not np.isnan(right.low):
-            above = "above" if right.low > max(values) else "not shown to be above"
-        return (
-            f"{text}, {above} the {percent(values[0], 1)} of answering always "
-            f"{names[0].removeprefix('always ')} and the {percent(values[1], 1)} of guessing"
-        )
+def _right(result: ClassificationResult, right: Estimate) -> str:
+    """Say how often a model is right, beside answering without a look."""
+    stimuli = plural(right.n_items, "stimulus", "stimuli")
+    text = f"is right on {_share(result, right)} of {stimuli}"
+    rows = result.to_frame().filter(role="baseline", metric="accuracy")
+    if rows.is_empty():
+        return text
+    names, values = rows["rater"].to_list(), rows["value"].to_list()
+    above = "beside"
+    if not np.isnan(right.low):
+        above = "above" if right.low > max(values) else "not shown to be above"
+    return (
+        f"{text}, {above} the {percent(values[0], 1)} of answering always "
+        f"{names[0].removeprefix('always ')} and the {percent(values[1], 1)} of guessing"
+    )
 
-    def _severity(self) -> str:
-        ecc, emc = (self.known.get((self.model, name)) for name in ("ecc", "emc"))
-        if ecc is None or emc is None or not (ecc.ok and emc.ok):
-            return ""
-        text = f"ECC is {self._interval(ecc)}"
-        guess = self.known.get(("guessing", "emc"))
-        if guess is None or not guess.ok:
-            return f"{text}; its mistakes have EMC {self._interval(emc)}"
-        said = f"EMC {self._interval(emc)} against {number(guess.value)}"
-        if np.isnan(emc.low):
-            value, other = number(emc.value), number(guess.value)
-            why = emc.method.partition(NO_INTERVAL)[2]
-            known = f" ({NO_INTERVAL}{why})" if why else ""
-            return f"{text}; its mistakes have EMC {value}{known}, those of guessing {other}"
-        beside = "not clearly milder or worse"
-        if emc.low > guess.value:
-            beside = "milder"
-        elif emc.high < guess.value:
-            beside = "worse"
-        return f"{text}; its mistakes are {beside} than those of guessing ({said})"
 
-    def _confusion(self, seen: Confusion) -> str:
-        mistakes = seen.to_frame("mistakes").sort("count", descending=True, maintain_order=True)
-        first = mistakes.row(0, named=True)
-        row = seen.counts[seen.labels.index(first["true"])].sum()
-        if first["predicted"] == NO_ANSWER:
-            return (
-                f"most often it does not answer where {first['true']} is true "
-                f"({first['count']:,} of {row:,})"
-            )
-        text = (
-            f"most often it takes {first['true']} for {first['predicted']} "
-            f"({first['count']:,} of {row:,}"
-        )
-        costs = self.result.costs
-        if costs is None:
-            return text + ")"
-        return text + f", at a cost of {first['cost']:.3g} on a range from {_reach(costs)})"
+def _severity(of_model: Mapping[str, Estimate], guess: Estimate | None) -> str:
+    """Say how bad the mistakes are, beside those of guessing; empty where it is not known."""
+    ecc, emc = of_model.get("ecc"), of_model.get("emc")
+    if ecc is None or emc is None or not (ecc.ok and emc.ok):
+        return ""
+    text = f"ECC is {_interval(ecc)}; its mistakes"
+    if guess is None or not guess.ok:
+        return f"{text} have EMC {_interval(emc)}"
+    other = number(guess.value)
+    if np.isnan(emc.low):
+        why = emc.method.partition(NO_INTERVAL)[2]
+        known = f" ({NO_INTERVAL}{why})" if why else ""
+        return f"{text} have EMC {number(emc.value)}{known}, those of guessing {other}"
+    beside = "not clearly milder or worse"
+    if emc.low > guess.value:
+        beside = "milder"
+    elif emc.high < guess.value:
+        beside = "worse"
+    return f"{text} are {beside} than those of guessing (EMC {_interval(emc)} against {other})"
+
+
+def _mistake(result: ClassificationResult, seen: Confusion) -> str:
+    """Say which mistake is made most often, and what it costs."""
+    mistakes = seen.to_frame("mistakes").sort("count", descending=True, maintain_order=True)
+    first = mistakes.row(0, named=True)
+    true, predicted = first["true"], first["predicted"]
+    often = f"({first['count']:,} of {seen.counts[seen.labels.index(true)].sum():,}"
+    if predicted == NO_ANSWER:
+        return f"most often it does not answer where {true} is true {often})"
+    text = f"most often it takes {true} for {predicted} {often}"
+    if result.costs is None:
+        return text + ")"
+    return f"{text}, at a cost of {first['cost']:.3g} on a range from {_reach(result.costs)})"

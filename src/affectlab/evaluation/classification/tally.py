@@ -10,21 +10,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts
 
-__all__ = ["Tally", "sums_of_cells", "tally_of_counts", "tally_of_sums"]
+__all__ = ["LabelSums", "Tally", "ratio", "sums_of_cells", "tally_of_counts", "tally_of_sums"]
 
 _HEAD = 6
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """Sums over items, each of shape (...) or (..., k) for k labels."""
+def ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
+    """Divide, with `otherwise` where there is nothing to divide by."""
+    top, bottom = np.broadcast_arrays(above, below)
+    value: Floats = np.divide(
+        top, bottom, out=np.full(top.shape, float(otherwise)), where=bottom > 0
+    )
+    return value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelSums:
+    """Sums over items that need no more than the labels, each of shape (...) or (..., k)."""
 
     n: Floats
     """Items, or the sum of their weights."""
     hits: Floats
+    """Items that are right; where items have several labels, right in all of them."""
+    label_hits: Floats
+    label_true: Floats
+    label_predicted: Floats
+
+    @property
+    def occurs(self) -> Bools:
+        """Whether each label occurs, in truth or prediction."""
+        return np.asarray((self.label_true > 0) | (self.label_predicted > 0))
+
+    def precision(self, otherwise: float = np.nan) -> Floats:
+        """Precision of each label, shape (..., k)."""
+        return ratio(self.label_hits, self.label_predicted, otherwise)
+
+    def recall(self, otherwise: float = np.nan) -> Floats:
+        """Recall of each label, shape (..., k)."""
+        return ratio(self.label_hits, self.label_true, otherwise)
+
+    def f1(self, otherwise: float = np.nan) -> Floats:
+        """F1 of each label, shape (..., k): 2 hits / (predicted + true)."""
+        return ratio(2 * self.label_hits, self.label_predicted + self.label_true, otherwise)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tally(LabelSums):
+    """The same with what is known of mistakes."""
+
     same_side: Floats
     """Items whose two labels share a polarity or group."""
     closeness: Floats
@@ -33,9 +69,6 @@ class Tally:
     """Sum of 1 / (W - 1) over mistakes."""
     cost: Floats
     """Sum of W."""
-    label_hits: Floats
-    label_true: Floats
-    label_predicted: Floats
     distances: Floats | None
     """W - 1, shape (k, k)."""
 
@@ -46,17 +79,11 @@ class Tally:
         return np.where(left > 1e-9 * np.maximum(self.n, 1.0), left, 0.0)
 
 
-def sums_of_cells(facts: LabelFacts, cells: Ints) -> Floats:
-    """What one item in each of these cells adds to the sums, shape (cells, 6 + 3 k).
-
-    A cell is ``true * k + predicted``. Labels without costs or side add numbers that mean nothing;
-    see :meth:`LabelFacts.without_costs`.
-    """
-    k = len(facts.labels)
-    true, predicted = np.divmod(cells, k)
+def _item_sums(facts: LabelFacts, cells: Ints) -> Floats:
+    """What one item in each cell adds to the sums that are not of a label, shape (cells, 6)."""
+    true, predicted = np.divmod(cells, len(facts.labels))
     hit = true == predicted
-    row = np.arange(cells.size)
-    sums = np.zeros((cells.size, _HEAD + 3 * k))
+    sums = np.zeros((cells.size, _HEAD))
     sums[:, 0] = 1.0
     sums[:, 1] = hit
     if facts.sides is not None:
@@ -66,10 +93,18 @@ def sums_of_cells(facts: LabelFacts, cells: Ints) -> Floats:
         sums[:, 3] = 1 / cost
         sums[~hit, 4] = 1 / (cost[~hit] - 1)
         sums[:, 5] = cost
-    sums[row[hit], _HEAD + true[hit]] = 1.0
-    sums[row, _HEAD + k + true] = 1.0
-    sums[row, _HEAD + 2 * k + predicted] = 1.0
     return sums
+
+
+def sums_of_cells(facts: LabelFacts, cells: Ints) -> Floats:
+    """What one item in each of these cells adds to the sums, shape (cells, 6 + 3 k).
+
+    A cell is ``true * k + predicted``. Labels without costs or side add numbers that mean nothing;
+    see :meth:`LabelFacts.without_costs`.
+    """
+    labels = np.arange(len(facts.labels))
+    true, predicted = (part[:, None] == labels for part in np.divmod(cells, labels.size))
+    return np.concatenate([_item_sums(facts, cells), true & predicted, true, predicted], axis=1)
 
 
 def tally_of_sums(facts: LabelFacts, sums: Floats) -> Tally:
@@ -86,35 +121,17 @@ def tally_of_sums(facts: LabelFacts, sums: Floats) -> Tally:
         label_hits=by_label[..., :k],
         label_true=by_label[..., k : 2 * k],
         label_predicted=by_label[..., 2 * k :],
-        distances=_distances(facts),
+        distances=None if facts.costs is None else _whole(facts.costs) - 1,
     )
 
 
 def tally_of_counts(facts: LabelFacts, counts: Floats) -> Tally:
     """Sum over confusion matrices, shape (..., k, k), true labels in rows."""
-    nothing = np.zeros(counts.shape[:-2])
-    closeness, mildness, cost, same_side = nothing, nothing, nothing, nothing
-    if facts.sides is not None:
-        same_side = (counts * (facts.sides[:, None] == facts.sides)).sum(axis=(-2, -1))
-    if facts.costs is not None:
-        whole = _whole(facts.costs)
-        closeness = (counts / whole).sum(axis=(-2, -1))
-        mild = np.divide(1.0, whole - 1, out=np.zeros_like(whole), where=whole > 1)
-        mildness = (counts * mild).sum(axis=(-2, -1))
-        cost = (counts * whole).sum(axis=(-2, -1))
-    diagonal = np.diagonal(counts, axis1=-2, axis2=-1)
-    return Tally(
-        n=counts.sum(axis=(-2, -1)),
-        hits=diagonal.sum(axis=-1),
-        same_side=same_side,
-        closeness=closeness,
-        mildness=mildness,
-        cost=cost,
-        label_hits=diagonal,
-        label_true=counts.sum(axis=-1),
-        label_predicted=counts.sum(axis=-2),
-        distances=_distances(facts),
-    )
+    k = counts.shape[-1]
+    of_items = counts.reshape(*counts.shape[:-2], k * k) @ _item_sums(facts, np.arange(k * k))
+    hits = np.diagonal(counts, axis1=-2, axis2=-1)
+    by_label = (hits, counts.sum(axis=-1), counts.sum(axis=-2))
+    return tally_of_sums(facts, np.concatenate([of_items, *by_label], axis=-1))
 
 
 def _whole(costs: Floats) -> Floats:
@@ -122,7 +139,3 @@ def _whole(costs: Floats) -> Floats:
     whole: Floats = np.where(np.isnan(costs), 2.0, costs)
     np.fill_diagonal(whole, 1.0)
     return whole
-
-
-def _distances(facts: LabelFacts) -> Floats | None:
-    return None if facts.costs is None else _whole(facts.costs) - 1

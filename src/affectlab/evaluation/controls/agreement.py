@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import product
+
 import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
 from affectlab.core.types import Bools, Floats
-from affectlab.evaluation.people_and_models import Panel
+from affectlab.evaluation.people_and_models import Control, Panel
 
 __all__ = ["MEASURES", "QUANTITIES", "agreement_of_runs"]
 
@@ -22,62 +25,46 @@ def agreement_of_runs(
     panel: Panel, n_boot: int, confidence: float, rng: np.random.Generator
 ) -> Estimates:
     """Compare each run without the image, or on a wrong one, with its main run and with people."""
-    keys: dict[str, list[str]] = {"rater": [], "run": [], "measure": [], "quantity": []}
-    kinds: list[str] = []
-    point: list[Floats] = []
-    spread: list[Uncertainty] = []
-    counts: list[tuple[int, int]] = []
-    measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
-    own = streams(rng, (control.run for control in panel.controls))
-    for control in panel.controls:
-        if control.kind == "decoy_hint":
-            continue
-        main, run = panel.matrix(control.of), panel.matrix(control.run)
-        value, uncertainty, n = _compare(
-            panel, main, run, measures, n_boot, confidence, own[control.run]
-        )
-        point.append(value)
-        spread.append(uncertainty)
-        for measure in measures:
-            for quantity in QUANTITIES:
-                for name, key in zip(
-                    keys, (control.of, control.run, measure, quantity), strict=True
-                ):
-                    keys[name].append(key)
-                kinds.append(control.kind)
-                counts.append(n)
     import polars as pl
 
-    value = np.concatenate(point) if point else np.zeros(0)
-    parts = {
-        name: np.concatenate([getattr(part, name) for part in spread]) if spread else np.zeros(0)
-        for name in ("se", "low", "high")
-    }
+    measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
+    own = streams(rng, (control.run for control in panel.controls))
+    runs = [control for control in panel.controls if control.kind != "decoy_hint"]
+    parts = [
+        _compare(panel, control, measures, n_boot, confidence, own[control.run]) for control in runs
+    ]
+    rows = list(product(runs, measures, QUANTITIES))
+    value, low, high, se = (
+        np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)])
+        for name in ("value", "low", "high", "se")
+    )
+    each = [part for part in parts for _ in product(measures, QUANTITIES)]
     coefficient = "Cohen's kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
+    middle = "most frequent answer" if panel.scale.kind == "nominal" else "median"
     over = {"answers": "over all answers", "labels": "mean over labels"}
     table = Estimates.build(
-        keys,
+        {
+            "rater": [control.of for control, _, _ in rows],
+            "run": [control.run for control, _, _ in rows],
+            "measure": [measure for _, measure, _ in rows],
+            "quantity": [quantity for _, _, quantity in rows],
+        },
         value=value,
-        **parts,
-        method=[
-            f"{coefficient} with people's {_middle(panel)}, {over[m]}" for m in keys["measure"]
-        ],
+        se=se,
+        low=low,
+        high=high,
+        method=[f"{coefficient} with people's {middle}, {over[measure]}" for _, measure, _ in rows],
         resampled="units" if n_boot else "none",
-        n_items=[n for n, _ in counts],
+        n_items=[part.n_items for part in each],
         n_raters=0 if panel.people is None else len(panel.people.raters),
-        n_ratings=[n for _, n in counts],
+        n_ratings=[part.n_ratings for part in each],
         status=[
-            "ok" if found == found else _why(panel, quantity, n)
-            for found, quantity, (n, _) in zip(value, keys["quantity"], counts, strict=True)
+            _why(panel, quantity, part.n_items) if none else "ok"
+            for (_, _, quantity), part, none in zip(rows, each, np.isnan(value), strict=True)
         ],
     )
-    return Estimates.of(
-        table.frame.with_columns(pl.Series("control", kinds, dtype=pl.String)), table.keys
-    )
-
-
-def _middle(panel: Panel) -> str:
-    return "most frequent answer" if panel.scale.kind == "nominal" else "median"
+    kinds = pl.Series("control", [control.kind for control, _, _ in rows], dtype=pl.String)
+    return table.with_columns(kinds)
 
 
 def _why(panel: Panel, quantity: str, n_items: int) -> str:
@@ -90,16 +77,28 @@ def _why(panel: Panel, quantity: str, n_items: int) -> str:
     return "undefined: no variation"
 
 
+@dataclass(frozen=True)
+class _Agreement:
+    """All quantities of one control run, measure by measure, with their uncertainty."""
+
+    value: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+    n_items: int
+    n_ratings: int
+
+
 def _compare(
     panel: Panel,
-    main: Floats,
-    run: Floats,
+    control: Control,
     measures: tuple[str, ...],
     n_boot: int,
     confidence: float,
     rng: np.random.Generator,
-) -> tuple[Floats, Uncertainty, tuple[int, int]]:
-    """Compute all quantities of one control run, measure by measure, and their uncertainty."""
+) -> _Agreement:
+    """Compare a control run with its main run and with people."""
+    main, run = panel.matrix(control.of), panel.matrix(control.run)
     both = ~np.isnan(main) & ~np.isnan(run)
     target = np.zeros(main.shape)
     if panel.people is not None:
@@ -119,21 +118,20 @@ def _compare(
         sums = [_weigh(weights, moments) for moments in pairs]
         return np.concatenate([_quantities(sums, measure, panel) for measure in measures], axis=1)
 
-    if n < 2:
-        nothing = np.full(len(measures) * len(QUANTITIES), np.nan)
-        return nothing, Uncertainty.none(nothing.size), (n, int(both.sum()))
-    point = compute(np.ones((1, n)))[0]
-    if not n_boot:
-        return point, Uncertainty.none(point.size), (n, int(both.sum()))
-    replicates = np.concatenate([compute(weights) for weights in draw_weights(rng, n, n_boot)])
-    found = summarise(point, replicates, confidence)
+    size = len(measures) * len(QUANTITIES)
+    point = compute(np.ones((1, n)))[0] if n > 1 else np.full(size, np.nan)
+    spread = Uncertainty.none(size)
+    if n > 1 and n_boot:
+        replicates = np.concatenate([compute(weights) for weights in draw_weights(rng, n, n_boot)])
+        spread = summarise(point, replicates, confidence)
     # A share of an agreement that may be none says nothing.
-    main_at = np.arange(0, point.size, len(QUANTITIES)) + QUANTITIES.index("main")
-    kept_at = main_at - QUANTITIES.index("main") + QUANTITIES.index("kept")
-    unclear = kept_at[found.low[main_at] <= 0]
-    for column in (point, found.se, found.low, found.high):
-        column[unclear] = np.nan
-    return point, found, (n, int(both.sum()))
+    unclear = np.zeros(size, dtype=np.bool_)
+    main_at, kept_at = QUANTITIES.index("main"), QUANTITIES.index("kept")
+    unclear[kept_at :: len(QUANTITIES)] = spread.low[main_at :: len(QUANTITIES)] <= 0
+    value, se, low, high = (
+        np.where(unclear, np.nan, column) for column in (point, spread.se, spread.low, spread.high)
+    )
+    return _Agreement(value, se, low, high, n, int(both.sum()))
 
 
 def _moments(first: Floats, second: Floats, both: Bools, panel: Panel) -> Floats:
@@ -172,9 +170,9 @@ def _quantities(sums: list[Floats], measure: str, panel: Panel) -> Floats:
 def _mean(values: Floats) -> Floats:
     """Average over the labels for which it is defined."""
     defined = ~np.isnan(values)
-    count = defined.sum(axis=1)
     total = np.where(defined, values, 0.0).sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / defined.sum(axis=1))
 
 
 def _quadratic_kappa(sums: Floats) -> Floats:

@@ -75,33 +75,31 @@ def _repeated(name: str, panel: Panel, repeated: Estimates) -> str:
 
 
 def _kept(name: str, run: str, kind: str, panel: Panel, runs: Estimates) -> str:
-    found = {
-        (measure, quantity): runs[name, run, measure, quantity]
-        for measure in (("answers", "labels") if len(panel.labels) > 1 else ("answers",))
-        for quantity in ("main", "control", "same", "kept", "gain")
-    }
-    whole = {quantity: found["answers", quantity] for quantity in ("main", "control", "kept")}
+    def of(quantity: str, measure: str = "answers") -> Estimate:
+        return runs[name, run, measure, quantity]
+
     start = _WITHOUT[kind]
-    if not whole["main"].ok:
-        same = found["answers", "same"]
+    main, control, kept = of("main"), of("control"), of("kept")
+    if not main.ok:
+        same = of("same")
         if same.ok:
             return f"{start} agrees with itself at {number(same.value)}"
         return f"{start} cannot be compared ({same.status.removeprefix('undefined: ')})"
-    if not whole["kept"].ok:
+    if not kept.ok:
         return (
-            f"{start} agrees with people at {number(whole['control'].value)}, else at "
-            f"{number(whole['main'].value)}: there is no clear agreement to explain"
+            f"{start} agrees with people at {number(control.value)}, else at "
+            f"{number(main.value)}: there is no clear agreement to explain"
         )
     coefficient = "kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
     over = " over all answers" if len(panel.labels) > 1 else ""
     text = (
-        f"{start} keeps {percent(max(whole['kept'].value, 0.0))} of its agreement with people"
-        f"{over} ({coefficient} {number(whole['control'].value)} of {number(whole['main'].value)})"
+        f"{start} keeps {percent(max(kept.value, 0.0))} of its agreement with people"
+        f"{over} ({coefficient} {number(control.value)} of {number(main.value)})"
     )
-    within = found.get(("labels", "kept"))
+    within = of("kept", "labels") if len(panel.labels) > 1 else None
     if within is not None and within.ok:
         text += f" and {percent(max(within.value, 0.0))} of its agreement within labels"
-    return text + _verdict(found["answers", "gain"], whole["kept"], within)
+    return text + _verdict(of("gain"), kept, within)
 
 
 def _verdict(gain: Estimate, kept: Estimate, within: Estimate | None) -> str:
@@ -218,13 +216,10 @@ def _tables(repeated: Estimates, runs: Estimates, hints: Estimates) -> Iterator[
 
 def _wide(found: Estimates, first: str, **beside: str) -> pl.DataFrame:
     """Put the values of other quantities beside one of them."""
-    import polars as pl
-
     keys = [key for key in found.keys if key != "quantity"]
-    frame = found.frame.filter(pl.col("quantity") == first).rename({"value": first})
+    frame = found.frame.filter(quantity=first).rename({"value": first})
     for name, quantity in beside.items():
-        other = found.frame.filter(pl.col("quantity") == quantity)
-        other = other.select(*keys, pl.col("value").alias(name))
+        other = found.frame.filter(quantity=quantity).select(*keys, **{name: "value"})
         frame = frame.join(other, on=keys, how="left", maintain_order="left")
     return frame
 

@@ -42,17 +42,13 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
     labels = by_name(panel.labels)
     for run in panel.main:
         values = panel.matrix(run)
-        kept = present(values)
-        answered = values[kept]
+        answered = values[present(values)]
         found = _repeats(_keys(answered[:, labels]))
         same, people = _on_people(panel, values)
         rows.append(
             {
-                "value": found.share,
-                "se": found.se,
-                "n": found.n,
+                **{name: getattr(found, name) for name in ("share", "se", "n", "n_vectors")},
                 "n_ratings": int((~np.isnan(answered)).sum()),
-                "n_vectors": found.n_vectors,
                 "most_repeated": _in_words(panel, answered[found.most]) if found.n else "",
                 "n_most_repeated": found.n_most,
                 "chance": _chance(answered[:, labels], own[run]),
@@ -61,12 +57,12 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
             }
         )
     frame = pl.DataFrame(rows)
-    value, n = frame["value"].to_numpy(), frame["n"].to_numpy()
-    low, high = _interval(value, frame["se"].to_numpy(), n, confidence)
+    share, se, n = (frame[name].to_numpy() for name in ("share", "se", "n"))
+    low, high = _interval(share, se, n, confidence)
     table = Estimates.build(
         {"rater": panel.main},
-        value=value,
-        se=frame["se"],
+        value=share,
+        se=se,
         low=low,
         high=high,
         method="share of stimuli whose answers another stimulus got, too",

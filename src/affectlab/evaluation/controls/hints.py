@@ -7,11 +7,12 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
+from affectlab.core.inference import draw_weights, streams, summarise
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.people_and_models import Control, Panel, row_column
+from affectlab.evaluation.people_and_models import Control, Panel
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import row_column
 
 __all__ = ["hint_acceptance", "hints_of"]
 
@@ -20,7 +21,6 @@ _METHODS = {
     "unprompted": "share of stimuli that got that label without the hint, Wilson interval",
     "difference": "share with the hint less share without",
 }
-_QUANTITIES = tuple(_METHODS)
 
 
 def hints_of(ratings: Ratings, run: str) -> dict[str, str]:
@@ -69,43 +69,38 @@ def hint_acceptance(
     hints
         Run to stimulus to the label hinted at.
     """
-    keys: dict[str, list[str]] = {"rater": [], "run": [], "quantity": []}
-    value: list[float] = []
-    spread: list[Uncertainty] = []
-    counts: list[int] = []
-    confirmed: list[int] = []
     own = streams(rng, (control.run for control in panel.controls))
-    for control in panel.controls:
-        if control.kind != "decoy_hint":
-            continue
-        taken, n_confirmed = _taken(panel, control, hints[control.run])
-        point = taken.mean(axis=0) if len(taken) else np.full(len(_QUANTITIES), np.nan)
-        value += point.tolist()
-        spread.append(_spread(taken, point, n_boot, confidence, own[control.run]))
-        for quantity in _QUANTITIES:
-            for name, key in zip(keys, (control.of, control.run, quantity), strict=True):
-                keys[name].append(key)
-            counts.append(len(taken))
-            confirmed.append(n_confirmed)
-    parts = {
-        name: np.concatenate([getattr(part, name) for part in spread]) if spread else np.zeros(0)
-        for name in ("se", "low", "high")
-    }
+    runs = [control for control in panel.controls if control.kind == "decoy_hint"]
+    taken, confirmed = [], []
+    for control in runs:
+        of_run, n_confirmed = _taken(panel, control, hints[control.run])
+        taken.append(of_run)
+        confirmed += [n_confirmed] * len(_METHODS)
+    spread = [
+        _with_interval(of_run, n_boot, confidence, own[control.run])
+        for of_run, control in zip(taken, runs, strict=True)
+    ]
+    value, se, low, high = np.concatenate([np.empty((4, 0)), *spread], axis=1)
+    n_items = [len(of_run) for of_run in taken for _ in _METHODS]
+    quantities = list(_METHODS) * len(runs)
     table = Estimates.build(
-        keys,
+        {
+            "rater": [control.of for control in runs for _ in _METHODS],
+            "run": [control.run for control in runs for _ in _METHODS],
+            "quantity": quantities,
+        },
         value=value,
-        **parts,
-        method=[_METHODS[quantity] for quantity in keys["quantity"]],
-        resampled=["units" if n_boot and q == "difference" else "none" for q in keys["quantity"]],
-        n_items=counts,
+        se=se,
+        low=low,
+        high=high,
+        method=[_METHODS[quantity] for quantity in quantities],
+        resampled=["units" if n_boot and q == "difference" else "none" for q in quantities],
+        n_items=n_items,
         n_raters=1,
-        n_ratings=counts,
-        status=[
-            "ok" if found == found else "undefined: no stimulus with a hint" for found in value
-        ],
+        n_ratings=n_items,
+        status=["undefined: no stimulus with a hint" if none else "ok" for none in np.isnan(value)],
     )
-    extra = pl.Series("n_confirmed", confirmed, dtype=pl.Int64)
-    return table.with_columns(extra)
+    return table.with_columns(pl.Series("n_confirmed", confirmed, dtype=pl.Int64))
 
 
 def _taken(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Floats, int]:
@@ -158,15 +153,20 @@ def _ground(panel: Panel) -> float:
     return panel.scale.low
 
 
-def _spread(
-    taken: Floats, point: Floats, n_boot: int, confidence: float, rng: np.random.Generator
-) -> Uncertainty:
-    """Wilson intervals for the two shares, a bootstrap for their difference."""
+def _with_interval(
+    taken: Floats, n_boot: int, confidence: float, rng: np.random.Generator
+) -> Floats:
+    """Give the two shares with Wilson intervals, and their difference with a bootstrap's.
+
+    Returns
+    -------
+    Values, standard errors, lower and upper ends, shape (4, 3).
+    """
     n = len(taken)
+    point = taken.mean(axis=0) if n else np.full(len(_METHODS), np.nan)
     if not n_boot or n < 2:
-        return Uncertainty.none(len(point))
+        return np.stack([point, *np.full((3, point.size), np.nan)])
     replicates = np.concatenate([weights @ taken / n for weights in draw_weights(rng, n, n_boot)])
     found = summarise(point, replicates, confidence)
-    low, high = wilson_interval(taken[:, :2].sum(axis=0), n, confidence)
-    found.low[:2], found.high[:2] = low, high
-    return found
+    found.low[:2], found.high[:2] = wilson_interval(taken[:, :2].sum(axis=0), n, confidence)
+    return np.stack([point, found.se, found.low, found.high])

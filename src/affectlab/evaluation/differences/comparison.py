@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import holm, summarise
+from affectlab.core.inference import crossing_p, holm, summarise
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.differences.bootstrap import Measured, measure, replicate
@@ -29,11 +29,16 @@ class Drawn:
 
     pairs: Pairs
     measured: Measured
-    replicates: Floats
-    """Shape (n_boot, raters, groups, metrics)."""
+    replicates: Floats | None
+    """Shape (n_boot, raters, groups, metrics); ``None`` where nothing was drawn."""
     draws: int
     """Seed of the draws."""
     confidence: float
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of what was measured."""
+        return self.measured.metrics
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,13 @@ class _Pair:
     """Pairs whose p-values are corrected together."""
 
 
-def _rater_pairs(found: Drawn) -> Iterator[_Pair]:
+def _rater_pairs(found: Drawn, replicates: Floats) -> Iterator[_Pair]:
     """Give every two raters in every group, on the stimuli that both predict."""
     pairs = found.pairs
     present = ~np.isnan(pairs.predictions)
     for a, b in combinations(range(len(pairs.raters)), 2):
         names = pairs.raters[a], pairs.raters[b]
-        shared, measured, drawn, at = pairs, found.measured, found.replicates, [a, b]
+        shared, measured, drawn, at = pairs, found.measured, replicates, [a, b]
         if not np.array_equal(present[a], present[b]):
             both = present[a] & present[b]
             if not both.any():
@@ -79,7 +84,7 @@ def _rater_pairs(found: Drawn) -> Iterator[_Pair]:
             )
 
 
-def _group_pairs(found: Drawn) -> Iterator[_Pair]:
+def _group_pairs(found: Drawn, replicates: Floats) -> Iterator[_Pair]:
     """Give every two groups of one attribute, for every rater."""
     groups, measured = found.pairs.groups, found.measured
     ratings = counts_of(found.pairs)
@@ -90,7 +95,7 @@ def _group_pairs(found: Drawn) -> Iterator[_Pair]:
             yield _Pair(
                 (rater, groups[g].name, groups[h].name),
                 measured.value[r, [g, h]],
-                np.moveaxis(found.replicates[:, r, [g, h]], 0, 1),
+                np.moveaxis(replicates[:, r, [g, h]], 0, 1),
                 int(measured.n[r, [g, h]].sum()),
                 int(ratings[r, [g, h]].sum()),
                 f"{rater}\0{groups[g].attribute}",
@@ -101,7 +106,10 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
     """Subtract the second of every pair from the first; see :meth:`Differences.compare`."""
     import polars as pl
 
-    rows = list(_rater_pairs(found) if over == "rater" else _group_pairs(found))
+    if found.replicates is None:
+        raise InputError("there are no replicates to compare; expected n_boot above 0")
+    of_rows = _rater_pairs if over == "rater" else _group_pairs
+    rows = list(of_rows(found, found.replicates))
     if not rows:
         raise InputError(f"there are no two {over}s to compare; expected two or more")
     metrics = found.measured.metrics
@@ -112,8 +120,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
     point = (value[:, 0] - value[:, 1]).ravel()
     replicates = np.moveaxis(drawn[:, 0] - drawn[:, 1], 1, 0).reshape(drawn.shape[2], -1)
     spread = summarise(point, replicates, found.confidence)
-    p = _p_values(replicates)
-    p[np.isnan(spread.low)] = np.nan
+    p = np.where(np.isnan(spread.low), np.nan, crossing_p(replicates))
     families = np.array([f"{row.family}\0{name}" for row in rows for name in metrics])
     larger = np.where(spread.low > 0, 1, np.where(spread.high < 0, -1, 0))
     better = larger * np.tile(np.where(correlation, 1, -1), len(rows))
@@ -130,9 +137,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         {key: [name[k] for name in names] for k, key in enumerate(keys)}
         | {"metric": list(metrics) * len(rows)},
         value=point,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **spread.ends,
         method=[
             f"difference of two {over}s; {what}percentile bootstrap, shared draws, "
             f"{drawn.shape[2]} replicates" + (f"; {reason}" if reason else "")
@@ -143,26 +148,14 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         n_raters=found.pairs.n_people,
         n_ratings=[row.n_ratings for row in rows for _ in metrics],
         status=np.where(np.isnan(point), "undefined: one of the two is not defined", "ok").tolist(),
+        extra={"p": p, "p_holm": _holm(p, families)},
     )
     who = [
         "" if not sign else name[first] if sign > 0 else name[second]
         for name, sign in zip(names, better.tolist(), strict=True)
     ]
-    extra = [
-        pl.Series("p", p),
-        pl.Series("p_holm", _holm(p, families)),
-        pl.Series("better", who, dtype=pl.String),
-    ]
-    return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("better"))
-
-
-def _p_values(drawn: Floats) -> Floats:
-    """Twice the share of replicates on the far side of 0, the data counting as one more."""
-    with np.errstate(invalid="ignore"):
-        below, above = (drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0)
-    n = (~np.isnan(drawn)).sum(axis=0)
-    p: Floats = np.minimum(1.0, 2.0 * (np.minimum(below, above) + 1) / (n + 1))
-    return p
+    better = pl.Series("better", who, dtype=pl.String)
+    return table.with_columns([better], PValue("p_holm", "p (Holm)"), Text("better"))
 
 
 def _holm(p: Floats, families: NDArray[np.str_]) -> Floats:

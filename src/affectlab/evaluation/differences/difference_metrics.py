@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.inference import Uncertainty, check_confidence, check_n_boot, summarise
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import file_part, joined, number, plural
@@ -58,13 +58,13 @@ class Differences(Estimates):
     prediction without errors would reach."""
     fits: dict[tuple[str, str], LogisticFit]
     """The fitted curve of every (rater, group)."""
-    pairs: Pairs
-    measured: Measured
-    replicates: Floats | None  # type: ignore[assignment]
-    """Shape (n_boot, raters, groups, metrics)."""
-    confidence: float
-    draws: int
-    """Seed of the draws of stimuli."""
+    drawn: Drawn
+    """What was measured, also in every replicate."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """Scores and predictions, with the groups of stimuli."""
+        return self.drawn.pairs
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -136,12 +136,8 @@ class Differences(Estimates):
         >>> found.compare().to_frame()["better"].to_list()
         ['L1']
         """
-        if self.replicates is None:
-            raise InputError("there are no replicates to compare; expected n_boot above 0")
-        if over not in ("rater", "group"):
-            raise unknown_name("over", str(over), ("rater", "group"))
-        drawn = Drawn(self.pairs, self.measured, self.replicates, self.draws, self.confidence)
-        return compared(drawn, over, absolute=absolute)
+        check_choice("over", over, ("rater", "group"))
+        return compared(self.drawn, over, absolute=absolute)
 
     def _group(self, name: str) -> int:
         if name not in self.groups:
@@ -165,22 +161,25 @@ _MOST_STIMULI = 1 << 23
 
 def difference_metrics(
     scores: Ratings | ArrayLike,
-    predictions: Ratings | ArrayLike | None = None,
+    models: Ratings | ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
     by: Attributes = (),
-    clusters: str | ArrayLike | None = None,
+    cluster: str | ArrayLike | None = None,
     score: Score = "mean",
     label: str | None = None,
     metrics: Collection[str] = METRICS,
-    comparison: bool = False,
+    comparison: bool = True,
     ceiling: bool = False,
     n_splits: int = 50,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Differences:
-    r"""Correlate what metrics predict with the scores that people gave, and measure the errors.
+    r"""Compare what metrics predict with the scores of people: correlations and errors.
+
+    Metrics are raters that are models, or the columns of a table of their own. PLCC fit and RMSE
+    fit come after a monotone logistic curve.
 
     ``srocc`` is Spearman's rank correlation, ``plcc`` Pearson's, ``kendall`` Kendall's
     :math:`\tau_b`; ``rmse`` and ``mae`` are errors in the unit of the scores, which say something
@@ -194,7 +193,7 @@ def difference_metrics(
     scores
         Ratings of people, such as how different two faces look, or of people and metrics; or
         scores of shape (n,).
-    predictions
+    models
         Ratings of which each rater is a metric (or each label, where the scores have no labels), or
         an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing. Metrics are
         judged on the stimuli that they predict; ``coverage`` says on how many. Runs that control
@@ -202,23 +201,27 @@ def difference_metrics(
     names
         Names of the metrics, with arrays.
     by
-        Stimulus attributes, such as ``["kind", "actor"]``, whose values make groups beside
-        ``"all"``; with arrays a mapping from names to n values.
-    clusters
-        A stimulus attribute (or n values) whose stimuli are drawn together by the bootstrap, such
-        as the actor: intervals are then about other actors, not only about other pairs of these.
+        Stimulus attributes whose values make groups beside ``all``, such as kind, actor.
+
+        With arrays a mapping from names to n values.
+    cluster
+        Stimulus attribute whose stimuli are drawn together, such as actor: intervals are then about
+        others of its kind.
+
+        With arrays n values.
     score
-        ``"mean"`` (mean opinion score), or ``"reml"``, ``"p910"`` or ``"mle"``, see
-        :func:`~affectlab.reliability.subject_model`.
+        How ratings become scores: their mean, or a subject model (see
+        :func:`~affectlab.reliability.subject_model`).
     label
-        The label that is scored, where the ratings have several.
+        Label that is scored, where there are several.
     metrics
         Which of the seven to compute.
     comparison
-        Also compare every two metrics by the sizes of their correlations, as
-        :meth:`Differences.compare` does; needs replicates.
+        Compare every two metrics by the sizes of their correlations; needs replicates.
+
+        As :meth:`Differences.compare` does.
     ceiling
-        Also compute how well two halves of the people agree on each group.
+        Also how well two halves of the people agree, on each group.
     n_splits
         Random halves for the ceiling.
     n_boot
@@ -237,7 +240,7 @@ def difference_metrics(
     Raises
     ------
     InputError
-        If scores and predictions do not fit each other, or an option cannot be used.
+        If scores and metrics do not fit each other, or an option cannot be used.
 
     Notes
     -----
@@ -259,24 +262,25 @@ def difference_metrics(
     >>> found["L1", "all", "srocc"]
     Estimate(0.942 [0.923, 0.953], Spearman's rank correlation with the scores given; ...)
     """
-    scores, predictions = canonical(scores), canonical(predictions, listed="raters")
+    scores, models = canonical(scores), canonical(models, listed="raters")
     chosen = _check(metrics, score, n_boot, confidence)
     pairs, people = pairs_of(
-        scores, predictions, names=names, by=by, clusters=clusters, score=score, label=label
+        scores, models, names=names, by=by, cluster=cluster, score=score, label=label
     )
     if pairs.scores.size > _MOST_STIMULI:
         raise InputError(f"{pairs.scores.size:,} stimuli; expected at most {_MOST_STIMULI:,}")
     rng = np.random.default_rng(seed)
     halves, bits = (int(part) for part in rng.integers(0, 2**63, size=2))
     measured = measure(pairs, chosen)
-    drawn = replicate(pairs, measured, n_boot, bits) if n_boot else None
+    replicates = replicate(pairs, measured, n_boot, bits) if n_boot else None
+    drawn = Drawn(pairs, measured, replicates, bits, confidence)
     found = None
     if ceiling:
         if people is None:
             raise InputError("the ceiling needs the ratings of people, not their scores")
         found = _ceiling(people, pairs, score, n_splits, halves, confidence)
     made = Differences(
-        tables=_estimates(pairs, measured, drawn, confidence).tables,
+        tables=_estimates(drawn).tables,
         notes=(*pairs.notes, *_notes(pairs, measured, n_boot)),
         settings={
             "score": pairs.score_name,
@@ -289,14 +293,10 @@ def difference_metrics(
             (pairs.raters[rater], pairs.groups[group].name): fit
             for (rater, group), fit in sorted(measured.fits.items())
         },
-        pairs=pairs,
-        measured=measured,
-        replicates=drawn,
-        confidence=confidence,
-        draws=bits,
+        drawn=drawn,
     )
     apart = None
-    if comparison and drawn is not None and len(pairs.raters) > 1:
+    if comparison and n_boot and len(pairs.raters) > 1:
         apart = made.compare(absolute=True)
     return replace(
         made,
@@ -322,7 +322,7 @@ _MOST_PANELS = 9
 def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     """Lay out the figures of merit, a row per metric and group, and what else was computed."""
     index = ["rater", "group"]
-    names = found.measured.metrics
+    names = found.drawn.metrics
     n = found.frame.group_by(index).agg(pl.col("n_items").first())
     wide = side_by_side(found.frame, index, names).join(n, on=index, maintain_order="left")
     columns = [Key("rater", "metric")]
@@ -331,7 +331,7 @@ def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     columns.append(Count("n_items", "n"))
     for name in names:
         columns.append(Number(name, _HEADS[name], decimals=2 if name in ERRORS else 3))
-        if found.replicates is not None and name == names[0]:
+        if found.drawn.replicates is not None and name == names[0]:
             columns.append(Interval(name, "interval"))
     long = replace(found.tables[0], name="metrics", limit=0)
     said = f"How well {found.pairs.score_name} of {found.scores.size:,} stimuli is predicted."
@@ -379,7 +379,7 @@ def _predictions(found: Differences) -> Table:
 
 def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
     """Say which metric ranks best and by how much, and what people reach."""
-    lead = "srocc" if "srocc" in found.measured.metrics else found.measured.metrics[0]
+    lead = "srocc" if "srocc" in found.drawn.metrics else found.drawn.metrics[0]
     size = {rater: abs(found[rater, "all", lead].value) for rater in found.raters}
     ranked = sorted(
         (rater for rater in size if size[rater] == size[rater]),
@@ -433,7 +433,7 @@ def _about_ceiling(ceiling: Estimates) -> str:
 
 def _figures(found: Differences) -> tuple[Figure, ...]:
     """Scatter plots with the fitted curve for each metric, and SROCC beside the ceiling."""
-    ranked = "srocc" in found.measured.metrics
+    ranked = "srocc" in found.drawn.metrics
     raters = found.raters[:_MOST_PANELS]
     drawn = [
         _scatter("scatter", "Scores beside predictions", [_panel(found, one) for one in raters])
@@ -481,7 +481,7 @@ def _panel(found: Differences, rater: str, group: Group | None = None) -> dict[s
     if fit is not None and fit.ok:
         at = np.linspace(np.nanmin(x), np.nanmax(x), _CURVE)
         curve = at.tolist(), fit.predict(at).tolist()
-    ranked = "srocc" in found.measured.metrics
+    ranked = "srocc" in found.drawn.metrics
     return {
         "x": _columns_of(found)[rater],
         "title": rater if group is None else group.level,
@@ -498,27 +498,22 @@ _CURVE = 100
 def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float) -> tuple[str, ...]:
     chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     for name in chosen:
-        if name not in METRICS:
-            raise unknown_name("metric", str(name), METRICS)
+        check_choice("metric", name, METRICS)
     if not chosen:
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
-    if score not in SCORES:
-        raise unknown_name("score", str(score), SCORES)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_choice("score", score, SCORES)
+    check_n_boot(n_boot)
     check_confidence(confidence)
     return chosen
 
 
-def _estimates(
-    pairs: Pairs, measured: Measured, drawn: Floats | None, confidence: float
-) -> Estimates:
-
+def _estimates(made: Drawn) -> Estimates:
+    pairs, measured, drawn = made.pairs, made.measured, made.replicates
     shape = measured.value.shape
     point = measured.value.ravel()
     spread = Uncertainty.none(point.size)
     if drawn is not None:
-        spread = summarise(point, drawn.reshape(drawn.shape[0], -1), confidence)
+        spread = summarise(point, drawn.reshape(drawn.shape[0], -1), made.confidence)
     keys = [
         (rater, group, metric)
         for rater in pairs.raters
@@ -536,29 +531,26 @@ def _estimates(
     ]
     n = np.repeat(measured.n, shape[2])
     sizes = np.array([group.items.size for group in pairs.groups])
-    table = Estimates.build(
+    return Estimates.build(
         {
             "rater": [rater for rater, _, _ in keys],
             "group": [group.name for _, group, _ in keys],
             "metric": [metric for _, _, metric in keys],
         },
         value=point,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **spread.ends,
         method=methods,
         resampled=resampled_name(pairs) if drawn is not None else "none",
         n_items=n,
         n_raters=pairs.n_people,
         n_ratings=np.repeat(counts_of(pairs), shape[2]),
         status=measured.status.ravel().tolist(),
+        extra={
+            "attribute": [group.attribute for _, group, _ in keys],
+            "level": [group.level for _, group, _ in keys],
+            "coverage": n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2]),
+        },
     )
-    extra = [
-        pl.Series("attribute", [group.attribute for _, group, _ in keys], dtype=pl.String),
-        pl.Series("level", [group.level for _, group, _ in keys], dtype=pl.String),
-        pl.Series("coverage", n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2])),
-    ]
-    return table.with_columns(extra)
 
 
 def _ceiling(

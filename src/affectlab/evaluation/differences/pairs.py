@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.evaluation.people_and_models import judged_runs, sides
+from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
 from affectlab.ratings import Ratings
 
 __all__ = [
@@ -100,11 +100,11 @@ class Pairs:
 
 def pairs_of(
     scores: Ratings | ArrayLike,
-    predictions: Ratings | ArrayLike | None,
+    models: Ratings | ArrayLike | None,
     *,
     names: Sequence[str] | None,
     by: Attributes,
-    clusters: str | ArrayLike | None,
+    cluster: str | ArrayLike | None,
     score: Score,
     label: str | None,
 ) -> tuple[Pairs, Ratings | None]:
@@ -117,19 +117,19 @@ def pairs_of(
         other kind of input.
     """
     if isinstance(scores, Ratings):
-        if predictions is not None and not isinstance(predictions, Ratings):
+        if models is not None and not isinstance(models, Ratings):
             raise InputError("expected ratings twice or arrays twice, got ratings and an array")
         if names is not None:
             raise InputError("names goes with arrays; ratings name their raters themselves")
-        return _from_ratings(scores, predictions, by, clusters, score, label)
-    if isinstance(predictions, Ratings) or predictions is None:
+        return _from_ratings(scores, models, by, cluster, score, label)
+    if isinstance(models, Ratings) or models is None:
         raise InputError(
             "expected ratings twice or arrays twice, got an array of scores and "
-            + ("no predictions" if predictions is None else "ratings")
+            + ("no predictions" if models is None else "ratings")
         )
     if label is not None:
         raise InputError("label goes with ratings, not with arrays")
-    return _from_arrays(scores, predictions, names, by, clusters), None
+    return _from_arrays(scores, models, names, by, cluster), None
 
 
 def _from_arrays(
@@ -137,7 +137,7 @@ def _from_arrays(
     predictions: ArrayLike,
     names: Sequence[str] | None,
     by: Attributes,
-    clusters: str | ArrayLike | None,
+    cluster: str | ArrayLike | None,
 ) -> Pairs:
     y, x = _numbers("scores", scores), _numbers("predictions", predictions)
     if x.ndim == 1:
@@ -154,16 +154,13 @@ def _from_arrays(
                 "by names stimulus attributes, which arrays lack; expected {'actor': values}"
             )
         by = {}
-    if isinstance(clusters, str):
-        if clusters not in by:
-            raise unknown_name("attribute", clusters, by, "clusters")
-        code, n = _coded(clusters, by[clusters], y.size)
-        own: Clusters | None = Clusters(clusters, code, n)
-    elif clusters is not None:
-        code, n = _coded("clusters", clusters, y.size)
-        own = Clusters("cluster", code, n)
-    else:
-        own = None
+    own = None
+    if isinstance(cluster, str):
+        if cluster not in by:
+            raise unknown_name("attribute", cluster, by, "cluster")
+        own = _clusters(cluster, by[cluster], y.size)
+    elif cluster is not None:
+        own = _clusters("cluster", cluster, y.size)
     known = ~np.isnan(y) & ~np.isnan(x).all(axis=0)
     pairs = Pairs(
         scores=y,
@@ -183,7 +180,7 @@ def _from_ratings(
     ratings: Ratings,
     models: Ratings | None,
     by: Attributes,
-    clusters: str | ArrayLike | None,
+    cluster: str | ArrayLike | None,
     score: Score,
     label: str | None,
 ) -> tuple[Pairs, Ratings]:
@@ -207,26 +204,20 @@ def _from_ratings(
     x[answers.rater[at >= 0], at[at >= 0]] = answers.value[at >= 0]
     said = np.unique(answers.rater[at >= 0])
     y = table["value"].to_numpy().astype(np.float64)
-    if isinstance(by, Mapping) or not (clusters is None or isinstance(clusters, str)):
-        raise InputError(
-            "by and clusters are names of stimulus attributes here, as in by=['actor']"
-        )
+    if isinstance(by, Mapping) or not (cluster is None or isinstance(cluster, str)):
+        raise InputError("by and cluster are names of stimulus attributes here, as in by=['actor']")
     wanted = [by] if isinstance(by, str) else list(by)
     columns = {
         name: _attribute(name, stimuli, people, judged)
-        for name in dict.fromkeys([*wanted, *([clusters] if clusters else [])])
+        for name in dict.fromkeys([*wanted, *([cluster] if cluster else [])])
     }
-    own = None
-    if clusters:
-        code, n = _coded(clusters, columns[clusters], y.size)
-        own = Clusters(clusters, code, n)
     pairs = Pairs(
         scores=y,
         predictions=x[said],
         raters=tuple(answers.raters[k] for k in said.tolist()),
         stimuli=tuple(stimuli),
         groups=_groups({name: columns[name] for name in wanted}, y.size),
-        clusters=own,
+        clusters=_clusters(cluster, columns[cluster], y.size) if cluster else None,
         n_people=len(set(people.answers().rater_code.tolist())),
         n_ratings=table["n_ratings"].to_numpy().astype(np.int64),
         score_name=score_name,
@@ -292,18 +283,12 @@ def _attribute(
 ) -> list[str | None]:
     """Give a stimulus attribute, from the people's table or else from the models'."""
     tables = (people.stimuli, models.stimuli)
-    for table in tables:
-        if name in table.columns and name != "stimulus":
-            found = pl.DataFrame({"stimulus": list(stimuli)}).join(
-                table.select("stimulus", pl.col(name).cast(pl.String)),
-                on="stimulus",
-                how="left",
-                maintain_order="left",
-            )
-            values: list[str | None] = found[name].to_list()
-            return values
-    known = [column for table in tables for column in table.columns if column != "stimulus"]
-    raise unknown_name("stimulus attribute", name, dict.fromkeys(known))
+    column = shared_attribute("stimulus", stimuli, tables, name)
+    if column is None:
+        known = [column for table in tables for column in table.columns if column != "stimulus"]
+        raise unknown_name("stimulus attribute", name, dict.fromkeys(known))
+    values: list[str | None] = column.cast(pl.String).to_list()
+    return values
 
 
 def _groups(columns: Mapping[str, Sequence[str | None]], n: int) -> tuple[Group, ...]:
@@ -331,15 +316,15 @@ def _natural(level: str) -> tuple[int, float, str]:
     return (0, float(level), level) if level.isdecimal() else (1, 0.0, level)
 
 
-def _coded(name: str, values: Any, n: int) -> tuple[Ints, int]:
+def _clusters(name: str, values: Any, n: int) -> Clusters:
     text = _text(name, values, n)
     if any(value is None for value in text):
         k = text.index(None)
-        raise InputError(f"clusters {name!r}: item {k} belongs to none; expected one for each")
+        raise InputError(f"cluster {name!r}: item {k} belongs to none; expected one for each")
     names, code = np.unique(np.array(text, dtype=object).astype(str), return_inverse=True)
     if names.size < 2:
-        raise InputError(f"clusters {name!r}: all items belong to one; expected two or more")
-    return code.astype(np.int64), int(names.size)
+        raise InputError(f"cluster {name!r}: all items belong to one; expected two or more")
+    return Clusters(name, code.astype(np.int64), int(names.size))
 
 
 def _text(name: str, values: Any, n: int) -> list[str | None]:

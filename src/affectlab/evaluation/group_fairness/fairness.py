@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.words import joined, number, plural
+from affectlab.core.words import joined, number, p_value, plural
 from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, clusters_of, grouping_of
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, MetricLike, load_metric
-from affectlab.evaluation.group_fairness.tables import Limits, Plan, Words, gap_table, group_table
+from affectlab.evaluation.group_fairness.tables import Plan, Settings, gap_table, group_table
 from affectlab.evaluation.group_fairness.units import Options, counted, sides_of, units_of
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.people_and_models import (
@@ -192,8 +192,7 @@ def _flag(found: Fairness, row: dict[str, Any]) -> str:
     how = _WORDS.get(found.correction)
     after = f" after {how}'s correction for {found.n_tests} tests" if how else ", not corrected"
     after = after if found.n_tests > 1 else ""
-    p = row["p_corrected"]
-    shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    shown = p_value(row["p_corrected"])
     return (
         f"{row['rater']}: {found.metric.title}{about} is {number(abs(value), 3)} {side} for "
         f"{row['group']} than for {_against(row['against'])}{interval}, p {shown}{after}"
@@ -480,12 +479,21 @@ def fairness(
         for k in by_name(f"{plan.side.rater}\0{plan.side.label}" for plan in plans)
     }
     results = [judged_plans[k] for k in range(len(plans))]
-    words = Words(chosen, by_label, cluster, n_boot)
-    limits = Limits(alpha, min_gap, correction)
-    gaps, n_tests = gap_table(plans, results, words, limits, confidence, n_permutations)
+    settings = Settings(
+        metric=chosen,
+        by_label=by_label,
+        cluster=cluster,
+        alpha=alpha,
+        min_gap=min_gap,
+        correction=correction,
+        n_boot=n_boot,
+        n_permutations=n_permutations,
+        confidence=confidence,
+    )
+    gaps, n_tests = gap_table(plans, results, settings)
     title = f"{chosen.title[0].upper()}{chosen.title[1:]}"
     heading = f"{title} by {grouping.name}{_BETTER[chosen.better]}."
-    made = _tables(group_table(plans, results, words, confidence), gaps, heading, units.things)
+    made = _tables(group_table(plans, results, settings), gaps, heading, units.things)
     result = Fairness(
         made,
         notes=(
@@ -535,8 +543,7 @@ def _check_options(
         raise InputError(f"min_gap {min_gap!r}: expected a size of 0 or more")
     if min_items < 1:
         raise InputError(f"min_items {min_items!r}: expected 1 or more")
-    if correction not in ("holm", "bh", "none"):
-        raise unknown_name("correction", correction, ("holm", "bh", "none"))
+    check_choice("correction", correction, ("holm", "bh", "none"))
     if n_boot < 0 or (n_permutations is not None and n_permutations < 0):
         raise InputError("n_boot and n_permutations: expected 0 or more")
 

@@ -12,6 +12,7 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, number, option
+from affectlab.evaluation.people_and_models import shared_attribute
 from affectlab.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -212,18 +213,10 @@ def _column(
     carrier: Carrier, name: str, people: Ratings, models: Ratings | None
 ) -> pl.Series | None:
     """Values of an attribute in the order of the names; gaps are filled from the other table."""
-    import polars as pl
-
-    holding = [table for table in _tables(carrier, people, models) if name in table.columns]
-    if not holding or name in (carrier, "rater_kind"):
+    if name == "rater_kind":
         return None
-    column = pl.DataFrame({carrier: _names(carrier, people, models)}, schema={carrier: pl.String})
-    parts = []
-    for at, table in enumerate(holding):
-        part = table.select(pl.col(carrier).cast(pl.String), pl.col(name).alias(f"{at}"))
-        column = column.join(part, on=carrier, how="left", maintain_order="left")
-        parts.append(f"{at}")
-    return column.select(pl.coalesce(parts).alias(name))[name]
+    names, tables = _names(carrier, people, models), _tables(carrier, people, models)
+    return shared_attribute(carrier, names, tables, name)
 
 
 def _groups(where: str, column: pl.Series, edges: Sequence[float] | None) -> list[tuple[int, str]]:

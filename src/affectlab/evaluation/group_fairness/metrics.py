@@ -252,6 +252,8 @@ def _weighted(name: str) -> Callable[[Compared, Floats], Floats]:
 _SMALL = 1e-12
 _BLOCK = 1 << 22
 """Sums over cells that are held at once."""
+_LANES = 64
+"""Rows of weights that are ranked at once."""
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
@@ -286,18 +288,21 @@ def _level(data: Compared, weights: Floats) -> Floats:
 def _spearman(data: Compared, weights: Floats) -> Floats:
     """Mean over labels of the correlation of the ranks, ranked anew for every row of weights."""
     from affectlab.core.compiled import in_threads
-    from affectlab.evaluation.group_fairness.spearman_kernel import weighted_spearman
+    from affectlab.evaluation.correlation_kernels import rank_lanes, spearman_lanes
 
     parts = [np.flatnonzero(data.label == label) for label in np.unique(data.label)]
     found = np.full((len(parts), weights.shape[0]), np.nan)
-    given = np.ascontiguousarray(weights)
 
     def work(place: int) -> None:
         rows = parts[place]
-        first, second = data.answer[rows], data.truth[rows]
-        order, last = _rising(first)
-        other, other_last = _rising(second)
-        weighted_spearman(data.unit[rows], order, last, other, other_last, given, found[place])
+        unit = data.unit[rows]
+        answer, truth = _rising(data.answer[rows]), _rising(data.truth[rows])
+        for start in range(0, weights.shape[0], _LANES):
+            block = slice(start, start + _LANES)
+            lanes = np.ascontiguousarray(weights[block, unit].T, dtype=np.float32)
+            ranks, squares = np.empty_like(lanes), np.empty(lanes.shape[1])
+            rank_lanes(*answer, lanes, ranks, squares)
+            spearman_lanes(*truth, lanes, ranks, squares, found[place, block])
 
     in_threads(work, range(len(parts)))
     return mean_defined(found.T)

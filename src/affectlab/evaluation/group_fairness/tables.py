@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,8 @@ from affectlab.evaluation.group_fairness.metrics import AnswerMetric
 from affectlab.evaluation.group_fairness.units import Side, Units, counted
 
 __all__ = [
-    "Limits",
     "Plan",
-    "Words",
+    "Settings",
     "gap_table",
     "group_table",
 ]
@@ -129,28 +128,24 @@ _POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What makes a gap worth a flag."""
-
-    alpha: float
-    min_gap: float
-    correction: Correction
-
-
-@dataclass(frozen=True)
-class Words:
-    """Keys and words of the tables."""
+class Settings:
+    """What is computed, and what makes a gap worth a flag."""
 
     metric: AnswerMetric
     by_label: bool
     cluster: str | None
+    alpha: float
+    min_gap: float
+    correction: Correction
     n_boot: int
+    n_permutations: int
+    confidence: float
 
-    def keys(self, sides: Sequence[Side], **more: list[str]) -> dict[str, list[str]]:
-        keys = {"rater": [side.rater for side in sides]}
-        if self.by_label:
-            keys["label"] = [side.label for side in sides]
-        return keys | more
+    def table(self, rows: Sequence[Mapping[str, Any]], *keys: str) -> Estimates:
+        """Make a table of rows that name their side."""
+        of = [{"rater": row["side"].rater, "label": row["side"].label, **row} for row in rows]
+        first = ("rater", "label") if self.by_label else ("rater",)
+        return Estimates.of_rows(of, (*first, *keys), method=self.metric.title)
 
     def resampled(self, plan: Plan) -> str:
         if self.n_boot == 0:
@@ -159,123 +154,111 @@ class Words:
             return "clusters"
         return "raters" if plan.things == "people" else "units"
 
+    def spread(self, values: Floats, replicates: Floats) -> Uncertainty:
+        """Sum up replicates, where there are any."""
+        if replicates.shape[0] == 0:
+            return Uncertainty.none(values.size)
+        return summarise(values, replicates, self.confidence)
 
-def _spread(values: Floats, replicates: Floats, confidence: float) -> Uncertainty:
-    if replicates.shape[0] == 0:
-        return Uncertainty.none(values.size)
-    return summarise(values, replicates, confidence)
 
-
-def group_table(
-    plans: Sequence[Plan], results: Sequence[Judged], words: Words, confidence: float
-) -> Estimates:
+def group_table(plans: Sequence[Plan], results: Sequence[Judged], settings: Settings) -> Estimates:
     rows: list[dict[str, Any]] = []
     for plan, result in zip(plans, results, strict=True):
-        spread = _spread(result.values, result.replicates, confidence)
-        for at in np.flatnonzero(plan.present):
+        spread = settings.spread(result.values, result.replicates)
+        for at in np.flatnonzero(plan.present).tolist():
             value = float(result.values[at])
-            mistakes = _too_few_mistakes(plan, plan.codes == at) if words.n_boot else ""
-            ends = (spread.se[at], spread.low[at], spread.high[at])
-            se, low, high = (math.nan if mistakes else float(end) for end in ends)
-            few = plan.size[at] < plan.min_items
+            mistakes = _too_few_mistakes(plan, plan.codes == at) if settings.n_boot else ""
             status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
-            if few:
+            if plan.size[at] < plan.min_items:
                 status = f"small: {counted(int(plan.size[at]), plan.things)}, not tested"
             if math.isnan(value):
-                status = f"undefined: {words.metric.title} is not defined for this group"
+                status = f"undefined: {settings.metric.title} is not defined for this group"
             rows.append(
                 {
                     "side": plan.side,
                     "group": plan.groups[at],
                     "value": value,
-                    "se": se,
-                    "low": low,
-                    "high": high,
-                    "resampled": words.resampled(plan),
+                    **_ends(spread, at, hidden=bool(mistakes)),
+                    "resampled": settings.resampled(plan),
                     "status": status,
                     **plan.side.counts(plan.codes == at),
                 }
             )
-    return _table(rows, words, ("group",))
+    return settings.table(rows, "group")
+
+
+def _ends(spread: Uncertainty, at: int, *, hidden: bool) -> dict[str, float]:
+    """Standard error and ends of one value; ``nan`` where they are hidden."""
+    names = ("se", "low", "high")
+    return {name: math.nan if hidden else float(getattr(spread, name)[at]) for name in names}
 
 
 def gap_table(
-    plans: Sequence[Plan],
-    results: Sequence[Judged],
-    words: Words,
-    limits: Limits,
-    confidence: float,
-    n_permutations: int,
+    plans: Sequence[Plan], results: Sequence[Judged], settings: Settings
 ) -> tuple[Estimates, int]:
     import polars as pl
     from scipy.special import ndtri
 
     rows: list[dict[str, Any]] = []
     for plan, result in zip(plans, results, strict=True):
-        spread = _spread(result.gaps, result.gap_replicates, confidence)
-        blank = {"value": math.nan, "se": math.nan, "low": math.nan, "high": math.nan}
+        spread = settings.spread(result.gaps, result.gap_replicates)
+        things = "clusters" if settings.cluster is not None else plan.things
+        common = {"side": plan.side, "resampled": settings.resampled(plan)}
         own: list[dict[str, Any]] = []
-        common = {"side": plan.side, "resampled": words.resampled(plan)}
         for at, contrast in enumerate(result.contrasts):
-            both = plan.units(contrast.first | contrast.second)
-            pool, inside = plan.units(contrast.pool).sum(), plan.units(contrast.first).sum()
-            things = "clusters" if words.cluster is not None else plan.things
-            undefined = math.isnan(float(result.gaps[at]))
             sides = (plan.units(contrast.first), plan.units(contrast.second))
+            pool, inside = int(plan.units(contrast.pool).sum()), int(sides[0].sum())
             few = _too_few_mistakes(plan, *sides)
-            ends = (spread.se[at], spread.low[at], spread.high[at])
-            se, low, high = (math.nan if few else float(end) for end in ends)
-            status = spread.missing[at] or "ok"
+            value, status = float(result.gaps[at]), spread.missing[at] or "ok"
+            if few:
+                status = f"not tested: {few}, on one side"
+            if math.isnan(value):
+                status = "undefined: the metric is not defined on one side"
             own.append(
                 {
                     **common,
                     "group": contrast.group,
                     "against": contrast.against,
-                    "value": float(result.gaps[at]),
-                    "se": se,
-                    "low": low,
-                    "high": high,
+                    "value": value,
+                    **_ends(spread, at, hidden=bool(few)),
                     "p": math.nan if few else float(result.p[at]),
-                    "ways": math.comb(int(pool), int(inside)),
+                    "ways": math.comb(pool, inside),
                     "spread": f"{pool} {things} can be shared out",
-                    "status": "undefined: the metric is not defined on one side"
-                    if undefined
-                    else f"not tested: {few}, on one side"
-                    if few
-                    else status,
-                    **plan.side.counts(both),
+                    "status": status,
+                    **plan.side.counts(sides[0] | sides[1]),
                 }
             )
         own += [
             {
                 **common,
-                **blank,
+                **dict.fromkeys(("value", "se", "low", "high", "p"), math.nan),
                 "group": group,
                 "against": against,
-                "p": math.nan,
                 "status": why,
                 **plan.side.counts(plan.units(both)),
             }
             for group, against, both, why in plan.untested()
         ]
         order = {group: at for at, group in enumerate(plan.groups)}
-        own.sort(key=lambda row, order=order: order.get(row["group"], 0))  # type: ignore[misc]
-        rows += own
+        rows += sorted(own, key=lambda row, order=order: order.get(row["group"], 0))  # type: ignore[misc]
     p = np.array([row["p"] for row in rows], dtype=np.float64)
-    adjusted = corrected(p, limits.correction)
+    alpha, correction = settings.alpha, settings.correction
+    adjusted = corrected(p, correction)
     n_tests = int((~np.isnan(p)).sum())
-    share = limits.alpha / max(n_tests, 1) if limits.correction != "none" else limits.alpha
+    share = alpha / max(n_tests, 1) if correction != "none" else alpha
     reach = float(ndtri(1 - share / 2) + ndtri(_POWER))
     for row in rows:
         if not math.isnan(row["value"]) and row.get("ways", math.inf) < 1 / share:
             row["se_of_test"] = math.nan
             row["status"] = f"cannot be shown: {row['spread']} in {row['ways']} ways only"
-    table = _table(rows, words, ("group", "against"))
+    table = settings.table(rows, "group", "against")
     with np.errstate(invalid="ignore"):
-        large = np.abs(table.frame["value"].to_numpy()) >= limits.min_gap
-        flagged = (adjusted <= limits.alpha) & large
-    how = {"holm": ", Holm's correction", "bh": ", Benjamini-Hochberg correction", "none": ""}
-    tested = f"; {n_permutations:,} permutations{how[limits.correction]}" if n_permutations else ""
+        large = np.abs(table.frame["value"].to_numpy()) >= settings.min_gap
+        flagged = (adjusted <= alpha) & large
+    tested = ""
+    if settings.n_permutations:
+        how = {"holm": ", Holm's correction", "bh": ", Benjamini-Hochberg correction", "none": ""}
+        tested = f"; {settings.n_permutations:,} permutations{how[correction]}"
     frame = table.frame.with_columns(
         pl.col("method") + tested,
         pl.Series("p", p),
@@ -292,22 +275,3 @@ def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:
         return ""
     fewest = min(int(plan.side.mistakes[units].sum()) for units in sides)
     return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else ""
-
-
-def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:
-    def column(name: str) -> list[Any]:
-        return [row[name] for row in rows]
-
-    return Estimates.build(
-        words.keys(column("side"), **{key: column(key) for key in keys}),
-        value=column("value"),
-        se=column("se"),
-        low=column("low"),
-        high=column("high"),
-        method=words.metric.title,
-        resampled=column("resampled"),
-        n_items=column("n_items"),
-        n_raters=column("n_raters"),
-        n_ratings=column("n_ratings"),
-        status=column("status"),
-    )

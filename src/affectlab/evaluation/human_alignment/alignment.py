@@ -11,7 +11,15 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, holm
+from affectlab.core.inference import (
+    CrossedDraws,
+    DrawnTarget,
+    Spread,
+    check_confidence,
+    crossed_spread,
+    draw_crossed,
+    holm,
+)
 from affectlab.core.result import Result
 from affectlab.core.tables import (
     Count,
@@ -23,20 +31,16 @@ from affectlab.core.tables import (
     Table,
     Text,
 )
-from affectlab.core.types import Floats
-from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
-from affectlab.evaluation.human_alignment.bootstrap import (
-    Draws,
-    Resample,
-    columns_of,
-    draw,
-    mean_of_defined,
-    spread_of,
-)
-from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of, method_of
+from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
-from affectlab.evaluation.human_alignment.measures import Measure, measures_of
+from affectlab.evaluation.human_alignment.measures import (
+    Measure,
+    mean_of_defined,
+    measures_of,
+    spread_table,
+)
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 
@@ -208,11 +212,11 @@ def _figures(
     titles: dict[str, str],
     margin: float,
     alpha: float,
-    draws: Draws,
+    draws: CrossedDraws,
     confidence: float,
 ) -> tuple[Figure, ...]:
     first = measures[0]
-    over = {"units": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.resample]
+    over = {"stimuli": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.target]
     lines = f", with {percent(confidence)} intervals over {over}" if draws.n_boot else ""
     said = zip(models["rater"], models["verdict"], strict=True)
     return (
@@ -265,7 +269,7 @@ def sentence_on(
     measures: Sequence[Measure],
     difference: Estimates,
     alt: AltTest,
-    draws: Draws,
+    draws: CrossedDraws,
     confidence: float,
     alpha: float,
 ) -> str:
@@ -290,24 +294,32 @@ def sentence_on(
     return "; ".join(parts) + f" ({basis})."
 
 
-def _scope(panel: Panel, row: dict[str, Any], draws: Draws) -> str:
+def _scope(panel: Panel, row: dict[str, Any], draws: CrossedDraws) -> str:
     """Say whom, or what, the interval is about where it is not about any people and stimuli."""
-    if draws.resample == "both" or not draws.n_boot:
+    if draws.target == "both" or not draws.n_boot:
         return ""
-    if draws.resample == "units":
+    if draws.target == "stimuli":
         return f" of these {count(panel.n_people)} people"
     return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
 
 
+def _ends(low: float, high: float) -> str:
+    return f"{number(low, 3)} to {number(high, 3)}"
+
+
+def _difference(row: dict[str, Any], confidence: float) -> str:
+    """Write a difference, with its interval where it has one."""
+    text = f"difference {number(row['value'], 3)}"
+    if math.isnan(row["se"]):
+        return text
+    return f"{text}, {percent(confidence)} interval {_ends(row['low'], row['high'])}"
+
+
 def _order(row: dict[str, Any], confidence: float) -> str:
     """Say how far the order of stimuli differs, and whether that is shown."""
-    if math.isnan(row["se"]):
-        return f" (difference {number(row['value'], 3)})"
-    shown_to = "" if row["low"] > 0 or row["high"] < 0 else ": not shown to differ in order"
-    return (
-        f" (difference {number(row['value'], 3)}, {percent(confidence)} interval "
-        f"{number(row['low'], 3)} to {number(row['high'], 3)}{shown_to})"
-    )
+    open_question = not math.isnan(row["se"]) and row["low"] <= 0 <= row["high"]
+    shown_to = ": not shown to differ in order" if open_question else ""
+    return f" ({_difference(row, confidence)}{shown_to})"
 
 
 def _opening(
@@ -324,47 +336,39 @@ def _opening(
     where = f"the human range{scope}"
     if math.isnan(row["se"]):
         return f"is not shown to be inside {where}, for want of an interval: {compared}"
-    margin = number(row["margin"], 2 if round(row["margin"], 2) == row["margin"] else 3)
-    interval = (
-        f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
-        f"{number(row['low'], 3)} to {number(row['high'], 3)}"
-    )
-    p = _p(row["p"])
-    verdict = row["verdict"]
-    if verdict == "inside":
-        return (
-            f"is inside {where}: {compared} ({interval}), a difference shown to be smaller "
-            f"than the margin of {margin} (two one-sided tests, {p}: {percent(1 - 2 * alpha)} "
-            f"interval {number(row['test_low'], 3)} to {number(row['test_high'], 3)})"
-        )
-    if verdict == "below":
-        return (
-            f"is below {where}: {compared} ({interval}), less by more than the margin of {margin}"
-        )
-    if verdict == "above":
-        return (
-            f"is above {where}: {compared} ({interval}), more by more than the margin of "
-            f"{margin}; it agrees with people better than they do with one another"
-        )
+    compared += f" ({_difference(row, confidence)})"
+    digits = 2 if round(row["margin"], 2) == row["margin"] else 3
+    margin = f"the margin of {number(row['margin'], digits)}"
+    level = percent(1 - 2 * alpha)
+    placed = {
+        "inside": f", a difference shown to be smaller than {margin} (two one-sided tests, p "
+        f"{p_value(row['p'])}: {level} interval {_ends(row['test_low'], row['test_high'])})",
+        "below": f", less by more than {margin}",
+        "above": f", more by more than {margin}; it agrees with people better than they do with "
+        "one another",
+    }
+    if row["verdict"] in placed:
+        return f"is {row['verdict']} {where}: {compared}{placed[row['verdict']]}"
+    return f"is not shown to be inside {where}: {compared}{_not_shown(row, margin, level)}"
+
+
+def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
+    """Say what is open where neither inside nor outside is shown."""
     if row["margin"] >= row["people"]:
         return (
-            f"is not shown to be inside {where}: {compared} ({interval}), and the margin of "
-            f"{margin} shows nothing, since a model that agrees with nobody would lie within it"
+            f", and {margin} shows nothing, since a model that agrees with nobody would lie within "
+            "it"
         )
-    if row["low"] > 0:
-        open_question = f"it agrees more, and whether by more than the margin of {margin} is open"
-    elif row["high"] < 0:
-        open_question = f"it agrees less, and whether by more than the margin of {margin} is open"
-    else:
-        open_question = (
-            f"the data do not say whether they differ by more than the margin of {margin}"
+    side = "more" if row["low"] > 0 else "less" if row["high"] < 0 else ""
+    text = f", so the data do not say whether they differ by more than {margin}"
+    if side:
+        text = f", so it agrees {side}, and whether by more than {margin} is open"
+    if row["at_least"] and side != "less":
+        text += (
+            f", though worse by more than that it is not (one-sided test, {level} interval from "
+            f"{number(row['test_low'], 3)})"
         )
-    if row["at_least"] and not row["high"] < 0:
-        open_question += (
-            f", though worse by more than that it is not (one-sided test, "
-            f"{percent(1 - 2 * alpha)} interval from {number(row['test_low'], 3)})"
-        )
-    return f"is not shown to be inside {where}: {compared} ({interval}), so {open_question}"
+    return text
 
 
 def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
@@ -386,15 +390,11 @@ def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
     return f"{people}, {stimuli}{of} {word}, {labels}{covered}"
 
 
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
-
-
 def notes_on(
     panel: Panel,
     measures: Sequence[Measure],
     difference: Estimates,
-    draws: Draws,
+    draws: CrossedDraws,
     alt: AltTest,
     alpha: float,
 ) -> tuple[str, ...]:
@@ -454,7 +454,7 @@ def _on_several(rows: list[dict[str, Any]], alpha: float) -> list[str]:
     return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
 
 
-def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
+def _on_people(panel: Panel, measure: Measure, draws: CrossedDraws) -> list[str]:
     n = panel.n_people
     notes = []
     if n == 1:
@@ -463,12 +463,12 @@ def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
         notes.append(
             "Two people cannot be resampled: intervals are over stimuli, and about these two alone."
         )
-    elif n < _FEW_PEOPLE and draws.n_boot and draws.resample != "units":
+    elif n < _FEW_PEOPLE and draws.n_boot and draws.target != "stimuli":
         notes.append(
             f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for the "
             "choice of people, and are wide."
         )
-    if draws.n_boot and draws.resample == "units" and n > 2:
+    if draws.n_boot and draws.target == "stimuli" and n > 2:
         notes.append("Intervals are over stimuli: about these people, and no others.")
     if n > 1:
         notes += _on_shared(_shared_by_pairs(panel), measure)
@@ -566,7 +566,7 @@ def alignment(
     exclude: Collection[str] = (),
     truncate: bool = False,
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: DrawnTarget = "both",
     confidence: float = 0.95,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = 0,
@@ -625,9 +625,9 @@ def alignment(
         Drop the fractions of models for kappa, in place of rounding.
     n_boot
         Bootstrap replicates, two or more; 0 for no interval, and no verdict.
-    resample
-        ``"both"``; ``"units"`` for stimuli alone, which claims less: about these people and no
-        others; ``"raters"`` for people alone, three or more.
+    target
+        What intervals are about: other stimuli and other people; other stimuli alone, which claims
+        less; or other people alone, three or more.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
@@ -677,7 +677,7 @@ def alignment(
     check_margin(margin, alpha)
     check_confidence(confidence)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     measures = measures_of(panel, draws)
     difference = _differences(panel, measures, draws, margin, confidence, alpha)
     ceiling = ceiling_of(panel, measures, draws, confidence)
@@ -714,7 +714,7 @@ def alignment(
             "exclude": list(exclude),
             "truncate": truncate,
             "n_boot": n_boot,
-            "resample": resample,
+            "target": target,
             "confidence": confidence,
             "alpha": alpha,
         },
@@ -728,71 +728,42 @@ def alignment(
     )
 
 
-def _keys(panel: Panel, measures: Sequence[Measure]) -> dict[str, list[str]]:
-    return {
-        "measure": [measure.name for measure in measures for _ in panel.models],
-        "rater": list(panel.models) * len(measures),
-    }
-
-
 def _agreement(
-    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
 ) -> Estimates:
-    n_items = len(panel.stimuli)
     spreads = []
     for measure in measures:
         # A single person has no others; a model may still agree with that person.
         rows = measure.alone() if panel.n_people < 2 else measure.over_labels()[0]
-        spreads.append(spread_of(rows, draws, n_items, confidence).clipped())
-    columns = columns_of(spreads)
-    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
-    return Estimates.build(
-        _keys(panel, measures),
-        **columns,
-        method=[
-            f"{_method(measure)}, mean over people and labels{method_of(draws)}"
-            for measure in measures
-            for _ in panel.models
-        ],
-        resampled=spreads[0].resampled,
-        n_items=[n for n, _ in counts],
-        n_raters=panel.n_people,
-        n_ratings=[cells for _, cells in counts],
-        status=_status(measures, columns["value"], panel),
-    )
+        spreads.append(crossed_spread(rows, draws, confidence).clipped())
+    return _of_models(panel, measures, spreads, draws, "mean over people and labels")
 
 
 def _differences(
     panel: Panel,
     measures: Sequence[Measure],
-    draws: Draws,
+    draws: CrossedDraws,
     margin: float,
     confidence: float,
     alpha: float,
 ) -> Estimates:
-
-    n_items = len(panel.stimuli)
     spreads, extra = [], []
     for measure in measures:
         models, among = measure.over_labels()
-        spread = spread_of(models - among, draws, n_items, confidence)
+        spread = crossed_spread(models - among, draws, confidence)
         spreads.append(spread)
         beside = measure.persons_beside()
-        for f in range(len(panel.models)):
-            tested = two_one_sided(
-                float(spread.value[f]), float(spread.se[f]), margin, float(spread.df[f]), alpha
-            )
+        of_measure: list[dict[str, Any]] = []
+        for f, kind in enumerate(panel.model_kinds):
+            value = float(spread.value[f])
+            tested = two_one_sided(value, float(spread.se[f]), margin, float(spread.df[f]), alpha)
             # Within such a margin lies a model that agrees with nobody.
             too_wide = margin >= among[f, 0]
-            verdict = tested.verdict
-            if too_wide and verdict == "inside":
-                verdict = "not shown"
-            tells = not (np.isnan(tested.p_lower) or too_wide)
+            verdict = "not shown" if too_wide and tested.verdict == "inside" else tested.verdict
             known = beside[f][~np.isnan(beside[f])]
-            defined = not np.isnan(spread.value[f])
-            extra.append(
+            of_measure.append(
                 {
-                    "rater_kind": panel.model_kinds[f],
+                    "rater_kind": kind,
                     "agreement": float(models[f, 0]),
                     "people": float(among[f, 0]),
                     "margin": margin,
@@ -802,93 +773,76 @@ def _differences(
                     "test_low": tested.low,
                     "test_high": tested.high,
                     "verdict": verdict,
-                    "at_least": tested.at_least if tells else None,
+                    "at_least": None if np.isnan(tested.p_lower) or too_wide else tested.at_least,
                     "df": float(spread.df[f]),
-                    "people_share": float(spread.people_share[f]),
+                    "people_share": float(spread.rater_share[f]),
                     "n_labels": int(measure.both[f].sum()),
                     "coverage": float(panel.coverage[f]),
-                    "people_below": int((known < models[f, 0]).sum()) if defined else None,
+                    "people_below": None if np.isnan(value) else int((known < models[f, 0]).sum()),
                     "people_min": float(known.min()) if known.size else None,
                     "people_max": float(known.max()) if known.size else None,
                     "n_people": panel.n_people,
                 }
             )
-    columns = columns_of(spreads)
-    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
-    table = Estimates.build(
-        _keys(panel, measures),
-        **columns,
-        method=[
-            f"{_method(measure)}, models less people{method_of(draws)}"
-            for measure in measures
-            for _ in panel.models
-        ],
-        resampled=spreads[0].resampled,
-        n_items=[n for n, _ in counts],
-        n_raters=panel.n_people,
-        n_ratings=[cells for _, cells in counts],
-        status=_status(measures, columns["value"], panel),
-    )
-    for start in range(0, len(extra), len(panel.models)):
-        of_measure = extra[start : start + len(panel.models)]
         adjusted = holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
-        for row, p in zip(of_measure, adjusted, strict=True):
-            row["p_holm"] = float(p)
+        extra += [row | {"p_holm": float(p)} for row, p in zip(of_measure, adjusted, strict=True)]
+    table = _of_models(panel, measures, spreads, draws, "models less people")
     frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
     return Estimates.of(table.frame.hstack(frame), table.keys)
 
 
-def _by_label(
-    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+def _of_models(
+    panel: Panel,
+    measures: Sequence[Measure],
+    spreads: Sequence[Spread],
+    draws: CrossedDraws,
+    what: str,
 ) -> Estimates:
+    """One row for each measure and model."""
+    counts = [panel.counts(f) for f in range(len(panel.models))]
+    return spread_table(
+        measures,
+        spreads,
+        draws,
+        {"rater": panel.models},
+        lambda measure: f"{_method(measure)}, {what}",
+        n_people=panel.n_people,
+        n_items=[n for n, _ in counts],
+        n_raters=panel.n_people,
+        n_ratings=[cells for _, cells in counts],
+    )
 
-    n_items, n_models, n_labels = len(panel.stimuli), len(panel.models), len(panel.labels)
-    spreads, agreement, people = [], [], []
-    for measure in measures:
-        rows = (measure.models - measure.among).reshape(n_models * n_labels, -1)
-        spreads.append(spread_of(rows, draws, n_items, confidence))
-        agreement.append(measure.models[:, :, 0].ravel())
-        people.append(measure.among[:, :, 0].ravel())
+
+def _by_label(
+    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
+) -> Estimates:
+    shape = (len(panel.models) * len(panel.labels), -1)
     shared = np.array(
         [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in panel.parts]
     ).T.ravel()
-    k = len(measures)
-    columns = columns_of(spreads)
-    table = Estimates.build(
+    table = spread_table(
+        measures,
+        [crossed_spread((m.models - m.among).reshape(shape), draws, confidence) for m in measures],
+        draws,
         {
-            "measure": [m.name for m in measures for _ in range(n_models * n_labels)],
-            "rater": [name for name in panel.models for _ in panel.labels] * k,
-            "label": list(panel.labels) * (n_models * k),
+            "rater": [name for name in panel.models for _ in panel.labels],
+            "label": list(panel.labels) * len(panel.models),
         },
-        **columns,
-        method=[
-            f"{_method(m)}, models less people{method_of(draws)}"
-            for m in measures
-            for _ in range(n_models * n_labels)
-        ],
-        resampled=spreads[0].resampled,
-        n_items=np.tile(shared, k),
+        lambda measure: f"{_method(measure)}, models less people",
+        n_people=panel.n_people,
+        n_items=shared,
         n_raters=panel.n_people,
-        n_ratings=np.tile(shared, k),
-        status=[
-            "ok" if ok else "undefined: one answer throughout" for ok in ~np.isnan(columns["value"])
+        n_ratings=shared,
+        status=lambda _, spread: [
+            "undefined: one answer throughout" if none else "ok" for none in np.isnan(spread.value)
         ],
     )
     frame = table.frame.with_columns(
-        pl.Series("agreement", np.concatenate(agreement)),
-        pl.Series("people", np.concatenate(people)),
+        pl.Series("agreement", np.concatenate([m.models[:, :, 0].ravel() for m in measures])),
+        pl.Series("people", np.concatenate([m.among[:, :, 0].ravel() for m in measures])),
     )
     return Estimates.of(frame, table.keys)
 
 
 def _method(measure: Measure) -> str:
     return measure.method("", "all people but one" if measure.name == "spearman" else "the people")
-
-
-def _status(measures: Sequence[Measure], values: Floats, panel: Panel) -> list[str]:
-    parts = np.split(values, len(measures))
-    return [
-        text
-        for measure, part in zip(measures, parts, strict=True)
-        for text in measure.status(part, panel.n_people)
-    ]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
@@ -374,42 +374,48 @@ def alt_test_of(
     """Do the test on a panel that is arranged already."""
     chosen = _score(panel, score)
     _check(epsilon, alpha, items, min_people, min_items)
-    frames, winning, advantage, wins, tested, counts, status = [], [], [], [], [], [], []
+    unit = "stimuli" if items == "stimuli" else "items"
+    why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
+    if panel.unmapped:
+        why = "undefined: models and people have no common scale"
+    frames, rows = [], []
     for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
-        frame = _against_people(panel, duels, epsilon, alpha, min_items)
-        known = frame.filter(pl.col("status") == "ok")
-        enough = known.height >= min_people
-        frames.append(frame.insert_column(0, pl.Series("rater", [panel.models[f]] * frame.height)))
-        won = int(known["wins"].sum())
-        wins.append(won)
-        tested.append(known.height)
-        winning.append(won / known.height if enough else math.nan)
-        advantage.append(float(known["advantage"].to_numpy().mean()) if enough else math.nan)
-        counts.append(panel.counts(f))
-        unit = "stimuli" if items == "stimuli" else "items"
-        why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
-        if panel.unmapped:
-            why = "undefined: models and people have no common scale"
-        status.append("ok" if enough else why)
-    table = Estimates.build(
-        {"rater": panel.models},
-        value=winning,
+        people = _against_people(panel, duels, epsilon, alpha, min_items)
+        frames.append(
+            people.insert_column(0, pl.Series("rater", [panel.models[f]] * people.height))
+        )
+        known = people.filter(pl.col("status") == "ok")
+        enough, won = known.height >= min_people, int(known["wins"].sum())
+        rate = won / known.height if enough else math.nan
+        n_items, n_ratings = panel.counts(f)
+        rows.append(
+            {
+                "rater": panel.models[f],
+                "value": rate,
+                "n_items": n_items,
+                "n_raters": known.height,
+                "n_ratings": n_ratings,
+                "status": "ok" if enough else why,
+                "passed": rate >= PASSED if enough else None,
+                "advantage": float(known["advantage"].to_numpy().mean()) if enough else math.nan,
+                "wins": won,
+                "n_people": known.height,
+                "epsilon": epsilon,
+            }
+        )
+    frame = Estimates.of_rows(
+        rows,
+        ("rater",),
+        {
+            "passed": pl.Boolean,
+            "advantage": pl.Float64,
+            "wins": pl.Int64,
+            "n_people": pl.Int64,
+            "epsilon": pl.Float64,
+        },
         method=f"winning rate in the alternative-annotator test, {_WORDS[chosen]}, "
         f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",
-        n_items=[n for n, _ in counts],
-        n_raters=tested,
-        n_ratings=[cells for _, cells in counts],
-        status=status,
-    )
-    rate = np.array(winning)
-    passed = [None if math.isnan(value) else bool(value >= PASSED) for value in rate]
-    frame = table.frame.with_columns(
-        pl.Series("passed", passed, dtype=pl.Boolean),
-        pl.Series("advantage", advantage, dtype=pl.Float64),
-        pl.Series("wins", wins, dtype=pl.Int64),
-        pl.Series("n_people", tested, dtype=pl.Int64),
-        pl.Series("epsilon", [epsilon] * len(wins), dtype=pl.Float64),
-    )
+    ).frame
     tables = (
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
         Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
@@ -433,8 +439,7 @@ def _score(panel: Panel, score: Score | None) -> Score:
         if kind == "binary":
             return "jaccard" if len(panel.labels) > 1 else "accuracy"
         return "rmse"
-    if score not in get_args(Score):
-        raise unknown_name("score", str(score), get_args(Score))
+    check_choice("score", score, get_args(Score))
     if score == "rmse" and kind == "nominal":
         raise InputError(f"score 'rmse' needs numbers; the answers are {panel.scale}")
     if score == "jaccard" and kind != "binary":
@@ -447,8 +452,7 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
         raise InputError(f"epsilon {epsilon!r}: expected a number from 0 to below 1, such as 0.2")
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha!r}: expected a rate between 0 and 1, such as 0.05")
-    if items not in get_args(Items):
-        raise unknown_name("items", str(items), get_args(Items))
+    check_choice("items", items, get_args(Items))
     if min_people < 2:
         raise InputError(f"min_people {min_people}: expected 2 or more, so that somebody is left")
     if min_items < 2:

@@ -9,22 +9,25 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import (
+    CrossedDraws,
+    DrawnTarget,
+    check_confidence,
+    crossed_spread,
+    draw_crossed,
+)
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.bootstrap import (
-    Draws,
-    Resample,
-    columns_of,
-    draw,
+from affectlab.evaluation.human_alignment.measures import (
+    Measure,
     mean_of_defined,
-    spread_of,
+    measures_of,
+    spread_table,
 )
-from affectlab.evaluation.human_alignment.measures import Measure, measures_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 
-__all__ = ["HumanCeiling", "ceiling_of", "human_ceiling", "method_of"]
+__all__ = ["HumanCeiling", "ceiling_of", "human_ceiling"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +77,7 @@ def human_ceiling(
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: DrawnTarget = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> HumanCeiling:
@@ -93,8 +96,8 @@ def human_ceiling(
         Labels that are left out.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample
-        ``"both"`` draws stimuli and people, ``"units"`` stimuli, ``"raters"`` people. For a single
+    target
+        What intervals are about: other stimuli and other people, or one of these. For a single
         person, people are always the others.
     confidence
         Coverage of the intervals, in (0, 1).
@@ -129,12 +132,12 @@ def human_ceiling(
     """
     check_confidence(confidence)
     panel = panel_of(ratings, exclude=exclude, alone=True)
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     return ceiling_of(panel, measures_of(panel, draws), draws, confidence)
 
 
 def ceiling_of(
-    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
 ) -> HumanCeiling:
     """Sum up what was measured of people."""
     n_items = len(panel.stimuli)
@@ -144,10 +147,10 @@ def ceiling_of(
         own += np.bincount(part.person, minlength=panel.n_people)
     means, singles, about = [], [], []
     for measure in measures:
-        mean = spread_of(mean_of_defined(measure.people)[None], draws, n_items, confidence)
+        mean = crossed_spread(mean_of_defined(measure.people)[None], draws, confidence)
         rows = mean_of_defined(measure.persons, axis=1)
         # A person who is not drawn meets no panel without them: a third of the replicates.
-        each = spread_of(rows, draws, n_items, confidence, most_undefined=0.75).clipped()
+        each = crossed_spread(rows, draws, confidence, most_undefined=0.75).clipped()
         means.append(mean.clipped())
         singles.append(each)
         known = each.value[~np.isnan(each.value)]
@@ -160,43 +163,29 @@ def ceiling_of(
                 "best": panel.people[best] if known.size else None,
             }
         )
-    whole = Estimates.build(
-        {"measure": [measure.name for measure in measures]},
-        **columns_of(means),
-        method=[f"{_method(m)}, mean over people and labels{method_of(draws)}" for m in measures],
-        resampled=means[0].resampled,
+    whole = spread_table(
+        measures,
+        means,
+        draws,
+        {},
+        lambda measure: f"{_method(measure)}, mean over people and labels",
+        n_people=panel.n_people,
         n_items=n_items,
         n_raters=panel.n_people,
         n_ratings=n_answers,
-        status=[
-            text
-            for measure, mean in zip(measures, means, strict=True)
-            for text in measure.status(mean.value, panel.n_people)
-        ],
     )
     schema = {"min": pl.Float64, "max": pl.Float64, "sd": pl.Float64, "best": pl.String}
     frame = whole.frame.hstack(pl.DataFrame(about, schema=schema))
-    k = len(measures)
-    people = Estimates.build(
-        {
-            "measure": [measure.name for measure in measures for _ in panel.people],
-            "rater": list(panel.people) * k,
-        },
-        **columns_of(singles),
-        method=[
-            f"{_method(m)}, mean over labels{method_of(draws)}"
-            for m in measures
-            for _ in panel.people
-        ],
-        resampled=singles[0].resampled,
+    people = spread_table(
+        measures,
+        singles,
+        draws,
+        {"rater": panel.people},
+        lambda measure: f"{_method(measure)}, mean over labels",
+        n_people=panel.n_people,
         n_items=n_items,
         n_raters=max(panel.n_people - 1, 0),
-        n_ratings=np.tile(own, k),
-        status=[
-            text
-            for measure, single in zip(measures, singles, strict=True)
-            for text in measure.status(single.value, panel.n_people)
-        ],
+        n_ratings=own,
     )
     caption = "People left out one by one, against the other people."
     tables = (
@@ -208,11 +197,3 @@ def ceiling_of(
 
 def _method(measure: Measure) -> str:
     return measure.method(" of a person", "the other people")
-
-
-def method_of(draws: Draws) -> str:
-    """Say how intervals were found."""
-    if not draws.n_boot:
-        return ""
-    what = {"both": "stimuli and people", "units": "stimuli", "raters": "people"}[draws.resample]
-    return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"

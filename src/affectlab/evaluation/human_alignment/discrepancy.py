@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import (
+    CrossedDraws,
+    DrawnTarget,
+    check_confidence,
+    crossed_spread,
+    draw_crossed,
+)
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.bootstrap import Draws, Resample, draw, spread_of
-from affectlab.evaluation.human_alignment.ceiling import method_of
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
+from affectlab.evaluation.human_alignment.measures import method_of
+from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 
@@ -34,7 +40,7 @@ def discrepancy(
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: DrawnTarget = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -50,7 +56,7 @@ def discrepancy(
         As for :func:`alignment`; models keep their fractions.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample, confidence, seed
+    target, confidence, seed
         As for :func:`alignment`.
 
     Returns
@@ -84,37 +90,30 @@ def discrepancy(
         raise InputError(panel.unmapped)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
-    parts = _side_by_side(panel, draws)
-    n_models = len(panel.models)
-    rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
-    spread = spread_of(rows, draws, len(panel.stimuli), confidence)
-    shared = [part.n_items[f] for f in range(n_models) for part in parts]
-    import polars as pl
+    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
+    parts = panel.of_each_label(lambda part: _of_label(part, draws))
 
-    table = Estimates.build(
+    def of_parts(name: str) -> Any:
+        """Put what there is of every label together: one entry for each model and label."""
+        each = np.stack([getattr(part, name) for part in parts], axis=1)
+        return each.reshape(len(panel.models) * len(parts), *each.shape[2:])
+
+    spread = crossed_spread(of_parts("rows"), draws, confidence)
+    shared = of_parts("n_items")
+    frame = Estimates.build(
         {
             "rater": [name for name in panel.models for _ in panel.labels],
             "label": list(panel.labels) * len(panel.models),
         },
-        value=spread.value,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **spread.columns,
         method=f"mean of people less that of the model{method_of(draws)}",
         resampled=spread.resampled,
         n_items=shared,
         n_raters=panel.n_people,
-        n_ratings=[part.n_answers[f] for f in range(n_models) for part in parts],
+        n_ratings=of_parts("n_answers"),
         status=["ok" if n else "undefined: no common stimuli" for n in shared],
-    )
-    means = {
-        "mean_people": [part.mean_people[f] for f in range(n_models) for part in parts],
-        "mean_model": [part.mean_model[f] for f in range(n_models) for part in parts],
-    }
-    frame = table.frame.with_columns(
-        pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
-    )
+        extra={name: of_parts(name) for name in ("mean_people", "mean_model")},
+    ).frame
     columns = (
         Key("rater", "model"),
         Key("label"),
@@ -130,7 +129,7 @@ def discrepancy(
         "discrepancies",
         of="discrepancy",
         title="By how much people rate higher than models, per label",
-        description=f"{len(panel.labels)} labels, {n_models} models.",
+        description=f"{len(panel.labels)} labels, {len(panel.models)} models.",
         options={"value_name": "people less model"},
     )
     return Estimates(
@@ -169,23 +168,7 @@ class _Differences:
     """Answers of people to them, shape (models,)."""
 
 
-def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
-    """Compute all labels, one core each."""
-    from threadpoolctl import threadpool_limits
-
-    from affectlab.core.compiled import in_threads
-
-    found: dict[int, _Differences] = {}
-
-    def one_label(k: int) -> None:
-        found[k] = _of_label(panel.parts[k], draws)
-
-    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
-        in_threads(one_label, range(len(panel.parts)))
-    return [found[k] for k in range(len(panel.parts))]
-
-
-def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
+def _of_label(part: LabelPanel, draws: CrossedDraws) -> _Differences:
     """Sum what the drawn people say of each stimulus once, for all models."""
     answered = (~np.isnan(part.exact)).astype(np.float64)
     own = np.nan_to_num(part.exact)
@@ -197,7 +180,7 @@ def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
     out = np.empty((len(own), draws.n_rows))
     for first in range(0, draws.n_rows, _ROWS):
         rows = slice(first, first + _ROWS)
-        copies, weights = draws.people[rows].astype(np.float64), draws.items[rows]
+        copies, weights = draws.raters[rows].astype(np.float64), draws.stimuli[rows]
         total, n_drawn = copies @ values, copies @ counts
         total *= weights
         n_drawn *= weights

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.bootstrap import Draws
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel
 
 __all__ = [
@@ -73,25 +73,13 @@ class _Raters:
         return table
 
 
-def kappas(panel: Panel, draws: Draws) -> list[Agreements]:
-    """Compute kappa on every label, labels side by side."""
-    from threadpoolctl import threadpool_limits
-
-    from affectlab.core.compiled import in_threads
-
-    found: dict[int, Agreements] = {}
-
-    def one_label(k: int) -> None:
-        found[k] = kappa_of_label(panel, panel.parts[k], draws)
-
+def kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
+    """Compute kappa on every label."""
     draws.prepare()
-    # Labels side by side on one core each are faster than each matrix product on all cores.
-    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
-        in_threads(one_label, range(len(panel.parts)))
-    return [found[k] for k in range(len(panel.parts))]
+    return panel.of_each_label(lambda part: kappa_of_label(panel, part, draws))
 
 
-def kappa_of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
+def kappa_of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:
     """Compute the agreement of models with people and of people with people on one label.
 
     A pair of people counts with the product of their numbers of copies, and a person never meets
@@ -104,7 +92,7 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
     models, among = np.full((n_models, rows), np.nan), np.full((n_models, rows), np.nan)
     people, persons = np.full(rows, np.nan), np.full((part.n_people, rows), np.nan)
     beside = np.full((n_models, part.n_people), np.nan)
-    copies = np.ascontiguousarray(draws.people.T, dtype=np.float64)
+    copies = np.ascontiguousarray(draws.raters.T, dtype=np.float64)
     first, second = np.triu_indices(part.n_people, 1)
     for g, answered in enumerate(sets):
         judged = np.flatnonzero(of_model == g)
@@ -332,12 +320,12 @@ def _gap(part: LabelPanel) -> float | None:
     return float((1 / shared).mean() - (1 / size[size > 0]).mean())
 
 
-def pooled_kappas(panel: Panel, draws: Draws) -> list[Agreements]:
+def pooled_kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
     """Compute pooled kappa on every label."""
     return [_of_label(panel, part, draws) for part in panel.parts]
 
 
-def _of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
+def _of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:
     sets, of_model = part.sets
     rows, n_models = draws.n_rows, of_model.size
     models, among = np.full((n_models, rows), np.nan), np.full((n_models, rows), np.nan)
@@ -362,7 +350,7 @@ def _of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
 
 
 def _disagreement(
-    panel: Panel, part: LabelPanel, draws: Draws, used: np.ndarray, judged: Floats
+    panel: Panel, part: LabelPanel, draws: CrossedDraws, used: np.ndarray, judged: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Mean disagreement, observed and by chance: shapes (2, rows), (2, rows, k) and (2, rows, k).
 
@@ -383,7 +371,7 @@ def _disagreement(
     else:
         levels = np.union1d(value, judged)
         sides = [((value == k).astype(np.float64), (judged == k) * 1.0) for k in levels]
-    weights = np.ascontiguousarray(draws.items[:, used])
+    weights = np.ascontiguousarray(draws.stimuli[:, used])
     rows = draws.n_rows
     shapes = (2, rows), (2, rows, part.n_people), (2, rows, len(judged))
     totals = tuple(np.zeros(shape) for shape in shapes)
@@ -393,7 +381,7 @@ def _disagreement(
         for own, theirs in sides:
             found = [np.empty((2, where.stop - where.start, *shape[2:])) for shape in shapes]
             pooled_disagreement(
-                start, person, own, theirs, weights[where], draws.people[where], *found
+                start, person, own, theirs, weights[where], draws.raters[where], *found
             )
             for total, one in zip(totals, found, strict=True):
                 total[:, where] += one

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import CrossedDraws, Spread
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.bootstrap import Draws, mean_of_defined
 from affectlab.evaluation.human_alignment.kappa import (
     LEAST_SHARED,
     Agreements,
@@ -19,7 +21,14 @@ from affectlab.evaluation.human_alignment.kappa import (
 from affectlab.evaluation.human_alignment.panel import Panel
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
-__all__ = ["Measure", "MeasureName", "measures_of"]
+__all__ = [
+    "Measure",
+    "MeasureName",
+    "mean_of_defined",
+    "measures_of",
+    "method_of",
+    "spread_table",
+]
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
 
@@ -96,7 +105,7 @@ class Measure:
         return mean_of_defined(kept, axis=2)
 
 
-def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
+def measures_of(panel: Panel, draws: CrossedDraws) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, the one that decides first.
 
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
@@ -121,7 +130,7 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def _spearman(panel: Panel, draws: Draws) -> Measure:
+def _spearman(panel: Panel, draws: CrossedDraws) -> Measure:
     from threadpoolctl import threadpool_limits
 
     # Replicates are computed side by side already, each with a small matrix product.
@@ -142,4 +151,69 @@ def _measure(
         persons=np.stack([part.persons for part in parts], axis=1),
         beside=np.stack([part.beside for part in parts], axis=2),
         pooled=pooled,
+    )
+
+
+def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
+    """Mean over an axis of the values that are defined."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=axis)
+    total = np.where(defined, values, 0.0).sum(axis=axis)
+    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return mean
+
+
+def method_of(draws: CrossedDraws) -> str:
+    """Say how intervals were found."""
+    if not draws.n_boot:
+        return ""
+    what = {"both": "stimuli and people", "stimuli": "stimuli", "raters": "people"}[draws.target]
+    return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"
+
+
+def spread_table(
+    measures: Sequence[Measure],
+    spreads: Sequence[Spread],
+    draws: CrossedDraws,
+    keys: Mapping[str, Sequence[str]],
+    method: Callable[[Measure], str],
+    *,
+    n_people: int,
+    n_raters: int,
+    status: Callable[[Measure, Spread], Sequence[str]] | None = None,
+    **counts: Any,
+) -> Estimates:
+    """Put the values of several measures into one table.
+
+    Parameters
+    ----------
+    spreads
+        Of each measure, with one value for each row of `keys`.
+    method
+        What a measure computed, in words; how its interval came about follows.
+    status
+        Why values are not defined; by default as the measure says, of so many people.
+    counts
+        Items and ratings of each row, the same for all measures.
+    """
+    size = spreads[0].value.size
+    n = len(measures)
+    if status is None:
+
+        def status(measure: Measure, spread: Spread) -> Sequence[str]:
+            return measure.status(spread.value, n_people)
+
+    both = list(zip(measures, spreads, strict=True))
+    return Estimates.build(
+        {"measure": [measure.name for measure in measures for _ in range(size)]}
+        | {name: list(given) * n for name, given in keys.items()},
+        **{
+            name: np.concatenate([one.columns[name] for one in spreads])
+            for name in spreads[0].columns
+        },
+        method=[f"{method(one)}{method_of(draws)}" for one in measures for _ in range(size)],
+        resampled=spreads[0].resampled,
+        n_raters=n_raters,
+        status=[text for measure, spread in both for text in status(measure, spread)],
+        **{name: np.tile(given, n) if np.ndim(given) else given for name, given in counts.items()},
     )

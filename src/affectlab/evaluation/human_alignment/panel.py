@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,9 @@ class LabelPanel:
         return np.stack(rows), of_model
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True)
 class Panel:
     """Everything that is compared."""
@@ -106,6 +110,25 @@ class Panel:
     """What was done to the answers of people and models, in words."""
     unmapped: str = ""
     """Why the answers of models cannot be put on the scale of people; empty where they can."""
+
+    def of_each_label(self, function: Callable[[LabelPanel], Made]) -> list[Made]:
+        """Compute something of every label, labels side by side.
+
+        On one core each they are faster than each matrix product on all cores.
+        """
+        from threadpoolctl import threadpool_limits
+
+        from affectlab.core.compiled import in_threads
+
+        made: dict[int, Made] = {}
+
+        def one_label(k: int) -> None:
+            made[k] = function(self.parts[k])
+
+        places = range(len(self.parts))
+        with threadpool_limits(1 if len(places) > 1 else None, user_api="blas"):
+            in_threads(one_label, places)
+        return [made[k] for k in places]
 
     @property
     def n_people(self) -> int:

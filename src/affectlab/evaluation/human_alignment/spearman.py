@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.bootstrap import Draws
 from affectlab.evaluation.human_alignment.kappa import Agreements
 from affectlab.evaluation.human_alignment.panel import LabelPanel
 
@@ -24,7 +24,7 @@ _ROWS = 64
 """Replicates that one task computes."""
 
 
-def spearman_of_label(part: LabelPanel, draws: Draws) -> Agreements:
+def spearman_of_label(part: LabelPanel, draws: CrossedDraws) -> Agreements:
     """Correlate models, and people, with the median of all people but one, on one label.
 
     A person meets the median of the others; a model meets the same medians on the same stimuli,
@@ -34,7 +34,7 @@ def spearman_of_label(part: LabelPanel, draws: Draws) -> Agreements:
     """
     own, models = _correlations(part, draws)
     _, of_model = part.sets
-    weight = draws.people.astype(np.float64)
+    weight = draws.raters.astype(np.float64)
     # A person without a correlation of their own (one answer throughout) is no comparison.
     paired = np.isnan(own[:, :, of_model]) | np.isnan(models)
     theirs = np.where(paired, np.nan, own[:, :, of_model])
@@ -58,7 +58,7 @@ def _mean(values: Floats, weight: Floats) -> Floats:
     return mean
 
 
-def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
+def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats]:
     """Correlations of each person, by set of stimuli, and of each model with each panel."""
     from affectlab.core.compiled import in_threads
     from affectlab.evaluation.human_alignment.spearman_kernels import (
@@ -74,8 +74,8 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
     models = np.full((rows, part.n_people, of_model.size), np.nan)
     tasks = _tasks(rows)
     level, n_levels, regular = _levels(value)
-    largest = np.bincount(part.item).max(initial=0) * int(draws.people.max(initial=1))
-    largest = min(largest, int(draws.people.sum(axis=1).max(initial=1)))
+    largest = np.bincount(part.item).max(initial=0) * int(draws.raters.max(initial=1))
+    largest = min(largest, int(draws.raters.sum(axis=1).max(initial=1)))
     in_bytes = regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN
     if in_bytes and part.whole:
         shape = (part.n_people, int(part.rated.sum()))
@@ -88,59 +88,32 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
         return own, models
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
+    own_answers: tuple[Any, ...] = (start, item, level, n_levels)
+    kernel: Any = correlate_any
     if in_bytes:
-        words = _words(level, n_levels)
-
-        def in_words(where: slice) -> None:
-            correlate_words(
-                start,
-                item,
-                words,
-                level,
-                n_levels,
-                of_model,
-                answered,
-                order,
-                last,
-                draws.items[where],
-                draws.people[where],
-                own[where],
-                models[where],
-            )
-
-        in_threads(in_words, tasks)
-        return own, models
-    by_value = np.lexsort((part.value, part.item))
-    cell = np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64)
-    person = part.person[by_value].astype(np.int32)
-    ordered = np.ascontiguousarray(part.value[by_value])
-
-    def anyhow(where: slice) -> None:
-        correlate_any(
-            cell,
-            person,
-            ordered,
-            start,
-            item,
-            level,
-            n_levels,
-            of_model,
-            answered,
-            order,
-            last,
-            draws.items[where],
-            draws.people[where],
-            own[where],
-            models[where],
+        own_answers = (start, item, _words(level, n_levels), level, n_levels)
+        kernel = correlate_words
+    else:
+        by_value = np.lexsort((part.value, part.item))
+        own_answers = (
+            np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64),
+            part.person[by_value].astype(np.int32),
+            np.ascontiguousarray(part.value[by_value]),
+            *own_answers,
         )
 
-    in_threads(anyhow, tasks)
+    def some_rows(where: slice) -> None:
+        drawn = draws.stimuli[where], draws.raters[where]
+        of_models = (of_model, answered, order, last)
+        kernel(*own_answers, *of_models, *drawn, own[where], models[where])
+
+    in_threads(some_rows, tasks)
     return own, models
 
 
 def _correlate_set(
     part: LabelPanel,
-    draws: Draws,
+    draws: CrossedDraws,
     answered: Bools,
     judged: Ints,
     code: Codes,
@@ -158,7 +131,7 @@ def _correlate_set(
     steps = np.arange(n_levels - 1, dtype=code.dtype)
     reached = (level[:, None] <= steps[:, None]).astype(np.uint8)
     order, last = _order(part.models[np.ix_(judged, kept)])
-    weights = draws.items if kept.size == part.n_items else draws.items[:, kept]
+    weights = draws.stimuli if kept.size == part.n_items else draws.stimuli[:, kept]
 
     def some_rows(where: slice) -> None:
         size = where.stop - where.start
@@ -170,7 +143,7 @@ def _correlate_set(
             order,
             last,
             weights[where],
-            draws.people[where],
+            draws.raters[where],
             alone,
             found,
         )

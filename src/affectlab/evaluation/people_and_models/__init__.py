@@ -22,7 +22,7 @@ from affectlab.evaluation.people_and_models.sides import (
     Sides,
     check_models,
     people_of,
-    row_column,
+    shared_attribute,
     sides,
 )
 
@@ -43,7 +43,7 @@ __all__ = [
     "panel_of",
     "people_of",
     "present",
-    "row_column",
     "scale_map",
+    "shared_attribute",
     "sides",
 ]

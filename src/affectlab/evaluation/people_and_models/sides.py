@@ -13,7 +13,7 @@ from affectlab.core.words import option, shown
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.scales import said_by_label
 
-__all__ = ["Sides", "check_models", "people_of", "row_column", "sides"]
+__all__ = ["Sides", "check_models", "people_of", "shared_attribute", "sides"]
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
@@ -95,17 +95,37 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     return Sides(people, judged)
 
 
-def row_column(ratings: Ratings, name: str) -> pl.Series | None:
-    """Find a column of the answers, or an attribute of raters or stimuli, one entry per row."""
-    if name in ratings.frame.columns:
-        return ratings.frame[name]
-    for table, code in (
-        (ratings.raters, ratings.rater_code),
-        (ratings.stimuli, ratings.stimulus_code),
-    ):
-        if name in table.columns:
-            return table[name].gather(code.astype(np.int64))
-    return None
+def shared_attribute(
+    key: str, names: Sequence[str], tables: Sequence[pl.DataFrame], name: str
+) -> pl.Series | None:
+    """Find an attribute of raters or stimuli, in the order of their names.
+
+    Parameters
+    ----------
+    key
+        Column of the names, ``"rater"`` or ``"stimulus"``.
+    names
+        Whose values are wanted.
+    tables
+        Where they may stand; what is missing in one is taken from the next.
+    name
+        The attribute.
+
+    Returns
+    -------
+    Its values; None where no table has it.
+    """
+    import polars as pl
+
+    holding = [table for table in tables if name in table.columns]
+    if not holding or name == key:
+        return None
+    column = pl.DataFrame({key: names}, schema={key: pl.String})
+    parts = [f"{at}" for at, _ in enumerate(holding)]
+    for part, table in zip(parts, holding, strict=True):
+        values = table.select(pl.col(key).cast(pl.String), pl.col(name).alias(part))
+        column = column.join(values, on=key, how="left", maintain_order="left")
+    return column.select(pl.coalesce(parts).alias(name))[name]
 
 
 def people_of(ratings: Ratings) -> Ratings:

@@ -27,7 +27,6 @@ from affectlab.evaluation.preference.metrics import (
 from affectlab.evaluation.preference.preferences import Preferences, preferences
 from affectlab.evaluation.preference.reaction_pairs import reaction_pairs
 from affectlab.evaluation.preference.scale import PreferenceScale, preference_scale
-from affectlab.evaluation.preference.separation import metric_sees_preference
 from affectlab.evaluation.preference.verdicts import preference_verdicts
 
 __all__ = [
@@ -50,7 +49,6 @@ __all__ = [
     "logit_interval",
     "machine_of",
     "metric_scores",
-    "metric_sees_preference",
     "normal_interval",
     "preference_pairs",
     "preference_scale",

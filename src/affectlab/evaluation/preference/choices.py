@@ -12,6 +12,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Ints
 from affectlab.core.words import joined
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import row_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,10 +195,10 @@ def _left(
     placed: bool,
 ) -> tuple[Ints, str]:
     """Which of the two stood on the left, from a column, or from the places themselves."""
-    column = _column(used, LEFT)
-    if column is None:
+    given = row_column(used, LEFT, stimuli_first=True)
+    if given is None:
         return (np.ones(rows.size, np.int64), sides[0]) if placed else (np.full(rows.size, -1), "")
-    found = np.full(rows.size, -1)
+    column, found = _texts(given.to_list()), np.full(rows.size, -1)
     for k, (row, system) in enumerate(zip(rows.tolist(), first.tolist(), strict=True)):
         name = column[row]
         if name is None:
@@ -212,19 +213,6 @@ def _left(
                 f"{', '.join(dict.fromkeys([*sides, *systems]))}"
             )
     return found, LEFT
-
-
-def _column(used: Ratings, name: str) -> list[str | None] | None:
-    """Give a column of the answers, or of the stimuli or raters, one value per row."""
-    for table, code in (
-        (used.frame, None),
-        (used.stimuli, used.stimulus_code),
-        (used.raters, used.rater_code),
-    ):
-        if name in table.columns:
-            column = table[name] if code is None else table[name].gather(code.astype(np.int64))
-            return _texts(column.to_list())
-    return None
 
 
 def two_systems(found: Comparisons, systems: Sequence[str] | None) -> tuple[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
@@ -22,6 +22,9 @@ __all__ = [
     "JudgedItems",
     "Unit",
     "cluster_codes",
+    "cluster_column",
+    "column_of",
+    "item_columns",
     "item_table",
     "judged_items",
     "machine_of",
@@ -74,7 +77,12 @@ class JudgedItems:
 
 
 def judged_items(
-    choices: Choices, *, system: str | None = None, unit: Unit = "item"
+    choices: Choices,
+    *,
+    system: str | None = None,
+    unit: Unit = "item",
+    good: Collection[str] | None = None,
+    poor: Collection[str] | None = None,
 ) -> JudgedItems:
     """Say which items are good and which are poor, after Socratis (2023), section 4.
 
@@ -90,11 +98,13 @@ def judged_items(
         The system that is judged; by default the one called model or machine.
     unit
         ``"item"``: the verdict of each item; ``"vote"``: each judge's choice.
+    good, poor
+        Verdicts that count as good, and as poor, in place of these.
 
     Raises
     ------
     InputError
-        If the system is not told, or no item is good, or none poor.
+        If the system is not told, no item is good, or none poor, or a verdict is both.
 
     Examples
     --------
@@ -102,8 +112,7 @@ def judged_items(
     >>> found.n_good, found.n_poor, found.aside
     (2, 1, {'neither': 1})
     """
-    if unit not in ("item", "vote"):
-        raise unknown_name("unit", str(unit), ("item", "vote"))
+    check_choice("unit", unit, ("item", "vote"))
     items, said, weight, systems = _rows(choices, unit)
     name = machine_of(systems, system)
     others = sorted(set(systems) - {name})
@@ -111,22 +120,28 @@ def judged_items(
         raise InputError(
             f"the choices name {joined(map(repr, systems))}; expected {name!r} and one other system"
         )
-    good = np.array([verdict == name or is_both(verdict) for verdict in said], dtype=bool)
-    poor = np.array([verdict == others[0] for verdict in said], dtype=bool)
+    accepted = {name, *filter(is_both, said)} if good is None else set(good)
+    rejected = {others[0]} if poor is None else set(poor)
+    if accepted & rejected:
+        raise InputError(f"verdict {min(accepted & rejected)!r} is both good and poor")
+    is_good, is_poor = (
+        np.array([verdict in side for verdict in said], dtype=bool) for side in (accepted, rejected)
+    )
     aside: dict[str, int] = {}
-    for k in np.flatnonzero(~(good | poor)).tolist():
+    for k in np.flatnonzero(~(is_good | is_poor)).tolist():
         aside[said[k]] = aside.get(said[k], 0) + int(weight[k])
-    for side, of in ((good, "good"), (poor, "poor")):
-        if not weight[side].sum():
+    for marks, of, wanted in ((is_good, "good", accepted), (is_poor, "poor", rejected)):
+        if not weight[marks].sum():
+            named = joined(map(repr, sorted(wanted)), "or")
             raise InputError(
-                f"no {unit} is {of}, since people chose {name if of == 'good' else others[0]!r}"
-                f"{' or both' if of == 'good' else ''} on none; expected some good and poor ones"
+                f"no {unit} is {of}, since people chose {named} on none; expected some good and "
+                "poor ones"
             )
-    kept = np.flatnonzero(good | poor)
+    kept = np.flatnonzero(is_good | is_poor)
     return JudgedItems(
         items=tuple(items[k] for k in kept),
         verdict=tuple(said[k] for k in kept),
-        good=good[kept],
+        good=is_good[kept],
         weight=weight[kept],
         system=name,
         other=others[0],
@@ -184,6 +199,48 @@ def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
     )
     said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
     return made.drop(said).join(stimuli, on="stimulus", how="left")
+
+
+def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
+    """Give columns of the table of items by name and item; what is empty is an empty text."""
+    if given is None:
+        return {}
+    items = item_table(given)
+    if "item" not in items.columns:
+        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
+    names = items["item"].cast(pl.String).to_list()
+    if len(set(names)) < len(names):
+        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
+        raise InputError(f"items: {twice!r} has two rows; expected one for each")
+    return {
+        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
+        for column in items.columns
+        if column != "item" and not items[column].dtype.is_nested()
+    }
+
+
+def column_of(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
+    """Give one of the columns of items.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in columns:
+        known = ", ".join(sorted(columns)[:12]) or "no column"
+        raise InputError(
+            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
+            f"table of items, which have: {known}"
+        )
+    return columns[name]
+
+
+def cluster_column(columns: Mapping[str, dict[str, str]], cluster: str | None) -> str | None:
+    """Name the column that says which items belong together; ``"auto"``: ``pair``, if there."""
+    if cluster == "auto":
+        return PAIR if PAIR in columns else None
+    return cluster
 
 
 def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.evaluation.people_and_models import judged_runs, sides
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
@@ -59,8 +59,7 @@ def top_labels(
     >>> top_labels(r, k=2).select("label", "value").rows()
     [('joy', 4.5), ('awe', 3.5)]
     """
-    if by not in ("stimulus", "rater"):
-        raise unknown_name("by", str(by), ("stimulus", "rater"))
+    check_choice("by", by, ("stimulus", "rater"))
     if k < 1:
         raise InputError(f"k {k}: expected at least one label")
     require_order(ratings, "the choice of the highest labels")

@@ -13,8 +13,11 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import joined
+from affectlab.evaluation.differences import labels_as_metrics
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import answers_of, require_order
 
-__all__ = ["MetricScores", "metric_scores"]
+__all__ = ["MetricScores", "metric_scores", "scores_of_ratings"]
 
 _NEEDED = ("item", "metric", "score")
 _SYSTEM = "system"
@@ -30,6 +33,12 @@ class MetricScores:
     """Shape (items, metrics), ``nan`` where a metric says nothing of an item."""
     columns: dict[str, tuple[str, ...]]
     """Other columns that say one thing per item, such as ``emotion`` and ``source``."""
+
+    def by_item(self) -> dict[str, dict[str, str]]:
+        """Give the other columns by name and item."""
+        return {
+            name: dict(zip(self.items, texts, strict=True)) for name, texts in self.columns.items()
+        }
 
 
 def metric_scores(
@@ -92,7 +101,16 @@ def metric_scores(
         )
     values = np.full((len(items), len(metrics)), np.nan)
     values[at_item, at_metric] = score
-    return MetricScores(items, metrics, values, _item_columns(frame, len(items), at_item))
+    return MetricScores(items, metrics, values, _item_columns(frame))
+
+
+def scores_of_ratings(models: Ratings) -> MetricScores:
+    """Take each rater, or label, as a metric, and stimuli as items."""
+    require_order(models, "the area under the curve")
+    answers = answers_of(labels_as_metrics(models) if models.has_labels else models)
+    values = np.full((len(answers.units), len(answers.raters)), np.nan)
+    values[answers.unit, answers.rater] = answers.value
+    return MetricScores(answers.units, answers.raters, values, {})
 
 
 def _frame(source: Any) -> tuple[str, pl.DataFrame]:
@@ -147,20 +165,17 @@ def _numbers(name: str, column: pl.Series) -> Floats:
     return values
 
 
-def _item_columns(
-    frame: pl.DataFrame, n_items: int, at_item: np.ndarray
-) -> dict[str, tuple[str, ...]]:
+def _item_columns(frame: pl.DataFrame) -> dict[str, tuple[str, ...]]:
     """Columns that hold one text for each item; what differs between metrics is about metrics."""
-    found = {}
-    for column in frame.columns:
-        if column in (*_NEEDED, _SYSTEM) or frame[column].dtype.is_nested():
-            continue
-        texts = frame[column].cast(pl.String).fill_null("").to_list()
-        of: list[str | None] = [None] * n_items
-        for item, text in zip(at_item.tolist(), texts, strict=True):
-            if of[item] is not None and of[item] != text:
-                break
-            of[item] = text
-        else:
-            found[column] = tuple(text or "" for text in of)
-    return found
+    texts = frame.select(
+        pl.col("item").cast(pl.String),
+        *(
+            pl.col(name).cast(pl.String).fill_null("")
+            for name, kind in frame.schema.items()
+            if name not in (*_NEEDED, _SYSTEM) and not kind.is_nested()
+        ),
+    )
+    of_item = texts.group_by("item", maintain_order=True)
+    first, n = of_item.agg(pl.all().first()), of_item.agg(pl.all().n_unique())
+    names = [name for name in first.columns if name != "item" and (n[name] == 1).all()]
+    return {name: tuple(first[name].to_list()) for name in names}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, file_part, joined, number, percent, plural
+from affectlab.core.words import count, file_part, joined, number, option, percent, plural
 from affectlab.evaluation.preference.areas import (
     cluster_weights,
+    delong_errors,
     drawn_areas,
     edge_interval,
     error_of,
@@ -29,30 +31,33 @@ from affectlab.evaluation.preference.areas import (
     weighted_means,
 )
 from affectlab.evaluation.preference.judged_items import (
-    PAIR,
     Choices,
     JudgedItems,
     Unit,
-    item_table,
+    cluster_column,
+    column_of,
+    item_columns,
     judged_items,
 )
-from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
+from affectlab.evaluation.preference.metric_scores import (
+    MetricScores,
+    metric_scores,
+    scores_of_ratings,
+)
+from affectlab.evaluation.preference.preferences import preferences
+from affectlab.evaluation.preference.tally import Rule
 from affectlab.ratings import Ratings
+from affectlab.ratings.order import canonical
 
-__all__ = [
-    "MetricPreferences",
-    "area_rows",
-    "area_verdict",
-    "difference_rows",
-    "evaluate_preference_metrics",
-    "mean_rows",
-]
+__all__ = ["MetricPreferences", "area_verdict", "evaluate_preference_metrics"]
 
-# What a comparison of metrics with people's preferences found, as tables and in words.
-
-
+_NAN = float("nan")
 _FEW = 10
 """Groups with good, or with poor items, below which a bootstrap of them says little."""
+_MOST_GROUPS = 30
+"""Groups up to which a figure is readable."""
+_LESS = "good less poor"
+"""The row of the difference among means."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -63,30 +68,18 @@ class MetricPreferences(Result):
     """
 
     judged: JudgedItems
-    groups: Ints
-    """Code of what each row of ``judged`` belongs to, shape (rows,)."""
-    n_clusters: int
-    """Clusters that were drawn for intervals."""
-    cluster: str | None
-    """Column that says which items belong together."""
-    n_without: int
-    """Decided items (or rows of votes) without any score."""
-    margin: float | None
-    min_size: int
-    n_boot: int
-    confidence: float
 
     @property
     def areas(self) -> pl.DataFrame:
         """``metric``, ``by`` (empty for all items), ``group``, ``value`` (area under the curve, 0
-        to 1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``n_together``, ``n_good``,
-        ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
+        to 1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``se_delong``, ``p``,
+        ``n_together``, ``n_good``, ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
         return self.to_frame("areas")
 
     @property
     def means(self) -> pl.DataFrame:
-        """``metric``, ``group`` (a verdict, ``good`` or ``poor``), ``value``, ``se``, ``low``,
-        ``high``, ``n``, ``status``."""
+        """``metric``, ``group`` (a verdict, ``good``, ``poor``, or the difference of these two),
+        ``value``, ``se``, ``low``, ``high``, ``p``, ``n``, ``status``."""
         return self.to_frame("means")
 
     @property
@@ -94,106 +87,6 @@ class MetricPreferences(Result):
         """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
         ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
         return self.to_frame("differences")
-
-    def _said(self) -> tuple[str, ...]:
-        judged = self.judged
-        unit = "item" if judged.unit == "item" else "vote"
-        aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
-        said = [self._of_metric(row) for row in self._rows(self.areas) if row["by"] == ""]
-        said += [self._between(row) for row in self._rows(self.differences)]
-        for by in dict.fromkeys(self.areas["by"].to_list()):
-            if by:
-                said.append(self._by(by))
-        said.append(
-            f"{plural(judged.n_good, f'good {unit}')} ({judged.system} chosen, or both), "
-            f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
-            f"{joined(aside) if aside else 'none'}."
-        )
-        if self.n_boot and self._few_apart() < _FEW:
-            groups = f"{unit}s" if self.cluster is None and unit == "item" else "groups"
-            what = (
-                f"good or poor {groups}" if groups == "items" else "groups with good or poor ones"
-            )
-            said.append(
-                f"With fewer than {_FEW} {what} intervals are rough; take them as a sign of how "
-                "little is known."
-            )
-        if self.n_without:
-            said.append(f"{plural(self.n_without, f'decided {unit}')} without any score.")
-        return tuple(said)
-
-    @staticmethod
-    def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-        return frame.to_dicts()
-
-    def _of_metric(self, row: dict[str, Any]) -> str:
-        if row["status"] != "ok":
-            return f"{row['metric']}: {row['status']}."
-        if row["low"] != row["low"]:
-            return f"{row['metric']}: AUC {number(row['value'])}, without an interval."
-        found = (
-            f"{row['metric']}: AUC {number(row['value'])} ({number(row['low'])} to "
-            f"{number(row['high'])})"
-        )
-        said = {
-            "sees": "sees what people prefer",
-            "sees the wrong way round": "scores what people prefer lower",
-            "does not show that it sees": "does not show that it sees what people prefer; areas "
-            f"up to {number(max(row['high'], 1 - row['low']))} would fit these data",
-            "sees no more than the margin": "is within the stated margin of "
-            f"{number(self.margin, 3)} from blind",
-        }[row["verdict"]]
-        if row["verdict"].startswith("sees ") or row["verdict"] == "sees":
-            ends = (row["all_low"], row["all_high"])
-            if row["verdict"] != "sees no more than the margin" and ends[0] <= 0.5 <= ends[1]:
-                said += (
-                    f", though not with intervals that hold for all {row['n_together']} metrics at "
-                    "once"
-                )
-        return f"{found}: {said}."
-
-    def _few_apart(self) -> int:
-        """Count groups with good or with poor items, whichever are fewer."""
-        good = self.judged.good
-        return min(len(set(self.groups[side].tolist())) for side in (good, ~good))
-
-    @staticmethod
-    def _between(row: dict[str, Any]) -> str:
-        pair = f"AUC of {row['metric']} less that of {row['other']}"
-        if row["status"] != "ok":
-            return f"{pair}: {row['status']}."
-        interval = ""
-        if row["all_low"] == row["all_low"]:
-            # The verdict is read from these ends; with one difference they are its own.
-            interval = f" ({number(row['all_low'], 3)} to {number(row['all_high'], 3)}"
-            more = row["n_together"] > 1
-            interval += f", for all {row['n_together']} differences at once)" if more else ")"
-        return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
-
-    def _by(self, by: str) -> str:
-        rows = [row for row in self._rows(self.areas) if row["by"] == by]
-        groups = list(dict.fromkeys(row["group"] for row in rows))
-        told = {row["group"] for row in rows if row["status"] == "ok"}
-        sees = [f"{row['metric']} for {row['group']}" for row in rows if row["verdict"] == "sees"]
-        together = max((row["n_together"] for row in rows), default=0)
-        few = len(groups) - len(told)
-        left = (
-            f" {plural(few, 'has', 'have')} fewer than {self.min_size} good or poor." if few else ""
-        )
-        if not told:
-            return f"By {by}: {plural(len(groups), 'group')}.{left}"
-        clear = joined(sees) if sees else "none"
-        return (
-            f"By {by}: {plural(len(told), 'group')} of {len(groups)} large enough.{left} With "
-            f"{percent(self.confidence)} intervals that hold for all {together} areas at once, a "
-            f"metric sees it in: {clear}."
-        )
-
-
-# The tables of a comparison of metrics with what people prefer.
-
-
-_NAN = float("nan")
 
 
 def area_verdict(low: float, high: float, margin: float | None) -> str:
@@ -218,201 +111,225 @@ def area_verdict(low: float, high: float, margin: float | None) -> str:
     return "does not show that it sees"
 
 
-def area_rows(
-    judged: JudgedItems,
-    clusters: Ints,
-    metrics: Sequence[str],
-    values: Floats,
-    n_boot: int,
-    confidence: float,
-    bits: int,
-    *,
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows of which some metrics all say something."""
+
+    x: Floats
+    """Shape (rows, metrics)."""
+    good: Bools
+    base: Floats
+    """How often a row counts."""
+    clusters: Ints
+    """Codes without gaps."""
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.clusters.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """What metrics say of good and poor items, and how that is resampled."""
+
+    judged: JudgedItems
+    clusters: Ints
+    metrics: tuple[str, ...]
+    values: Floats
+    """Shape (rows, metrics)."""
+    n_boot: int
+    n_permutations: int
+    confidence: float
+    seeds: tuple[int, int]
+    """Of the bootstrap and of permutations: metrics that score the same items share draws."""
+
+    def part(self, columns: Sequence[int], rows: Bools | None = None) -> _Part:
+        """Take the rows of which some metrics all say something."""
+        known = ~np.isnan(self.values[:, columns]).any(axis=1)
+        if rows is not None:
+            known &= rows
+        return _Part(
+            self.values[known][:, columns],
+            self.judged.good[known],
+            self.judged.weight[known],
+            np.unique(self.clusters[known], return_inverse=True)[1].astype(np.int64),
+        )
+
+    def areas(self, part: _Part) -> Floats:
+        """Areas in every replicate, shape (n_boot, metrics)."""
+        rng = np.random.default_rng(self.seeds[0])
+        return drawn_areas(
+            part.x, part.good, part.clusters, base=part.base, n_boot=self.n_boot, rng=rng
+        )
+
+    def p_values(self, part: _Part) -> tuple[float, float]:
+        """Two-sided p-values of the area and of the difference of means of one metric."""
+        n, n_good = part.good.size, int(part.good.sum())
+        apart = part.n_clusters == n and (part.base == 1).all()
+        if not self.n_permutations or not apart or not 0 < n_good < n:
+            return _NAN, _NAN
+        from scipy.stats import rankdata
+
+        # Given the values, area and difference rise with the sums of ranks and values of good ones.
+        x = part.x[:, 0]
+        columns = np.column_stack([rankdata(x), x])
+        columns = columns - columns.mean(axis=0)
+        observed = np.abs(columns[part.good].sum(axis=0))
+        rng, beyond = np.random.default_rng(self.seeds[1]), np.zeros(2)
+        size = max(1, (1 << 22) // n)
+        for start in range(0, self.n_permutations, size):
+            rows = min(size, self.n_permutations - start)
+            labels = rng.permuted(np.tile(part.good.astype(np.float64), (rows, 1)), axis=1)
+            beyond += (np.abs(labels @ columns) >= observed * (1 - 1e-12) - 1e-300).sum(axis=0)
+        area, means = (beyond + 1) / (self.n_permutations + 1)
+        return float(area), float(means)
+
+
+def _areas(
+    scored: _Scored,
     groups: Mapping[str, tuple[list[str], Ints]],
     min_size: int,
     margin: float | None,
 ) -> pl.DataFrame:
     """Areas over all items and in groups: a row by ``metric``, ``by`` and ``group``."""
-    everything = np.ones(clusters.size, dtype=bool)
-    parts: list[tuple[str, str, Bools]] = [("", "all", everything)]
+    parts: list[tuple[str, str, Bools | None]] = [("", "all", None)]
     for name, (names, code) in groups.items():
         parts += [(name, group, code == k) for k, group in enumerate(names)]
     rows = [
-        _area(judged, clusters, values[:, m], rows, n_boot, bits)
-        | {"metric": metric, "by": by, "group": group}
-        for by, group, rows in parts
-        for m, metric in enumerate(metrics)
+        {
+            "metric": metric,
+            "by": by,
+            "group": group,
+            **_area(scored, m, of, 1 if not by else min_size),
+        }
+        for by, group, of in parts
+        for m, metric in enumerate(scored.metrics)
     ]
     for row in rows:
-        least = 1 if row["by"] == "" else min_size
-        if min(row["n_good"], row["n_poor"]) < least:
-            row |= {"value": _NAN, "se": _NAN}
-            row["status"] = (
-                f"too few: {row['n_good']} good, {row['n_poor']} poor; fewest is {least}"
-            )
-        else:
-            row["status"] = "ok"
-    for row in rows:
         together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
-        wide = 1 - (1 - confidence) / max(together, 1)
-        row["low"], row["high"] = _area_ends(row, confidence, n_boot)
-        row["all_low"], row["all_high"] = _area_ends(row, wide, n_boot)
+        wide = 1 - (1 - scored.confidence) / max(together, 1)
+        apart = row.pop("apart")
+        row["low"], row["high"] = _area_ends(row, apart, scored.confidence, scored.n_boot)
+        row["all_low"], row["all_high"] = _area_ends(row, apart, wide, scored.n_boot)
         row["n_together"] = together
         seen = (row["low"], row["high"]) if row["by"] == "" else (row["all_low"], row["all_high"])
         row["verdict"] = area_verdict(*seen, margin) if row["status"] == "ok" else "too few to tell"
-    return _frame(rows, _AREAS)
+    return pl.DataFrame(rows, infer_schema_length=None).select(
+        *("metric", "by", "group", "value", "se", "low", "high", "all_low", "all_high"),
+        *("se_delong", "p", "n_together", "n_good", "n_poor", "n_clusters", "verdict", "status"),
+    )
 
 
-def _area_ends(row: Mapping[str, Any], confidence: float, n_boot: int) -> tuple[float, float]:
+def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, Any]:
+    part = scored.part([m], rows)
+    sides = (part.good, ~part.good)
+    n_good, n_poor = (int(part.base[side].sum()) for side in sides)
+    row = {
+        **dict.fromkeys(("value", "se", "se_delong", "p"), _NAN),
+        "n_good": n_good,
+        "n_poor": n_poor,
+        "n_clusters": part.n_clusters,
+        # Clusters that hold good items, and those that hold poor ones.
+        "apart": [int(np.unique(part.clusters[side]).size) for side in sides],
+        "status": "ok",
+    }
+    if min(n_good, n_poor) < least:
+        row["status"] = f"too few: {n_good} good, {n_poor} poor; fewest is {least}"
+        return row
+    row["value"] = float(fold_areas(part.x, part.good, part.base[None, :])[0, 0])
+    if scored.n_boot:
+        row["se"] = float(error_of(scored.areas(part))[0])
+    if rows is None:
+        row["se_delong"] = delong_errors(part.x[:, 0], part.good)[1]
+        row["p"] = scored.p_values(part)[0]
+    return row
+
+
+def _area_ends(
+    row: Mapping[str, Any], apart: Sequence[int], confidence: float, n_boot: int
+) -> tuple[float, float]:
     """Ends of the interval of an area, also where all good items are above all poor ones."""
     if n_boot and row["value"] in (0.0, 1.0):
-        with_good, with_poor = row["apart"]
-        return edge_interval(row["value"], with_good, with_poor, confidence)
+        return edge_interval(row["value"], apart[0], apart[1], confidence)
     wider = few_clusters(confidence, row["n_clusters"])
     return logit_interval(row["value"], row["se"] * wider, confidence)
 
 
-_AREAS = (
-    *("metric", "by", "group", "value", "se", "low", "high", "all_low", "all_high"),
-    *("n_together", "n_good", "n_poor", "n_clusters", "verdict", "status"),
-)
-
-
-def _area(
-    judged: JudgedItems, clusters: Ints, column: Floats, rows: Bools, n_boot: int, bits: int
-) -> dict[str, Any]:
-    kept = rows & ~np.isnan(column)
-    good, base = judged.good[kept], judged.weight[kept]
-    found = {
-        "value": _NAN,
-        "se": _NAN,
-        "n_good": int(base[good].sum()),
-        "n_poor": int(base[~good].sum()),
-        "n_clusters": int(np.unique(clusters[kept]).size),
-        # Clusters that hold good items, and those that hold poor ones.
-        "apart": [int(np.unique(clusters[kept][side]).size) for side in (good, ~good)],
-    }
-    if not (found["n_good"] and found["n_poor"]):
-        return found
-    column = column[kept, None]
-    found["value"] = float(fold_areas(column, good, base[None, :])[0, 0])
-    if n_boot:
-        own = np.unique(clusters[kept], return_inverse=True)[1].astype(np.int64)
-        rng = np.random.default_rng(bits)
-        drawn = drawn_areas(column, good, own, base=base, n_boot=n_boot, rng=rng)
-        found["se"] = float(error_of(drawn)[0])
-    return found
-
-
-def mean_rows(
-    judged: JudgedItems,
-    clusters: Ints,
-    metrics: Sequence[str],
-    values: Floats,
-    n_boot: int,
-    confidence: float,
-    bits: int,
-) -> pl.DataFrame:
-    """Means by ``metric`` and ``group``: every verdict, then all good and all poor ones."""
+def _means(scored: _Scored) -> pl.DataFrame:
+    """Means by ``metric`` and ``group``: every verdict, all good and all poor ones, and their
+    difference."""
+    judged = scored.judged
     verdict = np.array(judged.verdict, dtype=object)
-    kinds: list[tuple[str, Bools]] = [
-        (name, verdict == name) for name in dict.fromkeys(sorted(judged.verdict))
-    ]
-    kinds += [("good", judged.good), ("poor", ~judged.good)]
+    kinds = {name: verdict == name for name in sorted(set(judged.verdict))}
+    kinds |= {"good": judged.good, "poor": ~judged.good}
     rows = []
-    for m, metric in enumerate(metrics):
-        known = ~np.isnan(values[:, m])
-        x, base = values[known, m : m + 1], judged.weight[known]
-        own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
-        drawn: list[Floats] = []
-        if n_boot and known.any():
-            rng = np.random.default_rng(bits)
-            drawn = [
-                np.column_stack([weighted_means(x, side[known], w) for _, side in kinds])
-                for w in cluster_weights(own, base, n_boot, rng)
-            ]
-        made = np.concatenate(drawn) if drawn else np.full((1, len(kinds)), _NAN)
-        errors = error_of(made)
-        for k, (name, side) in enumerate(kinds):
-            some = side[known]
-            value = float(weighted_means(x, some, base[None, :])[0, 0]) if some.any() else _NAN
+    for m, metric in enumerate(scored.metrics):
+        part = scored.part([m])
+        known = ~np.isnan(scored.values[:, m])
+        sides = [side[known] for side in kinds.values()]
+
+        def means(weights: Floats, part: _Part = part, sides: list[Bools] = sides) -> Floats:
+            each = [weighted_means(part.x, side, weights) for side in sides]
+            return np.column_stack([*each, each[-2] - each[-1]])
+
+        drawn = np.full((1, len(kinds) + 1), _NAN)
+        if scored.n_boot and known.any():
+            rng = np.random.default_rng(scored.seeds[0])
+            weights = cluster_weights(part.clusters, part.base, scored.n_boot, rng)
+            drawn = np.concatenate([means(one) for one in weights])
+        values, errors = means(part.base[None, :])[0], error_of(drawn)
+        sides.append(sides[-2] | sides[-1])
+        p = scored.p_values(part)[1]
+        for k, name in enumerate((*kinds, _LESS)):
             low, high = _NAN, _NAN
             if errors[k] == errors[k]:
-                n_groups = int(np.unique(own[some]).size)
-                low, high = np.nanquantile(made[:, k], expanded_tails(confidence, n_groups))
-            n = int(base[some].sum())
-            rows.append(
-                {
-                    "metric": metric,
-                    "group": name,
-                    "value": value,
-                    "se": float(errors[k]),
-                    "low": float(low),
-                    "high": float(high),
-                    "n": n,
-                    "status": "ok" if n else "undefined: no item with a score",
-                }
-            )
-    return _frame(rows, _MEANS)
+                n_groups = int(np.unique(part.clusters[sides[k]]).size)
+                tails = expanded_tails(scored.confidence, n_groups)
+                low, high = map(float, np.nanquantile(drawn[:, k], tails))
+            ends = {"se": float(errors[k]), "low": low, "high": high}
+            n = int(part.base[sides[k]].sum())
+            status = "ok" if values[k] == values[k] else "undefined: no item with a score"
+            row = {"metric": metric, "group": name, "value": float(values[k]), **ends}
+            rows.append({**row, "p": p if name == _LESS else _NAN, "n": n, "status": status})
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
-_MEANS = ("metric", "group", "value", "se", "low", "high", "n", "status")
+_DIFFERENCES = {
+    **dict.fromkeys(("metric", "other"), pl.String),
+    **dict.fromkeys(("value", "se", "low", "high", "all_low", "all_high"), pl.Float64),
+    **dict.fromkeys(("n_together", "n"), pl.Int64),
+    **dict.fromkeys(("verdict", "status"), pl.String),
+}
 
 
-def difference_rows(
-    judged: JudgedItems,
-    clusters: Ints,
-    metrics: Sequence[str],
-    values: Floats,
-    n_boot: int,
-    confidence: float,
-    bits: int,
-) -> pl.DataFrame:
+def _differences(scored: _Scored) -> pl.DataFrame:
     """Differences of areas, ``metric`` less ``other``, over the items that both score."""
-    pairs = [(a, b) for a in range(len(metrics)) for b in range(a + 1, len(metrics))]
     rows: list[dict[str, Any]] = []
-    for a, b in pairs:
-        known = ~np.isnan(values[:, [a, b]]).any(axis=1)
-        x, good, base = values[known][:, [a, b]], judged.good[known], judged.weight[known]
-        areas = np.full((1, 2), _NAN)
-        if known.any():
-            areas = fold_areas(x, good, base[None, :])
-        value = float(areas[0, 0] - areas[0, 1])
-        error, n_clusters = _NAN, 0
-        if n_boot and value == value:
-            own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
-            rng = np.random.default_rng(bits)
-            both = drawn_areas(x, good, own, base=base, n_boot=n_boot, rng=rng)
+    for a, b in combinations(range(len(scored.metrics)), 2):
+        part = scored.part([a, b])
+        value, error = _NAN, _NAN
+        if part.good.size:
+            areas = fold_areas(part.x, part.good, part.base[None, :])
+            value = float(areas[0, 0] - areas[0, 1])
+        if scored.n_boot and value == value:
+            both = scored.areas(part)
             error = float(error_of(both[:, :1] - both[:, 1:])[0])
-            n_clusters = int(own.max()) + 1
-        rows.append(
-            {
-                "metric": metrics[a],
-                "other": metrics[b],
-                "value": value,
-                "se": error,
-                "n": int(base.sum()),
-                "n_clusters": n_clusters,
-            }
-        )
+        names = {"metric": scored.metrics[a], "other": scored.metrics[b]}
+        found = {"value": value, "se": error, "n": int(part.base.sum())}
+        rows.append({**names, **found, "n_clusters": part.n_clusters})
     together = sum(row["value"] == row["value"] for row in rows)
     for row in rows:
-        wide = 1 - (1 - confidence) / max(together, 1)
-        for prefix, level in (("", confidence), ("all_", wide)):
-            error = row["se"] * few_clusters(level, row["n_clusters"])
-            low, high = normal_interval(np.array([row["value"]]), np.array([error]), level)
-            row[f"{prefix}low"], row[f"{prefix}high"] = float(low[0]), float(high[0])
+        n_clusters = row.pop("n_clusters")
+        wide = 1 - (1 - scored.confidence) / max(together, 1)
+        for prefix, level in (("", scored.confidence), ("all_", wide)):
+            error = row["se"] * few_clusters(level, n_clusters)
+            ends = normal_interval(np.array(row["value"]), np.array(error), level)
+            row[f"{prefix}low"], row[f"{prefix}high"] = map(float, ends)
         row["n_together"] = together
         row["verdict"] = _ahead(row)
-        row["status"] = (
-            "ok" if row["value"] == row["value"] else "undefined: no item that both score"
-        )
-    return _frame(rows, _DIFFERENCES)
-
-
-_DIFFERENCES = (
-    *("metric", "other", "value", "se", "low", "high", "all_low", "all_high"),
-    *("n_together", "n", "verdict", "status"),
-)
+        known = row["value"] == row["value"]
+        row["status"] = "ok" if known else "undefined: no item that both score"
+    return pl.DataFrame(rows, schema=_DIFFERENCES)
 
 
 def _ahead(row: Mapping[str, Any]) -> str:
@@ -425,34 +342,28 @@ def _ahead(row: Mapping[str, Any]) -> str:
     return "no difference is shown"
 
 
-_COUNTS = ("n", "n_good", "n_poor", "n_clusters", "n_together")
-_TEXTS = ("metric", "other", "by", "group", "verdict", "status")
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
-    kind = {
-        name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
-        for name in columns
-    }
-    return pl.DataFrame({name: [row[name] for row in rows] for name in columns}, schema=kind)
-
-
 def evaluate_preference_metrics(
-    choices: Choices,
-    scores: MetricScores | str | Path | pl.DataFrame | Mapping[str, Any],
+    ratings: Choices | Ratings,
+    models: MetricScores | Ratings | pl.DataFrame | Mapping[str, Any] | str | Path | None = None,
     *,
+    scores: str | Path | None = None,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
     system: str | None = None,
+    good: Collection[str] | None = None,
+    poor: Collection[str] | None = None,
     items: pl.DataFrame | Ratings | None = None,
     by: Sequence[str] = (),
-    cluster: str | None = None,
+    cluster: str | None = "auto",
     unit: Unit = "item",
     margin: float | None = None,
     min_size: int = 10,
     n_boot: int = 1000,
+    n_permutations: int = 9999,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> MetricPreferences:
-    r"""Ask of every metric whether it scores what people accept above what they reject.
+    r"""Ask of metrics whether they score what people accept above what they reject.
 
     An output is good where people choose it or both, and poor where they choose the other; where
     neither is good, or there is no majority, the item is set aside and counted. The area under the
@@ -460,32 +371,54 @@ def evaluate_preference_metrics(
 
     Parameters
     ----------
-    choices
-        The result of :func:`preferences`; a verdict by item; or a table with ``item`` and
+    ratings
+        As for :func:`preferences`, or its result; a verdict by item; or a table with ``item`` and
         ``verdict``.
+    models
+        Ratings of which each rater (or label) is a metric, and stimuli are the items; or a table
+        with ``item``, ``metric`` and ``score``, see :func:`metric_scores`.
     scores
-        A table with ``item``, ``metric`` and ``score``, see :func:`metric_scores`.
+        Table with item, metric and score, as affectlab evaluate text --out writes it, in place of
+        models.
+    systems
+        The two systems, where others are compared, too.
+    rule
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
     system
         The system whose outputs are scored; by default the one called model or machine.
+    good
+        Verdicts that count as good, in place of what follows from the system.
+    poor
+        Verdicts that count as poor, in place of what follows from the system.
+
+        With ``poor=["human", "neither"]`` items on which both are bad count, too.
     items
         A table with ``item`` and what is known of the items, for `by` and `cluster`; or ratings,
-        whose stimuli, with their labels, are the items. The columns of `scores` are known, too.
+        whose stimuli, with their labels, are the items. The columns of scores are known, too.
+        By default `ratings`, where they are ratings.
     by
-        Columns by whose values areas are given, such as ``emotion`` and ``source``.
+        Columns by whose values areas are given, too, such as emotion, source.
     cluster
-        Column that says which items belong together, such as the image-caption pair; whole clusters
-        are drawn for intervals. By default each item is by itself; ``"auto"``: those of one
-        ``pair``, where that is known.
+        Column that says which items belong together; by default pair, where there is one.
+
+        Whole clusters are drawn for intervals; None: each item is by itself.
     unit
-        ``"item"``: the verdict of each item. ``"vote"``: each judge's choice counts, also on items
-        without a majority; votes on one item belong together.
+        What scores are held against: verdicts of items, or each judge's vote.
+
+        With votes items without a majority count, too; votes on one item belong together.
     margin
-        Distance of an area from 0.5 that would not matter. With one, a metric whose interval lies
-        within is said to see no more than that; without one, that is never said.
+        Distance of an area from 0.5 that would not matter, such as 0.05.
+
+        With one, a metric whose interval lies within is said to see no more than that; without one,
+        that is never said.
     min_size
         Fewest good and fewest poor items for the area of a group.
     n_boot
         Bootstrap replicates; 0 for no intervals.
+    n_permutations
+        Random relabellings of good and poor for p-values, where items do not belong together; 0 for
+        none.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -493,7 +426,9 @@ def evaluate_preference_metrics(
 
     Returns
     -------
-    MetricPreferences: ``areas`` (all items, then groups), ``means``, ``differences``.
+    MetricPreferences: ``areas`` (all items, then groups), ``means``, ``differences``. Over all
+    items areas have ``se_delong``, the error of DeLong (1988), as a check, and ``p`` (two-sided
+    permutation test), as has the difference of the means of good and poor items.
 
     Raises
     ------
@@ -513,8 +448,8 @@ def evaluate_preference_metrics(
 
     References
     ----------
-    Socratis (2023), section 4 and Table 2; Newcombe (2006), Statistics in Medicine 25, method 5;
-    Hesterberg (2015), The American Statistician 69.
+    Socratis (2023), section 4 and Table 2, which compares group means; Newcombe (2006), Statistics
+    in Medicine 25, method 5; Hesterberg (2015), The American Statistician 69.
 
     Examples
     --------
@@ -526,12 +461,18 @@ def evaluate_preference_metrics(
     [('clip', 0.6666666666666666, 3, 2)]
     """
     check_confidence(confidence)
-    _check(n_boot, min_size, margin)
-    judged = judged_items(choices, system=system, unit=unit)
-    read = scores if isinstance(scores, MetricScores) else metric_scores(scores, system=system)
-    columns = {**_read_columns(read), **_columns(items)}
-    if cluster == "auto":
-        cluster = PAIR if PAIR in columns else None
+    _check(n_boot, n_permutations, min_size, margin)
+    choices: Choices = (
+        preferences(ratings, systems=systems, rule=rule)
+        if isinstance(ratings, Ratings)
+        else ratings
+    )
+    if items is None and isinstance(ratings, Ratings):
+        items = ratings
+    judged = judged_items(choices, system=system, unit=unit, good=good, poor=poor)
+    read = _scores_of(models, scores, judged.system)
+    columns = {**read.by_item(), **item_columns(items)}
+    cluster = cluster_column(columns, cluster)
     place = {name: k for k, name in enumerate(read.items)}
     at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
     if not (at >= 0).any():
@@ -539,14 +480,15 @@ def evaluate_preference_metrics(
             f"the scores and the verdicts share no item; the scores are of {read.items[0]!r}, the "
             f"verdicts of {judged.items[0]!r}"
         )
-    values = np.full((at.size, len(read.metrics)), np.nan)
-    values[at >= 0] = read.values[at[at >= 0]]
-    clusters = judged.clusters(None if cluster is None else _column(columns, cluster))
-    groups = {name: _groups(_column(columns, name), judged) for name in by}
+    values = np.where(at[:, None] >= 0, read.values[at], np.nan)
+    clusters = judged.clusters(None if cluster is None else column_of(columns, cluster))
+    groups = {name: _groups(column_of(columns, name), judged) for name in by}
     rng = np.random.default_rng(seed)
-    bits = int(rng.integers(0, 2**63))
-    told = (judged, clusters, read.metrics, values, n_boot, confidence, bits)
-    areas = area_rows(*told, groups=groups, min_size=min_size, margin=margin)
+    seeds = int(rng.integers(0, 2**63)), int(rng.integers(0, 2**63))
+    scored = _Scored(
+        judged, clusters, read.metrics, values, n_boot, n_permutations, confidence, seeds
+    )
+    areas = _areas(scored, groups, min_size, margin)
     n_clusters = int(clusters.max()) + 1
     about = (
         f"AUC: the chance that a good {judged.system} text scores above a poor one, from "
@@ -556,31 +498,38 @@ def evaluate_preference_metrics(
         drawn = f"{plural(n_clusters, 'group')} of items that share a {cluster}"
         drawn = plural(n_clusters, "item") if cluster is None else drawn
         about += f"; {percent(confidence)} intervals from draws of {drawn}"
-    tables = _tables(areas, mean_rows(*told), difference_rows(*told), about)
-    found = MetricPreferences(
-        tables=tables,
-        settings={
-            "system": judged.system,
-            "unit": judged.unit,
-            "n_good": judged.n_good,
-            "n_poor": judged.n_poor,
-            "set_aside": judged.aside,
-            "n_without_scores": int((at < 0).sum()),
-            "cluster": cluster,
-            "n_clusters": n_clusters,
-        },
-        judged=judged,
-        groups=clusters,
-        n_clusters=n_clusters,
-        cluster=cluster,
-        n_without=int((at < 0).sum()),
-        margin=margin,
-        min_size=min_size,
-        n_boot=n_boot,
-        confidence=confidence,
+    tables = _tables(areas, _means(scored), _differences(scored), about)
+    settings = {
+        "system": judged.system,
+        "unit": judged.unit,
+        "n_good": judged.n_good,
+        "n_poor": judged.n_poor,
+        "set_aside": judged.aside,
+        "n_without_scores": int((at < 0).sum()),
+        "cluster": cluster,
+        "n_clusters": n_clusters,
+        "margin": margin,
+        "min_size": min_size,
+        "confidence": confidence,
+    }
+    said = _sentences(scored, areas, tables[3].frame, settings)
+    return MetricPreferences(
+        tables, said, _figures(tables, " ".join(said)), settings=settings, judged=judged
     )
-    said = found._said()
-    return replace(found, sentences=said, figures=_figures(tables, " ".join(said)))
+
+
+def _scores_of(models: Any, scores: str | Path | None, system: str) -> MetricScores:
+    """Read what metrics say, however it is given."""
+    if (models is None) == (scores is None):
+        given = f"{option('scores', 'scores.csv')} or {option('models', 'clipscore.csv')}"
+        raise InputError(f"expected what metrics say of the items: {given}")
+    if models is None:
+        models = scores
+    if isinstance(models, MetricScores):
+        return models
+    if isinstance(models, Ratings):
+        return scores_of_ratings(canonical(models, listed="raters"))
+    return metric_scores(models, system=system)
 
 
 _ENDS = (Interval(),)
@@ -592,41 +541,39 @@ def _tables(
     areas: pl.DataFrame, means: pl.DataFrame, differences: pl.DataFrame, about: str
 ) -> tuple[Table, ...]:
     """Lay the tables out: all areas for files, then those that people are shown."""
-    keys = Key("metric"), Key("by"), Key("group")
-    auc = Number("value", "AUC")
-    whole = areas.filter(by="")
-    shown = (keys[0], auc, *_ENDS, *_COUNTED)
+    metric, group, auc = Key("metric"), Key("group"), Number("value", "AUC")
+    tested = (PValue("p", "p", spare=True),) if areas["p"].is_not_nan().any() else ()
+    of_pair = (metric, Key("other"), Number("value", "difference"), *_TOGETHER)
     tables = [
-        Table("areas", "Areas under the curve.", areas, (*keys, auc, *_ENDS), limit=0),
-        Table("overall", "Which metric sees what people prefer?", whole, shown, notes=(about,)),
+        Table("areas", "Areas under the curve.", areas, (metric, Key("by"), group, auc, *_ENDS), 0),
+        Table(
+            "overall",
+            "Which metric sees what people prefer?",
+            areas.filter(by=""),
+            (metric, auc, *_ENDS, *tested, *_COUNTED),
+            notes=(about,),
+        ),
         Table(
             "means",
             "Means.",
             means,
-            (keys[0], keys[2], Number("value", "mean"), *_ENDS, Count("n", "items")),
+            (metric, group, Number("value", "mean"), *_ENDS, *tested, Count("n", "items")),
         ),
-    ]
-    pair = (keys[0], Key("other"), Number("value", "difference"), *_TOGETHER)
-    tables.append(
         Table(
             "differences",
             "Differences of areas; the intervals hold for all of them at once.",
             differences,
-            (*pair, Count("n", "items"), Text("verdict")),
+            (*of_pair, Count("n", "items"), Text("verdict")),
             limit=60 if differences.height else 0,
-        )
-    )
+        ),
+    ]
     for by in areas["by"].unique(maintain_order=True):
         rows = areas.filter(by=by, status="ok")
         if by and rows.height:
             said = f"By {by}; the interval holds for all {rows['n_together'][0]} areas at once."
-            columns = (keys[0], Key("group", by), auc, *_TOGETHER, *_COUNTED)
+            columns = (metric, Key("group", by), auc, *_TOGETHER, *_COUNTED)
             tables.append(Table(f"by_{file_part(by)}", said, rows, columns))
     return tuple(tables)
-
-
-_MOST_GROUPS = 30
-"""Groups up to which a figure is readable."""
 
 
 def _figures(tables: Sequence[Table], said: str) -> tuple[Figure, ...]:
@@ -666,46 +613,98 @@ def _figures(tables: Sequence[Table], said: str) -> tuple[Figure, ...]:
     return tuple(drawn)
 
 
-def _check(n_boot: int, min_size: int, margin: float | None) -> None:
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+# What the tables say in sentences.
+
+
+def _sentences(
+    scored: _Scored, areas: pl.DataFrame, differences: pl.DataFrame, settings: Mapping[str, Any]
+) -> tuple[str, ...]:
+    judged, unit = scored.judged, scored.judged.unit
+    rows = areas.to_dicts()
+    said = [_of_metric(row, settings["margin"]) for row in rows if row["by"] == ""]
+    said += map(_of_pair, differences.iter_rows(named=True))
+    for by in dict.fromkeys(row["by"] for row in rows if row["by"]):
+        said.append(_of_groups(by, [row for row in rows if row["by"] == by], settings))
+    aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
+    said.append(
+        f"{plural(judged.n_good, f'good {unit}')} ({judged.system} chosen, or both), "
+        f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
+        f"{joined(aside) if aside else 'none'}."
+    )
+    sides = (judged.good, ~judged.good)
+    if scored.n_boot and min(np.unique(scored.clusters[side]).size for side in sides) < _FEW:
+        alone = settings["cluster"] is None and unit == "item"
+        what = "good or poor items" if alone else "groups with good or poor ones"
+        said.append(
+            f"With fewer than {_FEW} {what} intervals are rough; take them as a sign of how "
+            "little is known."
+        )
+    if settings["n_without_scores"]:
+        without = plural(settings["n_without_scores"], f"decided {unit}")
+        said.append(f"{without} without any score.")
+    return tuple(said)
+
+
+def _of_metric(row: Mapping[str, Any], margin: float | None) -> str:
+    if row["status"] != "ok":
+        return f"{row['metric']}: {row['status']}."
+    area = f"{row['metric']}: AUC {number(row['value'])}"
+    if row["low"] != row["low"]:
+        return f"{area}, without an interval."
+    said = {
+        "sees": "sees what people prefer",
+        "sees the wrong way round": "scores what people prefer lower",
+        "does not show that it sees": "does not show that it sees what people prefer; areas "
+        f"up to {number(max(row['high'], 1 - row['low']))} would fit these data",
+        "sees no more than the margin": "is within the stated margin of "
+        f"{number(margin, 3)} from blind",
+    }[row["verdict"]]
+    shown = row["verdict"] in ("sees", "sees the wrong way round")
+    if shown and row["all_low"] <= 0.5 <= row["all_high"]:
+        together = row["n_together"]
+        said += f", though not with intervals that hold for all {together} metrics at once"
+    return f"{area} ({number(row['low'])} to {number(row['high'])}): {said}."
+
+
+def _of_pair(row: Mapping[str, Any]) -> str:
+    pair = f"AUC of {row['metric']} less that of {row['other']}"
+    if row["status"] != "ok":
+        return f"{pair}: {row['status']}."
+    interval = ""
+    if row["all_low"] == row["all_low"]:
+        # The verdict is read from these ends; with one difference they are its own.
+        interval = f" ({number(row['all_low'], 3)} to {number(row['all_high'], 3)}"
+        more = row["n_together"] > 1
+        interval += f", for all {row['n_together']} differences at once)" if more else ")"
+    return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
+
+
+def _of_groups(by: str, rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> str:
+    groups = {row["group"] for row in rows}
+    large = {row["group"] for row in rows if row["status"] == "ok"}
+    sees = [f"{row['metric']} for {row['group']}" for row in rows if row["verdict"] == "sees"]
+    few = len(groups) - len(large)
+    left = ""
+    if few:
+        fewer = f"fewer than {settings['min_size']} good or poor"
+        left = f" {plural(few, 'has', 'have')} {fewer}."
+    if not large:
+        return f"By {by}: {plural(len(groups), 'group')}.{left}"
+    return (
+        f"By {by}: {plural(len(large), 'group')} of {len(groups)} large enough.{left} With "
+        f"{percent(settings['confidence'])} intervals that hold for all {rows[0]['n_together']} "
+        f"areas at once, a metric sees it in: {joined(sees) if sees else 'none'}."
+    )
+
+
+def _check(n_boot: int, n_permutations: int, min_size: int, margin: float | None) -> None:
+    for name, n in (("n_boot", n_boot), ("n_permutations", n_permutations)):
+        if n < 0:
+            raise InputError(f"{name} {n}: expected 0 or a number of draws")
     if min_size < 1:
         raise InputError(f"min_size {min_size}: expected at least one good and one poor item")
     if margin is not None and not 0 < margin < 0.5:
         raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
-
-
-def _read_columns(read: MetricScores) -> dict[str, dict[str, str]]:
-    """Give what the table of scores says of its items, by column and item."""
-    return {name: dict(zip(read.items, texts, strict=True)) for name, texts in read.columns.items()}
-
-
-def _columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
-    """Give columns of the table of items by item; what is empty is an empty text."""
-    if given is None:
-        return {}
-    items = item_table(given)
-    if "item" not in items.columns:
-        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
-    names = items["item"].cast(pl.String).to_list()
-    if len(set(names)) < len(names):
-        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
-        raise InputError(f"items: {twice!r} has two rows; expected one for each")
-    return {
-        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
-        for column in items.columns
-        if column != "item" and not items[column].dtype.is_nested()
-    }
-
-
-def _column(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
-    if name not in columns:
-        known = ", ".join(sorted(columns)[:12]) or "no column"
-        raise InputError(
-            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
-            f"table of items, which have: {known}"
-        )
-    return columns[name]
 
 
 def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str], Ints]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence, summarise
+from affectlab.core.inference import (
+    DrawnTarget,
+    check_confidence,
+    check_n_boot,
+    crossing_p,
+    summarise,
+)
 from affectlab.core.tables import (
     Column,
     Count,
@@ -26,11 +32,10 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import count, number, percent, plural
+from affectlab.core.words import count, number, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import comparisons_of, is_system, two_systems
 from affectlab.evaluation.preference.tally import (
-    Resample,
     Rule,
     Tally,
     clustered_variance,
@@ -47,23 +52,24 @@ from affectlab.ratings.order import canonical
 
 __all__ = [
     "Preferences",
-    "p_value",
     "preferences",
     "sentences",
     "share_table",
     "side_check",
+    "study_of",
 ]
 
 # The table of a preference study: shares, with intervals that know which votes go together.
 
 
-_CLUSTERS = {"units": "items", "raters": "judges", "both": "items and judges"}
+_EXTRA = {"count": pl.Int64, "of": pl.Int64, "p": pl.Float64}
+_CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
 
 
 def share_table(
     tally: Tally,
     rule: Rule,
-    over: Resample | None,
+    over: DrawnTarget | None,
     n_boot: int,
     confidence: float,
     rng: np.random.Generator,
@@ -102,28 +108,25 @@ def share_table(
             f"share of {about}; {text}" for (about, _), text in zip(rows[votes], how, strict=True)
         ]
     p = columns.pop("p")
+    drawn = "units" if over == "stimuli" else over
     n_votes = int(tally.counts.sum())
     table = Estimates.build(
         {"about": [about for about, _ in rows], "choice": [choice for _, choice in rows]},
         value=value,
         **columns,
         method=method,
-        resampled=[over if over and n_boot and "bootstrap" in text else "none" for text in method],
+        resampled=[drawn if n_boot and "bootstrap" in text else "none" for text in method],
         n_items=n_votes if tally.single else len(tally.items),
         n_raters=0 if tally.votes is None else len(tally.votes.judges),
         n_ratings=n_votes,
         status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
     )
-    extra = [
-        pl.Series("count", k, dtype=pl.Int64),
-        pl.Series("of", n, dtype=pl.Int64),
-        pl.Series("p", p, dtype=pl.Float64),
-    ]
-    return table.with_columns(extra)
+    extra = {"count": k, "of": n, "p": p}
+    return table.with_columns([pl.Series(name, extra[name], dtype=_EXTRA[name]) for name in extra])
 
 
 def _clustered(
-    tally: Tally, over: Resample, value: Floats, n: Floats, confidence: float
+    tally: Tally, over: DrawnTarget, value: Floats, n: Floats, confidence: float
 ) -> tuple[dict[str, Floats], list[str]]:
     """Wilson intervals and tests with as many votes as their clustered variance is worth."""
     from scipy.special import ndtr
@@ -139,10 +142,10 @@ def _clustered(
     return columns, [text] * value.size
 
 
-def _fewest(tally: Tally, over: Resample) -> int:
+def _fewest(tally: Tally, over: DrawnTarget) -> int:
     """Clusters behind a share that does not vary among them."""
     sizes = {
-        "units": len(tally.items),
+        "stimuli": len(tally.items),
         "raters": 0 if tally.votes is None else len(tally.votes.judges),
     }
     return min(sizes.values()) if over == "both" else sizes[over]
@@ -150,7 +153,7 @@ def _fewest(tally: Tally, over: Resample) -> int:
 
 def _drawn(
     tally: Tally,
-    over: Resample,
+    over: DrawnTarget,
     value: Floats,
     n_boot: int,
     confidence: float,
@@ -164,18 +167,9 @@ def _drawn(
         "se": spread.se,
         "low": spread.low,
         "high": spread.high,
-        "p": _crossing(found, spread.low),
+        "p": np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5)),
     }
     return columns, [text + (f"; {reason}" if reason else "") for reason in spread.missing]
-
-
-def _crossing(drawn: Floats, low: Floats) -> Floats:
-    """Twice the share of replicates on the far side of one half, the data counting as one more."""
-    known = ~np.isnan(drawn)
-    with np.errstate(invalid="ignore"):
-        far = np.minimum((drawn <= 0.5).sum(axis=0), (drawn >= 0.5).sum(axis=0))
-    p = np.minimum(1.0, 2.0 * (far + 1) / (known.sum(axis=0) + 1))
-    return np.where(np.isnan(low), np.nan, p)
 
 
 # Did judges choose a side, whatever stood there?
@@ -209,25 +203,26 @@ def side_check(tally: Tally, confidence: float) -> Estimates | None:
 
         table = [[(chose_a & side).sum(), (~chose_a & side).sum()] for side in (a_left, ~a_left)]
         p = float(fisher_exact(table).pvalue)
-    made = Estimates.build(
-        {"about": ["side"], "choice": [votes.side]},
-        value=[value],
-        se=[np.sqrt(value * (1 - value) / n) if n else np.nan],
-        low=low,
-        high=high,
-        method="share of decided votes for the side; exact interval, p from Fisher's test of side "
-        "by choice, votes as independent",
-        n_items=np.unique(votes.item[rows]).size,
-        n_raters=np.unique(votes.judge[rows]).size,
-        n_ratings=n,
-        status=["ok" if n else "undefined: nothing was decided"],
+    row = {
+        "about": "side",
+        "choice": votes.side,
+        "value": value,
+        "se": np.sqrt(value * (1 - value) / n) if n else np.nan,
+        "low": low[0],
+        "high": high[0],
+        "n_items": np.unique(votes.item[rows]).size,
+        "n_raters": np.unique(votes.judge[rows]).size,
+        "n_ratings": n,
+        "status": "ok" if n else "undefined: nothing was decided",
+        "count": k,
+        "of": n,
+        "p": p,
+    }
+    method = (
+        "share of decided votes for the side; exact interval, p from Fisher's test of side by "
+        "choice, votes as independent"
     )
-    extra = [
-        pl.Series("count", [k], dtype=pl.Int64),
-        pl.Series("of", [n], dtype=pl.Int64),
-        pl.Series("p", [p], dtype=pl.Float64),
-    ]
-    return made.with_columns(extra)
+    return Estimates.of_rows([row], ("about", "choice"), _EXTRA, method=method)
 
 
 # A preference study in plain sentences.
@@ -312,19 +307,6 @@ def _about_side(side: _Row) -> str:
         return f"{found}; each system stood on one side only, so that a bias cannot be told."
     verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
     return f"{found}: {verdict} (p {p_value(side['p'])})."
-
-
-def p_value(p: float) -> str:
-    """Write a p-value with its sign.
-
-    Examples
-    --------
-    >>> p_value(0.0312), p_value(1e-9)
-    ('= 0.031', '< 0.001')
-    """
-    if p != p:
-        return "not known"
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 # What a preference study found, as tables and in words.
@@ -450,12 +432,15 @@ def preferences(
     choices: Sequence[str] | None = None,
     systems: Sequence[str] | None = None,
     rule: Rule = "majority",
-    resample: Resample | None = None,
+    target: DrawnTarget | None = None,
     n_boot: int = 0,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Preferences:
-    """Count the verdicts of blind comparisons between two systems, such as people and a model.
+    """Say which of two systems people prefer in blind comparisons, and how surely.
+
+    Stimuli are items, and raters are judges. Stimulus columns A and B name what stood there, or the
+    choices themselves do; a column left names the option on the left.
 
     Parameters
     ----------
@@ -471,19 +456,22 @@ def preferences(
     choices
         Names of the columns of an array.
     systems
-        The two systems, where others are compared, too, or choices have unusual names. Choices
-        called both, neither, indistinct, tie and the like are none.
+        The two systems, where others are compared, too, or choices have unusual names.
+
+        Choices called both, neither, indistinct, tie and the like are none.
     rule
-        What makes the verdict of an item with several votes: ``"majority"``, more than half of
-        them; ``"plurality"``, more than any other choice. Items without one are counted.
-    resample
-        What intervals of shares of votes are about: other items (``"units"``), other judges
-        (``"raters"``), or ``"both"``. By default both where there are at least five judges, and
-        items otherwise.
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
+
+        Items without one are counted.
+    target
+        What intervals of shares of votes are about: other items, other judges, or both; by default
+        both where there are at least five judges, and items otherwise.
     n_boot
+        Bootstrap replicates; 0 for intervals that know which votes go together.
+
         0: votes on an item, and votes of a judge, are taken as going together by the two-way
-        clustered variance, in a Wilson interval. Above: bootstrap replicates that draw items,
-        judges or both.
+        clustered variance, in a Wilson interval. Above: replicates draw items, judges or both.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -529,16 +517,14 @@ def preferences(
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
-    if rule not in ("majority", "plurality"):
-        raise unknown_name("rule", str(rule), ("majority", "plurality"))
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    if resample not in (None, "units", "raters", "both"):
-        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
+    check_choice("rule", rule, ("majority", "plurality"))
+    check_n_boot(n_boot)
+    if target not in (None, *get_args(DrawnTarget)):
+        raise unknown_name("target", str(target), get_args(DrawnTarget))
     tally = _tally(ratings, choices, systems)
     if n_boot and isinstance(ratings, Mapping):
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
-    over, why = _about(tally, resample)
+    over, why = _about(tally, target)
     rng = np.random.default_rng(seed)
     table = share_table(tally, rule, over, n_boot, confidence, rng)
     side = side_check(tally, confidence)
@@ -577,6 +563,17 @@ def preferences(
         rule=rule,
         agreement=agreement,
     )
+
+
+def study_of(
+    ratings: Preferences | Ratings | Mapping[str, int] | ArrayLike,
+    systems: Sequence[str] | None,
+    rule: Rule,
+) -> Preferences:
+    """Give the result of :func:`preferences`, where it is not given."""
+    if isinstance(ratings, Preferences):
+        return ratings
+    return preferences(ratings, systems=systems, rule=rule)
 
 
 def _tally(
@@ -644,23 +641,23 @@ def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> lis
     return first + [k for k in range(len(names)) if k not in first]
 
 
-def _about(tally: Tally, resample: Resample | None) -> tuple[Resample | None, list[str]]:
+def _about(tally: Tally, target: DrawnTarget | None) -> tuple[DrawnTarget | None, list[str]]:
     """Say what intervals are about (None: votes of their own), and what a reader should know."""
     judges = 0 if tally.votes is None else len(tally.votes.judges)
-    if resample in ("raters", "both") and judges < 2:
+    if target in ("raters", "both") and judges < 2:
         raise InputError(
-            f"resample {resample!r}: {'one judge' if judges else 'the judges are not known'}; "
-            "expected two or more judges, or resample='units'"
+            f"target {target!r}: {'one judge' if judges else 'the judges are not known'}; "
+            "expected two or more judges, or target='stimuli'"
         )
-    if resample is not None:
-        return resample, []
+    if target is not None:
+        return target, []
     if judges >= _ENOUGH_JUDGES:
         return "both", []
     notes = []
     if not tally.single:
         few = f"{plural(judges, 'judge')}" if judges else "judges unknown"
         notes.append(f"{few}: intervals are about other items, not about other judges")
-    return ("units" if tally.repeated else None), notes
+    return ("stimuli" if tally.repeated else None), notes
 
 
 def _agreement(

@@ -6,20 +6,26 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.inference import (
+    DrawnTarget,
+    Uncertainty,
+    check_confidence,
+    check_n_boot,
+    crossing_p,
+    draw_weights,
+    summarise,
+)
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, percent, plural
 from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
-from affectlab.evaluation.preference.tally import Resample
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
@@ -53,11 +59,7 @@ def fit_strengths(wins: Floats, model: str) -> Floats | None:
     model
         A name of :data:`MODELS`.
     """
-    if model == "bradley-terry":
-        return _bradley_terry(wins)
-    if model == "thurstone":
-        return _thurstone(wins)
-    raise unknown_name("model", str(model), MODELS)
+    return _bradley_terry(wins) if model == "bradley-terry" else _thurstone(wins)
 
 
 def chance_of_win(difference: Floats, model: str) -> Floats:
@@ -227,9 +229,7 @@ class PreferenceScale(Estimates):
                 [self.replicates[:, a] - self.replicates[:, b] for a, b in two], axis=1
             )
             spread = summarise(chance, chance_of_win(drawn, self.model), self.confidence)
-            far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
-            p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
-            p[np.isnan(spread.low)] = np.nan
+            p = np.where(np.isnan(spread.low), np.nan, crossing_p(drawn))
         first = frame.row(0, named=True)
         table = Estimates.build(
             {
@@ -237,22 +237,16 @@ class PreferenceScale(Estimates):
                 "other": [self.systems[b] for _, b in two],
             },
             value=chance,
-            se=spread.se,
-            low=spread.low,
-            high=spread.high,
+            **spread.ends,
             method=f"chance of being chosen; {first['method']}",
             resampled=first["resampled"],
             n_items=first["n_items"],
             n_raters=first["n_raters"],
             n_ratings=np.rint(n).astype(np.int64),
             status=first["status"],
+            extra={"difference": apart, "observed": observed, "p": p},
         )
-        extra = [
-            pl.Series("difference", apart),
-            pl.Series("observed", observed),
-            pl.Series("p", p),
-        ]
-        return table.with_columns(extra).laid_out(
+        return table.laid_out(
             Value(head="chance"),
             Interval(),
             Number("observed"),
@@ -269,7 +263,7 @@ def preference_scale(
     model: Model = "bradley-terry",
     ties: Ties = "half",
     prior: float = 0.0,
-    resample: Resample | None = None,
+    target: DrawnTarget | None = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -290,17 +284,20 @@ def preference_scale(
     systems
         Names of the rows of an array.
     model
-        ``"bradley-terry"``, fitted by the library choix, or ``"thurstone"``.
+        Scale of strengths: Bradley-Terry, fitted by the library choix, or Thurstone, case V.
     ties
-        Answers for neither side count as ``"half"`` a win for both, or are left out (``"drop"``).
+        Answers for neither side: half a win for both, or left out.
     prior
-        Wins that every system is given over every other beforehand, such as 0.5. With 0 a system
-        that never lost is infinitely strong, and there is no scale; any prior makes it finite, and
-        draws all strengths together.
-    resample
-        What the bootstrap draws: items (``"units"``), judges (``"raters"``) or ``"both"`` (which
-        is rather too wide than too narrow). By default both with five or more judges, and items
-        otherwise; wins of an array are drawn one by one.
+        Wins that every system is given over every other beforehand; 0.5 makes the scale finite
+        where one never lost.
+
+        With 0 a system that never lost is infinitely strong, and there is no scale; any prior draws
+        all strengths together.
+    target
+        What intervals are about: other items, other judges, or both (rather too wide than too
+        narrow); by default both with five or more judges, and items otherwise.
+
+        Wins of an array are drawn one by one.
     n_boot
         Bootstrap replicates; 0 for no interval.
     confidence
@@ -334,7 +331,7 @@ def preference_scale(
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
-    _check(model, ties, prior, resample, n_boot)
+    _check(model, ties, prior, target, n_boot)
     if isinstance(ratings, Ratings):
         if systems is not None:
             raise InputError("systems goes with an array; ratings name their systems themselves")
@@ -343,7 +340,7 @@ def preference_scale(
         items, judges = (np.unique(codes).size for codes in (found.item, found.judge))
     else:
         wins, items, judges = _from_matrix(ratings, systems), 0, 0
-    over = _drawn(resample, judges)
+    over = _drawn(target, judges)
     matrix = wins.matrix
     status = "" if prior > 0 else why_undefined(matrix, wins.systems)
     strength = None if status else fit_strengths(_with_prior(matrix, prior), model)
@@ -355,7 +352,7 @@ def preference_scale(
         rng = np.random.default_rng(seed)
         drawn = _replicates(wins, over, model, prior, n_boot, rng)
     notes = []
-    if isinstance(ratings, Ratings) and resample is None and judges < _ENOUGH_JUDGES and n_boot:
+    if isinstance(ratings, Ratings) and target is None and judges < _ENOUGH_JUDGES and n_boot:
         notes.append(
             f"{plural(judges, 'judge')}: intervals are about other items, not about other judges"
         )
@@ -387,25 +384,20 @@ def preference_scale(
     return replace(made, tables=tables, sentences=(said,), figures=(figure,))
 
 
-def _check(model: str, ties: str, prior: float, resample: str | None, n_boot: int) -> None:
-    if model not in MODELS:
-        raise unknown_name("model", str(model), MODELS)
-    if ties not in ("half", "drop"):
-        raise unknown_name("ties", str(ties), ("half", "drop"))
+def _check(model: str, ties: str, prior: float, target: str | None, n_boot: int) -> None:
+    check_choice("model", model, MODELS)
+    check_choice("ties", ties, ("half", "drop"))
     if not 0 <= prior < np.inf:
         raise InputError(f"prior {prior!r}: expected a number of wins from 0")
-    if resample not in (None, "units", "raters", "both"):
-        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    if target not in (None, *get_args(DrawnTarget)):
+        raise unknown_name("target", str(target), get_args(DrawnTarget))
+    check_n_boot(n_boot)
 
 
-def _drawn(resample: Resample | None, judges: int) -> Resample:
-    if resample in ("raters", "both") and judges < 2:
-        raise InputError(
-            f"resample {resample!r}: expected two or more judges; the data name {judges}"
-        )
-    return resample or ("both" if judges >= _ENOUGH_JUDGES else "units")
+def _drawn(target: DrawnTarget | None, judges: int) -> DrawnTarget:
+    if target in ("raters", "both") and judges < 2:
+        raise InputError(f"target {target!r}: expected two or more judges; the data name {judges}")
+    return target or ("both" if judges >= _ENOUGH_JUDGES else "stimuli")
 
 
 def _from_comparisons(found: Comparisons, ties: Ties) -> _Wins:
@@ -459,7 +451,12 @@ def _with_prior(wins: Floats, prior: float) -> Floats:
 
 
 def _replicates(
-    wins: _Wins, over: Resample, model: Model, prior: float, n_boot: int, rng: np.random.Generator
+    wins: _Wins,
+    over: DrawnTarget,
+    model: Model,
+    prior: float,
+    n_boot: int,
+    rng: np.random.Generator,
 ) -> Floats:
     """Fit the scale to every replicate; ``nan`` where there is none."""
     k = len(wins.systems)
@@ -469,7 +466,7 @@ def _replicates(
     for start in range(0, n_boot, size):
         n = min(size, n_boot - start)
         items = judges = None
-        if over in ("units", "both"):
+        if over in ("stimuli", "both"):
             items = np.concatenate(list(draw_weights(rng, n_items, n)))
         if over in ("raters", "both"):
             judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
@@ -492,7 +489,7 @@ def _table(
     drawn: Floats | None,
     model: Model,
     prior: float,
-    over: Resample,
+    over: DrawnTarget,
     status: str,
     confidence: float,
     counts: tuple[int, int],
@@ -519,24 +516,22 @@ def _table(
     table = Estimates.build(
         {"system": [wins.systems[s] for s in order.tolist()]},
         value=strength[order],
-        se=spread.se[order],
-        low=spread.low[order],
-        high=spread.high[order],
+        **{name: end[order] for name, end in spread.ends.items()},
         method=[method[s] for s in order.tolist()],
-        resampled=over if drawn is not None else "none",
+        resampled="none" if drawn is None else "units" if over == "stimuli" else over,
         n_items=items or int(wins.item.size),
         n_raters=judges,
         n_ratings=np.rint(n[order]).astype(np.int64),
         status=status or "ok",
+        extra={
+            "wins": np.rint(matrix.sum(axis=1)[order]).astype(np.int64),
+            "losses": np.rint(matrix.sum(axis=0)[order]).astype(np.int64),
+            "ties": wins.ties.sum(axis=1)[order].astype(np.int64),
+            "rank": np.where(np.isnan(strength), 0, rank)[order],
+            "first": first[order],
+        },
     )
-    extra = [
-        pl.Series("wins", np.rint(matrix.sum(axis=1)[order]), dtype=pl.Int64),
-        pl.Series("losses", np.rint(matrix.sum(axis=0)[order]), dtype=pl.Int64),
-        pl.Series("ties", wins.ties.sum(axis=1)[order], dtype=pl.Int64),
-        pl.Series("rank", np.where(np.isnan(strength), 0, rank)[order], dtype=pl.Int64),
-        pl.Series("first", first[order]),
-    ]
-    return table.with_columns(extra).laid_out(
+    return table.laid_out(
         Value(head="strength"),
         Interval(),
         *(Count(name) for name in ("wins", "losses", "ties")),

@@ -8,12 +8,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.inference import draw_weights
+from affectlab.core.inference import DrawnTarget, draw_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
 
 __all__ = [
-    "Resample",
     "Rule",
     "Tally",
     "clustered_variance",
@@ -26,7 +25,6 @@ __all__ = [
 ]
 
 Rule: TypeAlias = Literal["majority", "plurality"]
-Resample: TypeAlias = Literal["units", "raters", "both"]
 
 _CELLS = 1 << 22
 """Tallies that are held at once."""
@@ -135,7 +133,7 @@ def shares(tally: Tally, rule: Rule) -> tuple[Floats, Floats]:
     return np.concatenate(parts), np.concatenate([np.full(p.size, p.sum()) for p in parts])
 
 
-def clustered_variance(tally: Tally, over: Resample) -> Floats:
+def clustered_variance(tally: Tally, over: DrawnTarget) -> Floats:
     r"""Compute the variance of the shares of votes, votes on one item (or by a judge) belonging
     together.
 
@@ -148,7 +146,7 @@ def clustered_variance(tally: Tally, over: Resample) -> Floats:
     Shape (choices + 2,), in the order of :func:`replicates`.
     """
     of_items = _between(tally.counts)
-    if over == "units":
+    if over == "stimuli":
         return of_items
     of_judges = _between(_votes_of_judges(tally))
     if over == "raters":
@@ -188,7 +186,7 @@ def _votes_of_judges(tally: Tally) -> Floats:
     return of_judge
 
 
-def replicates(tally: Tally, resample: Resample, n_boot: int, rng: np.random.Generator) -> Floats:
+def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator) -> Floats:
     """Compute the shares of votes, and of decided votes, in every replicate.
 
     Items are drawn, or judges, or both; then a vote counts as often as its item times its judge.
@@ -197,7 +195,7 @@ def replicates(tally: Tally, resample: Resample, n_boot: int, rng: np.random.Gen
     -------
     Shape (n_boot, choices + 2), ``nan`` where a share is of nothing.
     """
-    votes = np.concatenate(list(_drawn(tally, resample, n_boot, rng)))
+    votes = np.concatenate(list(_drawn(tally, target, n_boot, rng)))
     out = np.empty((n_boot, votes.shape[1] + 2))
     for part, place in ((votes, slice(0, -2)), (votes[:, :2], slice(-2, None))):
         total = part.sum(axis=1, keepdims=True)
@@ -206,18 +204,18 @@ def replicates(tally: Tally, resample: Resample, n_boot: int, rng: np.random.Gen
 
 
 def _drawn(
-    tally: Tally, resample: Resample, n_boot: int, rng: np.random.Generator
+    tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Votes for each choice, shape (replicates, choices), in blocks of replicates."""
     n_items, n_choices = tally.counts.shape
     votes, choice = tally.votes, tally.choice
-    if resample == "units" or votes is None or choice is None:
+    if target == "stimuli" or votes is None or choice is None:
         for items in draw_weights(rng, n_items, n_boot):
             yield items @ tally.counts
         return
     n_judges = len(votes.judges)
     of_judge = _votes_of_judges(tally)
-    if resample == "raters":
+    if target == "raters":
         for judges in draw_weights(rng, n_judges, n_boot):
             yield judges @ of_judge
         return

@@ -3,57 +3,81 @@ machine texts are good."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
 from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
 from affectlab.evaluation.preference.choices import is_both
-from affectlab.evaluation.preference.judged_items import cluster_codes, machine_of
-from affectlab.evaluation.preference.preferences import Preferences
+from affectlab.evaluation.preference.judged_items import (
+    cluster_codes,
+    cluster_column,
+    column_of,
+    item_columns,
+    machine_of,
+)
+from affectlab.evaluation.preference.preferences import Preferences, study_of
 from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict, verdicts
 from affectlab.evaluation.wilson import wilson_interval
+from affectlab.ratings import Ratings
 
 __all__ = ["preference_verdicts"]
 
 _NAN = float("nan")
+_REPLICATES = 1000
+"""Replicates where items belong together, unless the caller says so."""
 
 
 def preference_verdicts(
-    preferences: Preferences,
+    ratings: Preferences | Ratings | Mapping[str, int] | ArrayLike,
     *,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
     system: str | None = None,
     sampled: int | None = None,
-    cluster: Mapping[str, str] | None = None,
-    n_boot: int = 0,
+    cluster: str | Mapping[str, str] | None = "auto",
+    n_boot: int | None = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
-    r"""Count the verdicts of items, with intervals, and those that have none.
+    r"""Count the verdicts of items: how often is each system preferred, or good, or neither.
 
     Parameters
     ----------
-    preferences
-        The result of :func:`preferences`; of counts alone, such as published ones, each count is
-        taken as verdicts of items.
+    ratings
+        As for :func:`preferences`, or its result; of counts alone, such as published ones, each
+        count is taken as verdicts of items.
+    systems
+        The two systems, where others are compared, too.
+    rule
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
     system
-        The system whose texts are good or poor; by default the one called model or machine. Where
-        none is, the rows about good texts are left out.
+        The system whose texts are good or poor; by default the one called model or machine.
+
+        Where none is, the rows about good texts are left out.
     sampled
-        Items that were judged, where `preferences` holds only those with a verdict.
+        Items that were judged, where only those with a verdict are known.
     cluster
-        What each item belongs to, such as its image-caption pair, for the bootstrap.
+        Stimulus column that says which items belong together, such as their image-caption pair; by
+        default pair, where there is one.
+
+        Or what each item belongs to; None: each item to itself.
     n_boot
-        Bootstrap replicates that draw items, or clusters; 0: Wilson and exact intervals, which take
-        each verdict as one of its own. Percentiles lie further out where clusters are few.
+        Bootstrap replicates that draw items, or clusters; by default 1,000 where items belong
+        together, and none otherwise.
+
+        0: Wilson and exact intervals, which take each verdict as one of its own. Percentiles lie
+        further out where clusters are few.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -96,20 +120,28 @@ def preference_verdicts(
     Estimate(2.560 [2.001, 3.299], ...)
     """
     check_confidence(confidence)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    k, without = _counted(preferences)
+    study = study_of(ratings, systems, rule)
+    of_item = cluster
+    if isinstance(of_item, str):
+        columns = item_columns(ratings if isinstance(ratings, Ratings) else None)
+        together = cluster_column(columns, of_item)
+        of_item = None if together is None else column_of(columns, together)
+    often = n_boot
+    if often is None:
+        often = 0 if of_item is None else _REPLICATES
+    check_n_boot(often)
+    k, without = _counted(study)
     decided = int(k.sum())
     if not decided:
         raise InputError("no item has a verdict; expected at least one")
     if sampled is not None and sampled < decided + without:
         raise InputError(f"sampled {sampled}: there are {decided + without} items; expected more")
     total = decided + without if sampled is None else sampled
-    rows = _rows(preferences, k, total, system, confidence)
-    if n_boot:
-        chosen, names = _verdicts(preferences)
-        _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
-    return _table(rows, total, preferences.rule)
+    rows = _rows(study, k, total, system, confidence)
+    if often:
+        chosen, names = _verdicts(study)
+        _bootstrap(rows, chosen, names, of_item, often, confidence, np.random.default_rng(seed))
+    return _table(rows, total, study.rule)
 
 
 def _counted(found: Preferences) -> tuple[Floats, int]:
@@ -137,22 +169,21 @@ def _rows(
     each = 1 - (1 - confidence) / len(choices)
     rows = []
     for at, name in enumerate(choices):
-        rows.append(_share("verdict", name, k[at], decided, confidence) | {"columns": [at]})
+        row = _share("verdict", name, k[at], decided, confidence, columns=[at])
         low, high = wilson_interval(k[at], decided, each)
-        rows[-1] |= {"all_low": float(low), "all_high": float(high)}
+        rows.append(row | {"all_low": float(low), "all_high": float(high)})
     more, less = (0, 1) if k[0] >= k[1] else (1, 0)
-    rows.append(_ratio(choices[more], choices[less], k[more], k[less], confidence))
-    rows[-1]["columns"] = [more, less]
+    rows.append(_ratio(choices, k, more, less, confidence))
     judged = _judged(found, system)
     good = [at for at, name in enumerate(choices) if name == judged or is_both(name)]
     n_good = float(k[good].sum()) if judged else 0.0
     if judged:
-        rows.append(_share("good", judged, n_good, decided, confidence) | {"columns": good})
+        rows.append(_share("good", judged, n_good, decided, confidence, columns=good))
     rows.append(_share("decided", "items", decided, float(total), confidence))
     if judged:
+        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"}
         for text, n in (("least", n_good), ("most", n_good + total - decided)):
-            row = _share(f"good, at {text}", judged, n, float(total), confidence)
-            rows.append(row | {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"})
+            rows.append(_share(f"good, at {text}", judged, n, float(total), confidence) | bound)
     return rows
 
 
@@ -166,47 +197,48 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-def _share(statistic: str, name: str, k: float, n: float, confidence: float) -> dict[str, Any]:
+_ROW = {"all_low": _NAN, "all_high": _NAN, "resampled": "none", "status": "ok", "columns": None}
+
+
+def _share(
+    statistic: str,
+    name: str,
+    k: float,
+    n: float,
+    confidence: float,
+    columns: list[int] | None = None,
+) -> dict[str, Any]:
     low, high = wilson_interval(k, n, confidence)
-    return {
+    return _ROW | {
         "statistic": statistic,
         "of_what": name,
         "value": k / n,
         "low": float(low),
         "high": float(high),
-        "all_low": _NAN,
-        "all_high": _NAN,
         "count": int(k),
         "of": int(n),
         "method": f"share of {int(n)} items; Wilson interval",
-        "resampled": "none",
-        "status": "ok",
+        "columns": columns,
     }
 
 
-def _ratio(more: str, less: str, a: float, b: float, confidence: float) -> dict[str, Any]:
-    low, high = (float(end[0]) for end in exact_interval(*_pair(a, a + b), confidence))
-    row = {
+def _ratio(
+    choices: Sequence[str], k: Floats, more: int, less: int, confidence: float
+) -> dict[str, Any]:
+    a, b = float(k[more]), float(k[less])
+    low, high = map(float, exact_interval(np.array(a), np.array(a + b), confidence))
+    return _ROW | {
         "statistic": "ratio",
-        "of_what": f"{more} to {less}",
+        "of_what": f"{choices[more]} to {choices[less]}",
         "value": a / b if b else _NAN,
         "low": low / (1 - low) if low < 1 else _NAN,
         "high": high / (1 - high) if high < 1 else float("inf"),
-        "all_low": _NAN,
-        "all_high": _NAN,
         "count": int(a),
         "of": int(b),
         "method": "ratio of verdicts; from the exact interval of the share of two",
-        "resampled": "none",
-        "status": "ok",
+        "status": "ok" if b else f"undefined: {choices[less]} is never preferred",
+        "columns": [more, less],
     }
-    if not b:
-        row["status"] = f"undefined: {less} is never preferred"
-    return row
-
-
-def _pair(a: float, n: float) -> tuple[Floats, Floats]:
-    return np.array([a]), np.array([n])
 
 
 def _bootstrap(
@@ -228,7 +260,7 @@ def _bootstrap(
     decided = counts[:, :-1].sum(axis=1)
     n_drawn, each = int(own.max()) + 1, 1 - (1 - confidence) / (chosen.shape[1] - 1)
     for row in rows:
-        if "columns" not in row or row["status"] != "ok":
+        if row["columns"] is None or row["status"] != "ok":
             continue
         if row["statistic"] == "ratio":
             top, bottom = (counts[:, at] for at in row["columns"])
@@ -253,30 +285,13 @@ def _bootstrap(
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
-    def column(name: str) -> list[Any]:
-        return [row[name] for row in rows]
-
-    made = Estimates.build(
-        {"statistic": column("statistic"), "of_what": column("of_what")},
-        value=column("value"),
-        low=column("low"),
-        high=column("high"),
-        method=column("method"),
-        resampled=column("resampled"),
-        n_items=total,
-        status=column("status"),
-    )
-    extra = [
-        pl.Series("count", column("count"), dtype=pl.Int64),
-        pl.Series("of", column("of"), dtype=pl.Int64),
-        pl.Series("all_low", column("all_low"), dtype=pl.Float64),
-        pl.Series("all_high", column("all_high"), dtype=pl.Float64),
-    ]
+    extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
+    made = Estimates.of_rows(rows, ("statistic", "of_what"), extra, n_items=total)
     drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
     how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
     if "bootstrap" in drawn:
         how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
-    shown = made.with_columns(extra).laid_out(
+    shown = made.laid_out(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
     said = _sentences({row["statistic"]: row for row in rows}, rule)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -253,36 +253,27 @@ class Leaderboard(Result):
     folder: str = ""
 
 
-def _rows(board: Board) -> list[tuple[Any, ...]]:
+def _rows(board: Board) -> list[dict[str, Any]]:
     rows = []
     for name, column in board.columns.items():
         for entry, cell in zip(board.entries, column, strict=True):
             result, metric = entry.result, cell.metric
-            part = result.coverage
             best, worst = cell.rank or (None, None)
+            of_metric = ("value", "low", "high", "n_items", "status")
             rows.append(
-                (
-                    board.data.name,
-                    result.name,
-                    result.kind,
-                    result.role,
-                    result.version,
-                    result.prompt,
-                    name,
-                    board.label,
-                    None if metric is None else metric.value,
-                    None if metric is None else metric.low,
-                    None if metric is None else metric.high,
-                    best,
-                    worst,
-                    cell.against or None,
-                    None if metric is None else metric.n_items,
-                    None
-                    if part is None or not part.n_stimuli
-                    else part.n_answered / part.n_stimuli,
-                    "not in the file" if metric is None else metric.status,
-                    entry.file,
-                )
+                {of: getattr(result, of) for of in ("name", "kind", "role", "version", "prompt")}
+                | {of: None if metric is None else getattr(metric, of) for of in of_metric}
+                | ({"status": "not in the file"} if metric is None else {})
+                | {
+                    "data": board.data.name,
+                    "metric": name,
+                    "label": board.label,
+                    "rank_best": best,
+                    "rank_worst": worst,
+                    "against_people": cell.against or None,
+                    "coverage": _answered(entry),
+                    "file": entry.file,
+                }
             )
     return rows
 
@@ -417,8 +408,7 @@ def leaderboard(
     ...  for row, place in zip(board.entries, board.columns["kappa"])]
     [('gazer', '1'), ('starer', '2')]
     """
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     entries, warnings = _read(Path(path), on_bad)
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -543,7 +533,7 @@ _SCHEMA = {
 def _whole(boards: Sequence[Board]) -> Table:
     """One row per data set, entry and metric."""
     rows = [row for board in boards for row in _rows(board)]
-    frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    frame = pl.DataFrame(rows, schema=_SCHEMA)
     columns = (
         *(Key(name) for name in ("data", "name", "prompt", "metric")),
         Number("value", decimals=3),

@@ -24,6 +24,7 @@ from pydantic import (
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.toml import problem_of, read_text
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 
@@ -41,7 +42,6 @@ __all__ = [
     "data_set",
     "human_results",
     "parse_result",
-    "problem_of",
     "read_result",
     "rows_of",
     "write_result",
@@ -335,7 +335,7 @@ class ResultFile(_Part):
                 **fields,
             )
         except ValidationError as error:
-            raise InputError(f"results of {name!r}: {problem_of(error)}") from None
+            raise InputError(f"results of {name!r}: {_problem(error)}") from None
 
     def metric(self, name: str, label: str | None = None) -> Metric | None:
         """Find a metric by name and label; None when it is not there."""
@@ -575,23 +575,12 @@ def read_result(path: str | Path) -> ResultFile:
         One sentence that names the file, the key, the value and what was expected.
     """
     path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > _LARGEST:
-            raise InputError(
-                f"{path}: {size / 2**20:,.0f} MiB; expected a result file of at most "
-                f"{_LARGEST // 2**20} MiB"
-            )
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder; expected a result file") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8; expected JSON") from None
-    return parse_result(text, where=str(path))
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise InputError(
+            f"{path}: {path.stat().st_size / 2**20:,.0f} MiB; expected a result file of at most "
+            f"{_LARGEST // 2**20} MiB"
+        )
+    return parse_result(read_text(path, "a result file"), where=str(path))
 
 
 def parse_result(text: str, *, where: str) -> ResultFile:
@@ -620,7 +609,7 @@ def parse_result(text: str, *, where: str) -> ResultFile:
     try:
         return ResultFile.model_validate(content)
     except ValidationError as error:
-        raise InputError(f"{where}: {problem_of(error)}") from None
+        raise InputError(f"{where}: {_problem(error)}") from None
 
 
 def write_result(result: ResultFile, path: str | Path) -> Path:
@@ -691,44 +680,8 @@ def _check_version(content: Any, where: str) -> None:
     raise InputError(f"{where}: schema = {_value(given)}: expected {SCHEMA!r}{hint}")
 
 
-def problem_of(error: ValidationError) -> str:
-    """Put the first problem, and the number of others, into words."""
-    problems = error.errors(include_url=False)
-    # A key that is not known says more than the missing one it was meant to be.
-    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    if first["type"] == "missing":
-        text = f"key {key!r} is missing"
-    elif first["type"] == "extra_forbidden":
-        text = f"key {key!r} is not known; expected {_known(first['loc'])}"
-    elif first["type"] == "literal_error":
-        text = f"{key} = {_value(first['input'])}: expected {first['ctx']['expected']}"
-    elif isinstance(first["input"], dict) and first["type"] == "value_error":
-        text = f"{key or 'the file'}: {message}"
-    else:
-        expected = _EXPECTED.get(first["type"], message.replace("input should", "should"))
-        text = f"{key} = {_value(first['input'])}: {expected}"
-    others = len(problems) - 1
-    return text + (f" (and {others} more problem{'s' if others > 1 else ''})" if others else "")
-
-
-def _known(place: tuple[int | str, ...]) -> str:
-    """Name the keys that an object may have."""
-    part: Any = ResultFile.model_json_schema()
-    definitions = part.get("$defs", {})
-    for step in place[:-1]:
-        if isinstance(step, int):
-            part = part.get("items", {})
-        else:
-            part = part.get("properties", {}).get(step, {})
-            choices = [part, *part.get("anyOf", [])]
-            part = next((c for c in choices if "$ref" in c or "items" in c), part)
-        if "$ref" in part:
-            part = definitions[part["$ref"].rsplit("/", 1)[-1]]
-    names = list(part.get("properties", {}))
-    return ", ".join(names) if names else "no other key"
+def _problem(error: ValidationError) -> str:
+    return problem_of(error, ResultFile, expected=_EXPECTED, write=_value, unknown_first=True)
 
 
 def _value(value: Any) -> str:

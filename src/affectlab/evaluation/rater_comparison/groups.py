@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
-from affectlab.core.words import number, percent, shown
+from affectlab.core.words import number, p_value, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
 from affectlab.ratings import HUMAN_KINDS, Ratings
@@ -94,8 +94,7 @@ def group_comparison(
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     values = group_values(
         ratings,
         models,
@@ -107,35 +106,24 @@ def group_comparison(
     )
     rng = np.random.default_rng(seed)
     means = {name: _means(values[name], n_boot, rng) for name in sorted(values)}
-    compared = list(combinations(values, 2))
-    rows = [_compare(values[a], values[b]) for a, b in compared]
-    spread = [_interval(means[a] - means[b], confidence) for a, b in compared]
+    rows = [
+        {"group_a": a, "group_b": b}
+        | _compare(values[a], values[b])
+        | _interval(means[a] - means[b], confidence)
+        for a, b in combinations(values, 2)
+    ]
     import polars as pl
 
-    known = [not math.isnan(row["value"]) for row in rows]
     boot = f"; percentile bootstrap of cells, {n_boot} replicates" if n_boot else ""
     what = "pairs by labels" if cells == "pairs" or groups == "kinds" else "raters by labels"
-    table = Estimates.build(
-        {"group_a": [a for a, _ in compared], "group_b": [b for _, b in compared]},
-        value=[row["value"] for row in rows],
-        se=[one[0] for one in spread],
-        low=[one[1] for one in spread],
-        high=[one[2] for one in spread],
+    frame = Estimates.of_rows(
+        rows,
+        ("group_a", "group_b"),
+        dict.fromkeys(("mean_a", "mean_b", "u", "p", "share"), pl.Float64)
+        | dict.fromkeys(("n_a", "n_b"), pl.Int64),
         method=f"difference of mean kappas over {what}{boot}; {CAUTION}",
         resampled="cells" if n_boot else "none",
-        n_items=[row["n_a"] + row["n_b"] for row in rows],
-        status=["ok" if one else "undefined: a group has no defined kappa" for one in known],
-    )
-    columns = ("mean_a", "mean_b", "u", "p", "share", "n_a", "n_b")
-    more = [
-        pl.Series(
-            name,
-            [row[name] for row in rows],
-            dtype=pl.Int64 if name.startswith("n_") else pl.Float64,
-        )
-        for name in columns
-    ]
-    frame = table.frame.with_columns(more)
+    ).frame
     listed = pl.DataFrame(
         {
             "group": [name for name, given in values.items() for _ in given],
@@ -173,10 +161,6 @@ def _columns(frame: pl.DataFrame) -> tuple[Column, ...]:
     )
 
 
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
-
-
 def _sentence(row: Mapping[str, Any], confidence: float) -> str:
     interval = ""
     if row["low"] == row["low"]:
@@ -184,7 +168,7 @@ def _sentence(row: Mapping[str, Any], confidence: float) -> str:
         interval = f", {percent(confidence)} interval {ends}"
     return (
         f"{shown(row['group_a'])} less {shown(row['group_b'])}: difference of means "
-        f"{number(row['value'], 3)}{interval}, Mann-Whitney U {_p(row['p'])}."
+        f"{number(row['value'], 3)}{interval}, Mann-Whitney U p {p_value(row['p'])}."
     )
 
 
@@ -201,7 +185,7 @@ def _figure(tested: pl.DataFrame, values: Mapping[str, Floats]) -> Figure:
         text = f"Δ {number(row['value'], 3)}"
         if row["low"] == row["low"]:
             text += f"\n[{number(row['low'], 3)}, {number(row['high'], 3)}]"
-        brackets.append((row["group_a"], row["group_b"], f"{text}\n{_p(row['p'])}"))
+        brackets.append((row["group_a"], row["group_b"], f"{text}\np {p_value(row['p'])}"))
     return Figure(
         "groups",
         "groups_compared",
@@ -229,8 +213,7 @@ def group_values(
     pairs: KappaResult | None = None,
 ) -> dict[str, Floats]:
     """Give the kappas that :func:`group_comparison` compares, group by group, people first."""
-    if cells not in ("raters", "pairs"):
-        raise unknown_name("cells", str(cells), ("raters", "pairs"))
+    check_choice("cells", cells, ("raters", "pairs"))
     import polars as pl
 
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
@@ -297,31 +280,27 @@ def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[st
     return {name: groups[name] for name in names if name in groups}
 
 
-def _compare(a: Floats, b: Floats) -> dict[str, float]:
+def _compare(a: Floats, b: Floats) -> dict[str, Any]:
     from scipy.stats import mannwhitneyu
 
-    nan = math.nan
+    row = {
+        **dict.fromkeys(("value", "mean_a", "mean_b", "u", "p", "share"), math.nan),
+        "n_a": a.size,
+        "n_b": b.size,
+        "n_items": a.size + b.size,
+        "status": "undefined: a group has no defined kappa",
+    }
     if not (a.size and b.size):
-        means = {"mean_a": nan, "mean_b": nan}
-        return {
-            "value": nan,
-            **means,
-            "u": nan,
-            "p": nan,
-            "share": nan,
-            "n_a": a.size,
-            "n_b": b.size,
-        }
-    found = mannwhitneyu(a, b, alternative="two-sided")
-    return {
+        return row
+    test = mannwhitneyu(a, b, alternative="two-sided")
+    return row | {
         "value": float(a.mean() - b.mean()),
         "mean_a": float(a.mean()),
         "mean_b": float(b.mean()),
-        "u": float(found.statistic),
-        "p": float(found.pvalue),
-        "share": float(found.statistic / (a.size * b.size)),
-        "n_a": a.size,
-        "n_b": b.size,
+        "u": float(test.statistic),
+        "p": float(test.pvalue),
+        "share": float(test.statistic / (a.size * b.size)),
+        "status": "ok",
     }
 
 
@@ -334,8 +313,8 @@ def _means(values: Floats, n_boot: int, rng: np.random.Generator) -> Floats:
     return np.concatenate(parts)
 
 
-def _interval(differences: Floats, confidence: float) -> tuple[float, float, float]:
+def _interval(differences: Floats, confidence: float) -> dict[str, float]:
     if differences.size < 2 or np.isnan(differences).any():
-        return math.nan, math.nan, math.nan
+        return dict.fromkeys(("se", "low", "high"), math.nan)
     low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(differences.std(ddof=1)), float(low), float(high)
+    return {"se": float(differences.std(ddof=1)), "low": float(low), "high": float(high)}

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.words import plural
@@ -69,8 +69,7 @@ def rater_table(
     >>> rater_table(people, model).to_frame().select("rater", "mean").rows()
     [('x', 0.957...), ('y', 0.957...), ('m', 0.448...)]
     """
-    if over not in ("labels", "cells"):
-        raise unknown_name("over", str(over), ("labels", "cells"))
+    check_choice("over", over, ("labels", "cells"))
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
     found = pairwise_kappa(table) if pairs is None else pairs
     cells = cells_with_people(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,8 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
-from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
+from affectlab.evaluation.soft_labels.votes import Absent, Reading, Rule
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
@@ -207,9 +207,9 @@ class Claims:
     """Of the answer given, shape (n,)."""
     outcome: Floats
     """1 where the answer was right, or the share of people who gave it, shape (n,)."""
-    probabilities: Floats | None
-    """Shape (n, k), rows sum to 1; ``None`` for one confidence per item."""
-    truth: Floats | None
+    probabilities: Floats
+    """Shape (n, k), rows sum to 1; no labels, k = 0, for one confidence per item."""
+    truth: Floats
     """Distribution that is aimed at, shape (n, k), one 1 per row when there is one truth."""
     labels: tuple[str, ...]
 
@@ -229,7 +229,8 @@ def claims_of(
             raise InputError(
                 f"probabilities have shape {given.shape}, truth {outcome.shape}; expected the same"
             )
-        return Claims(given, outcome, None, None, ())
+        nothing = np.empty((given.size, 0))
+        return Claims(given, outcome, nothing, nothing, ())
     if given.ndim != 2 or given.shape[1] < 2:
         raise InputError(
             f"probabilities have shape {given.shape}; expected (n,), or (n, k) for k labels"
@@ -238,13 +239,11 @@ def claims_of(
     names = tuple(map(str, range(k))) if labels is None else tuple(labels)
     if len(names) != k or len(set(names)) != k:
         raise InputError(f"labels: {len(set(names))} different names; expected {k}, one per column")
-    total = given.sum(axis=1)
-    if (np.abs(total - 1) > _SUM).any():
-        row = int(np.argmax(np.abs(total - 1)))
-        raise InputError(
-            f"probabilities, row {row}: they sum to {total[row]:.4g}; expected 1. For labels that "
-            "are judged apart, give one array per label, or all flattened"
-        )
+    total = _sums_to_one(
+        given,
+        "probabilities",
+        "For labels that are judged apart, give one array per label, or all flattened",
+    )
     given = given / total[:, None]
     aimed = _distribution(truth, n, names)
     # Of labels with the same probability the first by name, in whatever order they are listed.
@@ -268,6 +267,17 @@ def _numbers(given: ArrayLike, what: str) -> Floats:
     return values
 
 
+def _sums_to_one(rows: Floats, what: str, hint: str = "") -> Floats:
+    """Give the sums of distributions, shape (n,), which must be 1 but for rounding."""
+    total: Floats = rows.sum(axis=1)
+    row = int(np.argmax(np.abs(total - 1)))
+    if abs(total[row] - 1) > _SUM:
+        they = "they sum" if hint else "it sums"
+        more = f". {hint}" if hint else ""
+        raise InputError(f"{what}, row {row}: {they} to {total[row]:.4g}; expected 1{more}")
+    return total
+
+
 def _distribution(truth: ArrayLike, n: int, names: tuple[str, ...]) -> Floats:
     """Truth as one distribution per item, from label names, positions or distributions."""
     array = np.asarray(truth)
@@ -276,10 +286,7 @@ def _distribution(truth: ArrayLike, n: int, names: tuple[str, ...]) -> Floats:
         aimed = _numbers(array, "truth")
         if aimed.shape != (n, k):
             raise InputError(f"truth has shape {aimed.shape}; expected ({n}, {k})")
-        total = aimed.sum(axis=1)
-        if (np.abs(total - 1) > _SUM).any():
-            row = int(np.argmax(np.abs(total - 1)))
-            raise InputError(f"truth, row {row}: it sums to {total[row]:.4g}; expected 1")
+        _sums_to_one(aimed, "truth")
         return aimed
     if array.shape != (n,):
         raise InputError(f"truth has shape {array.shape}; expected one label per item, ({n},)")
@@ -492,8 +499,8 @@ def calibration(
     words = {
         "width": n_bins,
         "mass": parts.mass.n_bins,
-        "labels": "" if claims.probabilities is None else ", sum over labels",
-        "top": "" if claims.probabilities is None else " of the top label",
+        "labels": ", sum over labels" if claims.labels else "",
+        "top": " of the top label" if claims.labels else "",
     }
     table = Estimates.build(
         {"metric": names},
@@ -540,21 +547,16 @@ class _Parts:
         self._claims = claims
         self.width = equal_width_bins(claims.confidence, n_bins)
         self.mass = equal_mass_bins(claims.confidence, n_bins)
-        self._of_label: list[Bins] = []
-        if claims.probabilities is not None:
-            self._of_label = [equal_width_bins(c, n_bins) for c in claims.probabilities.T]
+        self._of_label = [equal_width_bins(c, n_bins) for c in claims.probabilities.T]
 
     def _label_errors(self, weights: Floats) -> Floats:
         """Calibration error of every label, shape (replicates, k)."""
-        probabilities, truth = self._claims.probabilities, self._claims.truth
-        if probabilities is None or truth is None:
-            return np.empty((weights.shape[0], 0))
+        gaps = self._claims.probabilities - self._claims.truth
         across = np.ascontiguousarray(weights.T)
-        missed = [
-            np.abs(bins.matrix(probabilities[:, at] - truth[:, at]) @ across).sum(axis=0)
-            for at, bins in enumerate(self._of_label)
-        ]
-        error: Floats = np.stack(missed, axis=1) / weights.sum(axis=1, keepdims=True)
+        missed = np.empty((gaps.shape[1], len(weights)))
+        for row, bins, gap in zip(missed, self._of_label, gaps.T, strict=True):
+            row[:] = np.abs(bins.matrix(gap) @ across).sum(axis=0)
+        error: Floats = missed.T / weights.sum(axis=1, keepdims=True)
         return error
 
     def measures(self, weights: Floats, debias: int) -> Mapping[str, Floats]:
@@ -573,7 +575,7 @@ class _Parts:
                 np.maximum(mass.mean_squared_error(debias), 0.0)
             ),
         }
-        if claims.probabilities is not None and claims.truth is not None:
+        if claims.labels:
             squares = ((claims.probabilities - claims.truth) ** 2).sum(axis=1)
             found["classwise_ece"] = self._label_errors(weights).mean(axis=1)
             found["brier"] = weights @ squares / total
@@ -589,17 +591,14 @@ class _Parts:
     def classes(self) -> pl.DataFrame:
         """One row per label."""
         claims = self._claims
-        given = claims.probabilities
-        truth = claims.truth
-        none = given is None or truth is None
         n = claims.confidence.size
         return pl.DataFrame(
             {
                 "label": pl.Series(list(claims.labels), dtype=pl.String),
                 "ece": self._label_errors(np.ones((1, n)))[0],
-                "probability": np.empty(0) if given is None else given.mean(axis=0),
-                "share": np.empty(0) if truth is None else truth.mean(axis=0),
-                "n": np.full(0 if none else len(claims.labels), n, dtype=np.int64),
+                "probability": claims.probabilities.mean(axis=0),
+                "share": claims.truth.mean(axis=0),
+                "n": np.full(len(claims.labels), n, dtype=np.int64),
             }
         )
 
@@ -607,11 +606,22 @@ class _Parts:
 # Calibration of models against the answers of people.
 
 Truth: TypeAlias = Literal["distribution", "majority"]
-_AIMS: dict[str, tuple[str, str, str]] = {
-    "distribution": ("share of people who agree", "surer than people", "people agree"),
-    "majority": ("share that is right", "surer than right", "right"),
+_AIMS: dict[str, tuple[str, str, str, str]] = {
+    "distribution": (
+        "share of people who agree",
+        "surer than people",
+        "people agree",
+        "the share of people who say the same",
+    ),
+    "majority": (
+        "share that is right",
+        "surer than right",
+        "right",
+        "whether most people say the same",
+    ),
 }
-"""The outcome, and the heads of how much surer a model is and of what it is held against."""
+"""The outcome, the heads of how much surer a model is and of what it is held against, and that in
+a caption."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -633,7 +643,7 @@ class ModelCalibration(Result):
 
 def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibration:
     """Put what was measured of each model into one row, and draw its diagram."""
-    outcome, surer, right = _AIMS[truth]
+    outcome, surer, right, aim = _AIMS[truth]
     heads = {
         "ece": "ECE",
         "overconfidence": surer,
@@ -641,14 +651,14 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
         "accuracy": right,
         "brier": "Brier",
     }
-    frames = {
-        table.name: pl.concat(
+    first, *parts = next(iter(found.values())).tables
+    long, *frames = (
+        pl.concat(
             one.to_frame(table.name).select(pl.lit(name).alias("rater"), pl.all())
             for name, one in found.items()
         )
-        for table in next(iter(found.values())).tables
-    }
-    long = frames.pop("estimates")
+        for table in (first, *parts)
+    )
     wide = side_by_side(long, ["rater"], heads).join(
         long.filter(metric="ece").select("rater", "n_items"), on="rater", maintain_order="left"
     )
@@ -657,11 +667,6 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
     for name, head in heads.items():
         columns += [Number(name, head), *([Interval(name, "interval")] if with_ends else ())]
     columns.append(Count("n_items", "stimuli"))
-    aim = {
-        "distribution": "the share of people who say the same",
-        "majority": "whether most people say the same",
-    }[truth]
-    parts = {table.name: table for table in next(iter(found.values())).tables}
     best = wide.sort("ece", maintain_order=True).row(0, named=True)
     said = (
         f"The most probable label of {shown(best['rater'], 40)} is off by "
@@ -672,8 +677,8 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
             Table("calibration", f"Calibration: confidence beside {aim}.", wide, tuple(columns)),
             Table("calibration_metrics", "All measures.", long, _LONG, limit=0),
             *(
-                replace(parts[name], frame=frame, columns=(Key("rater"), *parts[name].columns))
-                for name, frame in frames.items()
+                replace(table, frame=frame, columns=(Key("rater"), *table.columns))
+                for table, frame in zip(parts, frames, strict=True)
             ),
         ),
         sentences=(f"{said}{', the least of the models' if len(found) > 1 else ''}.",),
@@ -761,17 +766,12 @@ def model_calibration(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     if truth not in ("distribution", "majority"):
         raise unknown_name("truth", truth, ("distribution", "majority"))
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent)
-    for name, given in both.predictions.items():
-        if np.isnan(aligned(name, both.people, given) + both.people.values).any(axis=1).all():
+    both = soft_sides(ratings, models, Reading(rule, labels, absent))
+    for name, rows in both.shared.items():
+        if not rows.any():
             raise InputError(f"model {name!r} answers no stimulus that people answered")
     found = calibrations(
-        both,
-        truth=truth,
-        n_bins=n_bins,
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=seed,
+        both, truth, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=seed
     )
     if not found:
         raise InputError(
@@ -782,21 +782,23 @@ def model_calibration(
 
 
 def calibrations(
-    both: SoftSides,
-    *,
-    truth: Literal["distribution", "majority"],
-    n_bins: int,
-    n_boot: int,
-    confidence: float,
-    seed: int | np.random.Generator | None,
+    both: SoftSides, truth: Truth, *, seed: int | np.random.Generator | None, **options: Any
 ) -> dict[str, Calibration]:
-    """Measure every model that claims probabilities; see :func:`model_calibration`."""
+    """Measure every model that claims probabilities, on the same draws.
+
+    Parameters
+    ----------
+    both, truth
+        See :func:`model_calibration`.
+    seed, options
+        Of :func:`calibration`.
+    """
     people = both.people
     draws = seed if not isinstance(seed, np.random.Generator) else int(seed.integers(2**63))
+    n_raters = 0 if both.source is None else int(both.source.n_raters)
     found = {}
-    for name, given in both.predictions.items():
-        predicted = aligned(name, people, given)
-        rows = np.logical_not(np.isnan(predicted + people.values).any(axis=1))
+    for name, predicted in both.predicted.items():
+        rows = both.shared[name]
         if not rows.any() or names_one_label(predicted[rows]):
             continue
         aim, rows = (people.values, rows) if truth == "distribution" else _one(people.values, rows)
@@ -806,11 +808,9 @@ def calibrations(
             predicted[rows],
             aim[rows],
             labels=people.labels,
-            n_bins=n_bins,
-            n_raters=0 if both.source is None else int(both.source.n_raters),
-            n_boot=n_boot,
-            confidence=confidence,
+            n_raters=n_raters,
             seed=draws,
+            **options,
         )
     return found
 

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, holm, summarise
+from affectlab.core.inference import holm
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
-from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON, Ballots
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     Measures,
-    mean_by,
+    Row,
+    Sampling,
+    mean_by_stimulus,
+    mean_scores,
     measures_of,
     metric_names,
-    ratio,
 )
-from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
 __all__ = ["compare_sides", "soft_label_comparison"]
-
-
-@dataclass(frozen=True)
-class _Gap:
-    """How much further a model is from people than what it is held against, per stimulus."""
-
-    rater: str
-    against: str
-    scores: Mapping[str, Floats]
-    """By metric, shape (stimuli,), ``nan`` where one of the two is not defined."""
-    n_raters: int
-    n_ratings: int
 
 
 def soft_label_comparison(
@@ -120,203 +108,91 @@ def soft_label_comparison(
     0.667
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_confidence(confidence)
     names = metric_names(metrics)
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    return compare_sides(both, measures, n_splits, n_boot, confidence, seed)
+    return compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
 
 
-def compare_sides(
+def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:
+    """Compare every model with all it is held against; see :func:`soft_label_comparison`."""
+    rng = sampling.rng()
+    people = both.people
+    rows: list[Row] = []
+    if both.ballots is not None:
+        rows += _from_people(both.ballots, both, measures, sampling.n_splits, rng)
+    mean = np.broadcast_to(people.mean(), people.values.shape)
+    baseline = measures.of(people.values, mean)
+    own = {name: measures.of(people.values, of) for name, of in both.predicted.items()}
+    pairs = [(name, BASELINE, baseline, 0) for name in own]
+    pairs += [(first, second, own[second], 1) for first, second in combinations(own, 2)]
+    for rater, against, theirs, n_raters in pairs:
+        scores = _minus(own[rater], theirs)
+        known = ~np.isnan(np.stack(list(scores.values()))).all(axis=0)
+        keys = {"rater": rater, "against": against}
+        rows.append(Row(keys, scores, n_raters, int(people.n_raters[known].sum())))
+    order = list(own)
+    rows.sort(key=lambda row: order.index(row.keys["rater"]))
+    return _with_p(rows, measures, sampling, rng)
+
+
+def _minus(ours: Mapping[str, Floats], theirs: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Differences, infinite where one side is; ``nan`` where both are, or one is not defined."""
+    with np.errstate(invalid="ignore"):
+        return {metric: value - theirs[metric] for metric, value in ours.items()}
+
+
+def _from_people(
+    ballots: Votes,
     both: SoftSides,
     measures: Measures,
     n_splits: int,
-    n_boot: int,
-    confidence: float,
-    seed: int | np.random.Generator | None,
-) -> Estimates:
-    """Compare every model with all it is held against; see :func:`soft_label_comparison`."""
-    rng = np.random.default_rng(seed)
-    people = both.people
-    predicted = {name: aligned(name, people, found) for name, found in both.predictions.items()}
-    gaps: list[_Gap] = []
-    if both.ballots is not None:
-        gaps += _from_a_person(both.ballots, people, predicted, measures)
-        gaps += _from_halves(both.ballots, people, predicted, measures, n_splits, rng)
-    mean = np.broadcast_to(people.mean(), people.values.shape)
-    floor = measures.of(people.values, mean)
-    total = people.n_raters
-    own = {name: measures.of(people.values, values) for name, values in predicted.items()}
-    for name in predicted:
-        gaps.append(_gap(name, BASELINE, own[name], floor, 0, total))
-    for first, second in combinations(predicted, 2):
-        gaps.append(_gap(first, second, own[first], own[second], 1, total))
-    order = {name: at for at, name in enumerate(predicted)}
-    gaps.sort(key=lambda gap: order[gap.rater])
-    return _table(gaps, measures, n_boot, confidence, rng)
-
-
-def _gap(
-    rater: str,
-    against: str,
-    ours: Mapping[str, Floats],
-    theirs: Mapping[str, Floats],
-    n_raters: int,
-    n_ratings: Ints,
-) -> _Gap:
-    scores = {metric: _minus(value, theirs[metric]) for metric, value in ours.items()}
-    known = np.zeros(n_ratings.size, dtype=np.bool_)
-    for value in scores.values():
-        known |= ~np.isnan(value)
-    return _Gap(rater, against, scores, n_raters, int(n_ratings[known].sum()))
-
-
-def _minus(ours: Floats, theirs: Floats) -> Floats:
-    """Difference, infinite where one side is and ``nan`` where both are, or one is not defined."""
-    with np.errstate(invalid="ignore"):
-        difference: Floats = ours - theirs
-    return difference
-
-
-def _from_a_person(
-    ballots: Ballots,
-    people: LabelDistributions,
-    predicted: Mapping[str, Floats],
-    measures: Measures,
-) -> Iterator[_Gap]:
-    unit, rater, own, others = ballots.against_others()
-    row = _rows_of(ballots, people, unit)
+    rng: np.random.Generator,
+) -> Iterator[Row]:
+    """Hold every model against a person who is left out in turn, and against half the people."""
+    people, n = both.people, len(both.people)
+    unit, rater, own, others = ballots.against_others(both.smoothing)
+    row = ballots.rows_of(people.stimuli, unit)
     theirs = measures.of(others, own)
     count = int(np.unique(rater).size)
-    for name, values in predicted.items():
-        scores = measures.of(others, values[row])
-        gap = {
-            metric: mean_by(_minus(value, theirs[metric]), row, len(people))
-            for metric, value in scores.items()
-        }
+    for name, values in both.predicted.items():
+        scores = _minus(measures.of(others, values[row]), theirs)
+        gap = mean_by_stimulus([(scores, row)], measures.names, n)
         answered = int((~np.isnan(values[row]).any(axis=1)).sum())
-        yield _Gap(name, ONE_PERSON, gap, count, answered)
-
-
-def _from_halves(
-    ballots: Ballots,
-    people: LabelDistributions,
-    predicted: Mapping[str, Floats],
-    measures: Measures,
-    n_splits: int,
-    rng: np.random.Generator,
-) -> Iterator[_Gap]:
-    parts: dict[str, dict[str, list[Floats]]] = {
-        name: {metric: [] for metric in measures.names} for name in predicted
-    }
-    rows = []
-    for units, first, second in ballots.halves(n_splits, rng):
-        row = _rows_of(ballots, people, units)
-        rows.append(row)
+        yield Row({"rater": name, "against": ONE_PERSON}, gap, count, answered)
+    parts: dict[str, list[tuple[dict[str, Floats], Ints]]] = {name: [] for name in both.predicted}
+    for units, first, second in ballots.halves(n_splits, both.smoothing, rng):
+        row = ballots.rows_of(people.stimuli, units)
         theirs = measures.of(first, second)
-        for name, values in predicted.items():
-            for metric, value in measures.of(first, values[row]).items():
-                parts[name][metric].append(_minus(value, theirs[metric]))
-    count = len(ballots.votes.raters)
-    place = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
-    several = np.unique(place)
-    for name, values in predicted.items():
-        gap = {
-            metric: mean_by(np.concatenate([np.zeros(0), *found]), place, len(people))
-            for metric, found in parts[name].items()
-        }
+        for name, values in both.predicted.items():
+            parts[name].append((_minus(measures.of(first, values[row]), theirs), row))
+    for name, values in both.predicted.items():
+        gap = mean_by_stimulus(parts[name], measures.names, n)
+        several = np.unique(np.concatenate([np.zeros(0, np.int64), *(r for _, r in parts[name])]))
         answered = several[~np.isnan(values[several]).any(axis=1)]
-        yield _Gap(name, HALVES, gap, count, int(people.n_raters[answered].sum()))
+        n_ratings = int(people.n_raters[answered].sum())
+        keys = {"rater": name, "against": HALVES}
+        yield Row(keys, gap, len(ballots.raters), n_ratings)
 
 
-def _rows_of(ballots: Ballots, people: LabelDistributions, units: Ints) -> Ints:
-    place = {stimulus: row for row, stimulus in enumerate(people.stimuli)}
-    found = [place[ballots.votes.units[unit]] for unit in units.tolist()]
-    return np.array(found, dtype=np.int64)
-
-
-def _table(
-    gaps: Sequence[_Gap],
-    measures: Measures,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
+def _with_p(
+    rows: Sequence[Row], measures: Measures, sampling: Sampling, rng: np.random.Generator
 ) -> Estimates:
-    import polars as pl
-
-    cells = [(gap, name, gap.scores[name]) for gap in gaps for name in measures.names]
-    scores = np.stack([score for _, _, score in cells], axis=1)
-    endless = np.isinf(scores).sum(axis=0)
-    known = np.isfinite(scores)
-    n_items = known.sum(axis=0)
-    finite = np.where(known, scores, 0.0)
-    total = finite.sum(axis=0)
-    value = np.divide(total, n_items, out=np.full(total.size, np.nan), where=n_items > 0)
-    value[endless > 0] = np.nan
-    spread, p = Uncertainty.none(value.size), np.full(value.size, np.nan)
-    blocks = [
-        ratio(weights @ finite, weights @ known.astype(np.float64))
-        for weights in draw_weights(rng, scores.shape[0], n_boot)
-    ]
-    if blocks:
-        drawn = np.concatenate(blocks)
-        drawn[:, np.isnan(value)] = np.nan
-        spread = summarise(value, drawn, confidence)
-        far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
-        p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
-        p[np.isnan(spread.low)] = np.nan
-    status = [
-        _status(measures.why(name), int(many), int(items), missing)
-        for (_, name, _), many, items, missing in zip(
-            cells, endless.tolist(), n_items.tolist(), spread.missing, strict=True
-        )
-    ]
+    """Average the differences, and say of each whether one side is shown to be nearer."""
+    table, drawn = mean_scores(rows, measures, sampling, rng, are_differences=True)
+    frame = table.frame
+    far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
+    p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
+    p[np.isnan(frame["low"].to_numpy())] = np.nan
     corrected = np.full(p.size, np.nan)
-    of_metric = np.array([name for _, name, _ in cells])
     for name in measures.names:
-        corrected[of_metric == name] = holm(p[of_metric == name])
-    with np.errstate(invalid="ignore"):
-        side = np.where(spread.high < 0, -1, np.where(spread.low > 0, 1, 0))
-    table = Estimates.build(
-        {
-            "rater": [gap.rater for gap, _, _ in cells],
-            "against": [gap.against for gap, _, _ in cells],
-            "metric": [name for _, name, _ in cells],
-        },
-        value=value,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=[
-            f"difference in {SOFT_METRICS[name].method}{measures.said_floor(name)}"
-            for _, name, _ in cells
-        ],
-        resampled="units" if n_boot else "none",
-        n_items=n_items,
-        n_raters=[gap.n_raters for gap, _, _ in cells],
-        n_ratings=[gap.n_ratings for gap, _, _ in cells],
-        status=status,
+        of_metric = (frame["metric"] == name).to_numpy()
+        corrected[of_metric] = holm(p[of_metric])
+    low, high = (pl.col(name).fill_nan(None) for name in ("low", "high"))
+    nearer = pl.when(high < 0).then("rater").when(low > 0).then("against")
+    extra = [pl.Series("p", p), pl.Series("p_holm", corrected)]
+    return table.with_columns(
+        frame.select(*extra, nearer.otherwise(pl.lit("")).alias("nearer")),
+        PValue("p_holm", "p (Holm)"),
+        Text("nearer"),
     )
-    nearer = [
-        "" if not at else gap.rater if at < 0 else gap.against
-        for (gap, _, _), at in zip(cells, side.tolist(), strict=True)
-    ]
-    extra = [
-        pl.Series("p", p),
-        pl.Series("p_holm", corrected),
-        pl.Series("nearer", nearer, dtype=pl.String),
-    ]
-    return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("nearer"))
-
-
-def _status(why: str, endless: int, n_items: int, missing: str) -> str:
-    if why:
-        return why
-    if endless:
-        from affectlab.core.words import plural
-
-        where = plural(endless, "stimulus", "stimuli")
-        return f"undefined: infinite at {where}; a floor makes it finite"
-    if n_items == 0:
-        return "undefined: no stimulus on which both are defined"
-    return missing or "ok"

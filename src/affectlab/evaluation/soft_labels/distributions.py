@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.soft_labels.votes import Absent, Rule, Shares, Votes, votes_of
+from affectlab.evaluation.soft_labels.votes import (
+    Absent,
+    Reading,
+    Rule,
+    Votes,
+    normalised,
+    votes_of,
+)
 from affectlab.ratings import Ratings
 
 __all__ = ["LabelDistributions", "label_distributions", "rater_distributions"]
@@ -90,17 +97,17 @@ class LabelDistributions:
         return cls(known, names, rows, count.astype(np.int64), rows.sum(axis=1))
 
     @classmethod
-    def _from_shares(
-        cls, stimuli: tuple[str, ...], votes: Votes, shares: Shares, smoothing: float
+    def _of_votes(
+        cls, votes: Votes, units: Ints, amount: Floats, n_raters: Ints, smoothing: float
     ) -> LabelDistributions:
-        said = f"{votes.rule}; {smoothing:g} added to each label" if smoothing else votes.rule
+        """Make amounts of each stimulus into distributions."""
         return cls(
-            stimuli,
+            tuple(votes.units[unit] for unit in units.tolist()),
             votes.labels,
-            shares.normalised(smoothing),
-            shares.n_raters,
-            shares.mass,
-            said,
+            normalised(amount, n_raters, smoothing),
+            n_raters,
+            amount.sum(axis=1),
+            f"{votes.rule}; {smoothing:g} added to each label" if smoothing else votes.rule,
             votes.ordered,
         )
 
@@ -149,17 +156,12 @@ class LabelDistributions:
             if name not in self._place:
                 raise unknown_name("stimulus", str(name), self.stimuli)
         rows = np.array([self._place[name] for name in stimuli], dtype=np.int64)
-        return self._rows(rows)
-
-    def _rows(self, rows: Ints) -> LabelDistributions:
-        return LabelDistributions(
-            tuple(self.stimuli[row] for row in rows.tolist()),
-            self.labels,
-            self.values[rows],
-            self.n_raters[rows],
-            self.mass[rows],
-            self.rule,
-            self.ordered,
+        return replace(
+            self,
+            stimuli=tuple(stimuli),
+            values=self.values[rows],
+            n_raters=self.n_raters[rows],
+            mass=self.mass[rows],
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -241,15 +243,17 @@ def label_distributions(
     >>> found.values.tolist(), found.mass.round(3).tolist(), found.n_raters.tolist()
     ([[0.75, 0.25]], [1.333], [3])
     """
-    votes = votes_of(ratings, rule, labels, absent)
-    check_smoothing(smoothing)
-    ballot, unit_of, _ = votes.ballot
-    del ballot
-    n_units = len(votes.units)
-    amount, count = votes.sums(votes.unit, n_units)
-    shares = votes.shares(amount, count, np.bincount(unit_of, minlength=n_units).astype(np.int64))
-    found = LabelDistributions._from_shares(votes.units, votes, shares, smoothing)
-    return found._rows(np.flatnonzero(shares.n_raters > 0))
+    return pooled_distributions(ratings, Reading(rule, labels, absent, smoothing))
+
+
+def pooled_distributions(ratings: Ratings, reading: Reading) -> LabelDistributions:
+    """See :func:`label_distributions`."""
+    votes = votes_of(ratings, reading)
+    amount, n_raters = votes.pooled()
+    units = np.flatnonzero(n_raters > 0)
+    return LabelDistributions._of_votes(
+        votes, units, amount[units], n_raters[units], reading.smoothing
+    )
 
 
 def rater_distributions(
@@ -281,25 +285,22 @@ def rater_distributions(
     >>> rater_distributions(model)["m"].values.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    votes = votes_of(ratings, rule, labels, absent)
-    check_smoothing(smoothing)
-    ballot, unit_of, rater_of = votes.ballot
-    one = np.ones(unit_of.size, dtype=np.int64)
-    shares = votes.shares(*votes.sums(ballot, unit_of.size), one)
+    return own_distributions(ratings, Reading(rule, labels, absent, smoothing))
+
+
+def own_distributions(ratings: Ratings, reading: Reading) -> dict[str, LabelDistributions]:
+    """See :func:`rater_distributions`."""
+    votes = votes_of(ratings, reading)
+    amount = votes.alone()
     found = {}
-    for rater, name in enumerate(votes.raters):
-        rows = np.flatnonzero(rater_of == rater)
+    for code, name in enumerate(votes.raters):
+        rows = np.flatnonzero(votes.rater == code)
         if rows.size:
-            part = Shares(shares.amount[rows], one[rows])
-            stimuli = tuple(votes.units[unit] for unit in unit_of[rows].tolist())
-            found[name] = LabelDistributions._from_shares(stimuli, votes, part, smoothing)
+            one = np.ones(rows.size, dtype=np.int64)
+            found[name] = LabelDistributions._of_votes(
+                votes, votes.unit[rows], amount[rows], one, reading.smoothing
+            )
     return found
-
-
-def check_smoothing(smoothing: float) -> None:
-    """Refuse a negative smoothing."""
-    if not 0 <= smoothing < np.inf:
-        raise InputError(f"smoothing {smoothing!r}: expected a number of raters, 0 or more")
 
 
 def checked_rows(values: ArrayLike, k: int | None = None) -> Floats:

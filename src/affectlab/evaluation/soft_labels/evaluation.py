@@ -27,26 +27,22 @@ from affectlab.evaluation.soft_labels.comparison import compare_sides
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
-    label_distributions,
+    pooled_distributions,
 )
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
+    Sampling,
     measures_of,
     metric_names,
     metrics_of_sides,
     with_distances,
 )
-from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 
-__all__ = [
-    "SoftLabels",
-    "evaluate_soft_labels",
-    "sentence_on",
-]
+__all__ = ["SoftLabels", "evaluate_soft_labels"]
 
 # What soft labels say of a model, in one sentence.
 
@@ -55,25 +51,26 @@ _SPOKEN = ("jensen_shannon", "earth_movers_distance", "brier", "jensen_shannon_d
 """Metrics in the order in which a sentence takes up to two of them."""
 
 
-def sentence_on(result: SoftLabels, model: str) -> str:
+def _sentence_on(result: SoftLabels, model: str) -> str:
     """Say how near a model comes to people, beside people themselves, and whether it is too sure.
 
     One who names one label is held against a person who does so, too; one who spreads mass over
     labels against half of the people together, since a single person cannot hedge.
     """
-    metrics = _chosen(result, model)
+    order = [*_SPOKEN, *(name for name in SOFT_METRICS if name not in _SPOKEN)]
+    own = {metric: one for (rater, metric), one in result.metrics if rater == model and one.ok}
+    metrics = [name for name in order if name in own][:2]
     if not metrics:
         return f"{model} has no stimulus in common with people, and is not judged."
-    parts = [_distances(result, model, metrics), _people(result, model, metrics)]
-    parts += [_baseline(result, model, metrics[0]), _calibration(result, model)]
+    said = [f"{_interval(own[name])} in {SOFT_METRICS[name].title}" for name in metrics]
+    n = own[metrics[0]].n_items
+    parts = [
+        f"is {joined(said)} from the answers of people on {n:,} stimuli",
+        _people(result, model, metrics),
+        _baseline(result, model, metrics[0]),
+        _calibration(result, model),
+    ]
     return f"{model} {'; '.join(part for part in parts if part)}."
-
-
-def _chosen(result: SoftLabels, model: str) -> list[str]:
-    known = dict(iter(result.metrics))
-    order = [*_SPOKEN, *(name for name in SOFT_METRICS if name not in _SPOKEN)]
-    usable = [name for name in order if (model, name) in known and known[model, name].ok]
-    return usable[:2]
 
 
 def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
@@ -82,15 +79,6 @@ def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
     if low != low:
         return value
     return f"{value} ({number(low, digits)} to {number(high, digits)})"
-
-
-def _distances(result: SoftLabels, model: str, metrics: list[str]) -> str:
-    said = [
-        f"{_interval(result.metrics[model, name])} in {SOFT_METRICS[name].title}"
-        for name in metrics
-    ]
-    n = result.metrics[model, metrics[0]].n_items
-    return f"is {joined(said)} from the answers of people on {n:,} stimuli"
 
 
 def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
@@ -281,35 +269,28 @@ def evaluate_soft_labels(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(_METRICS if metrics is None else metrics)
-    if isinstance(ratings, Ratings) and models is None and not _has_models(ratings):
-        return _people_alone(
-            label_distributions(
-                ratings.humans(), rule=rule, labels=labels, absent=absent, smoothing=smoothing
-            ),
-            truth,
-        )
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    reading = Reading(rule, labels, absent, smoothing)
+    alone = isinstance(ratings, Ratings) and not set(ratings.rater_kinds) & set(MODEL_KINDS)
+    if isinstance(ratings, Ratings) and models is None and alone:
+        return _people_alone(pooled_distributions(ratings.humans(), reading), truth)
+    both = soft_sides(ratings, models, reading)
     bits = int(np.random.default_rng(seed).integers(2**63))
     lowest = min(floor, 0.5 / len(both.people.labels))
     measures = measures_of(names, both, taxonomy, costs, lowest)
     missing = measures.why("earth_movers_distance")
     if missing and metrics is None:
         names = tuple(name for name in names if name != "earth_movers_distance")
-        measures = measures_of(names, both, taxonomy, costs, lowest)
-    scored = metrics_of_sides(
-        both, measures, n_splits, n_boot, confidence, bits, by_person=by_person
-    )
+        measures = replace(measures, names=names)
+    sampling = Sampling(n_splits, n_boot, confidence, bits)
+    scored = metrics_of_sides(both, measures, sampling, by_person=by_person)
     scored = with_distances(
         scored.with_frame(rows_as_listed(scored.frame, listed)), both.people, lowest
     )
-    apart = compare_sides(both, measures, n_splits, n_boot, confidence, bits)
+    apart = compare_sides(both, measures, sampling)
+    if n_bins is None:
+        n_bins = int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
     calibrated = calibrations(
-        both,
-        truth=truth,
-        n_bins=_n_bins(both) if n_bins is None else n_bins,
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=bits,
+        both, truth, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=bits
     )
     long, distances = scored.tables
     about = [
@@ -329,7 +310,7 @@ def evaluate_soft_labels(
         of = of_models(calibrated, truth)
         tables += of.tables
         figures += of.figures
-    one_label = tuple(_one_label(both))
+    one_label = _one_label(both)
     made = SoftLabels(
         tables=tuple(tables),
         figures=tuple(figures),
@@ -348,11 +329,7 @@ def evaluate_soft_labels(
         one_label=one_label,
         truth=truth,
     )
-    return replace(made, sentences=tuple(sentence_on(made, model) for model in made.models))
-
-
-def _has_models(ratings: Ratings) -> bool:
-    return bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
+    return replace(made, sentences=tuple(_sentence_on(made, model) for model in made.models))
 
 
 def _settings(people: LabelDistributions, truth: Truth) -> dict[str, Any]:
@@ -435,18 +412,10 @@ def _most(labels: tuple[str, ...], row: Floats) -> str:
     return ", ".join([*named, *(["…"] if len(order) > _MOST_LABELS else [])])
 
 
-def _n_bins(both: SoftSides) -> int:
-    return int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
-
-
-def _one_label(both: SoftSides) -> list[str]:
-    found = []
-    for name, given in both.predictions.items():
-        predicted = aligned(name, both.people, given)
-        rows = ~np.isnan(predicted).any(axis=1)
-        if rows.any() and names_one_label(predicted[rows]):
-            found.append(name)
-    return found
+def _one_label(both: SoftSides) -> tuple[str, ...]:
+    """Name the models that name one label per stimulus."""
+    known = {name: values[~np.isnan(values).any(axis=1)] for name, values in both.predicted.items()}
+    return tuple(name for name, rows in known.items() if len(rows) and names_one_label(rows))
 
 
 def _notes(both: SoftSides) -> list[str]:
@@ -457,11 +426,9 @@ def _notes(both: SoftSides) -> list[str]:
             f"{plural(empty, 'stimulus', 'stimuli')} on which nobody chose a label: left out"
         )
     n = len(both.people) - empty
-    for name, given in both.predictions.items():
-        predicted = aligned(name, both.people, given)
-        known = ~np.isnan(predicted + both.people.values).any(axis=1)
-        if 0 < int(known.sum()) < n:
-            notes.append(
-                f"{name} answers {int(known.sum()):,} of {n:,} stimuli and is judged on these"
-            )
-    return notes
+    counts = {name: int(rows.sum()) for name, rows in both.shared.items()}
+    return notes + [
+        f"{name} answers {count:,} of {n:,} stimuli and is judged on these"
+        for name, count in counts.items()
+        if 0 < count < n
+    ]

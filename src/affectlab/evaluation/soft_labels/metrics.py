@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,16 +10,15 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import check_confidence, draw_weights, summarise
+from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.evaluation.label_facts import CostsLike, LabelFacts, TaxonomyLike, label_facts
+from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON, Ballots
-from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
@@ -28,13 +27,13 @@ __all__ = [
     "BASELINE",
     "Measures",
     "Row",
-    "mean_by",
+    "Sampling",
+    "mean_by_stimulus",
+    "mean_scores",
     "measures_of",
     "metric_names",
     "metrics_of_sides",
-    "ratio",
     "soft_label_metrics",
-    "table_of",
     "with_distances",
 ]
 
@@ -45,15 +44,33 @@ BASELINE = "mean of all stimuli"
 
 
 @dataclass(frozen=True)
-class Row:
-    """One who predicts, with the scores of each stimulus."""
+class Sampling:
+    """What is drawn at random: halves of the people, and stimuli for intervals."""
 
-    rater: str
-    role: str
+    n_splits: int
+    n_boot: int
+    confidence: float
+    seed: int | np.random.Generator | None
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+
+    def rng(self) -> np.random.Generator:
+        """Random numbers, the same at every call where the seed is a number."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One who predicts, with the scores of each stimulus; or the difference of two."""
+
+    keys: Mapping[str, str]
+    """Who it is: ``rater`` and what else tells rows apart."""
     scores: Mapping[str, Floats]
     """Scores by metric, shape (stimuli,), ``nan`` where there is no prediction."""
     n_raters: int
     n_ratings: int
+    role: str = ""
     status: str = ""
     """Why there are no scores at all."""
 
@@ -108,33 +125,24 @@ def measures_of(
 ) -> Measures:
     """Gather what the metrics need."""
     raised(np.ones((1, len(both.people.labels))), floor)
-    return Measures(names, *_distances(both.people, both.source, taxonomy, costs), floor)
+    return Measures(names, *_distances(both, taxonomy, costs), floor)
 
 
 def _distances(
-    people: LabelDistributions,
-    source: Ratings | None,
-    taxonomy: TaxonomyLike | None,
-    costs: CostsLike | None,
+    both: SoftSides, taxonomy: TaxonomyLike | None, costs: CostsLike | None
 ) -> tuple[Floats | None, str]:
     """Ground distances between the labels, or why there are none."""
-    given = taxonomy is not None or costs is not None
+    people, given = both.people, taxonomy is not None or costs is not None
     if people.ordered and not given:
         place = np.arange(len(people.labels), dtype=np.float64)
         return np.abs(place[:, None] - place[None, :]), ""
-    own = None if source is None else source.taxonomy
+    own = None if both.source is None else both.source.taxonomy
     if own is None and not given:
         own = match_taxonomy(people.labels)
     facts = label_facts(own if taxonomy is None else taxonomy, costs=costs)
     if facts is None:
         return None, "no costs of mistakes are known; pass a taxonomy or costs"
-    places: Sequence[int] = [facts.index(name) for name in people.labels]
-    return _from_facts(facts, places, given=given)
-
-
-def _from_facts(
-    facts: LabelFacts, places: Sequence[int], *, given: bool
-) -> tuple[Floats | None, str]:
+    places = [facts.index(name) for name in people.labels]
     missing = facts.without_costs(places)
     if missing and given:
         raise InputError(f"costs: {missing}")
@@ -143,84 +151,122 @@ def _from_facts(
     return np.ascontiguousarray(facts.costs[np.ix_(places, places)] - 1.0), ""
 
 
-def mean_by(value: Floats, row: Ints, n: int) -> Floats:
-    """Mean over the entries of each row; ``nan`` without one, infinite where one is."""
-    known = ~np.isnan(value)
-    count = np.bincount(row[known], minlength=n).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        total = np.bincount(row[known], weights=value[known], minlength=n)
-    return ratio(np.asarray(total, dtype=np.float64), count)
+def mean_by_stimulus(
+    parts: Iterable[tuple[Mapping[str, Floats], Ints]], names: Sequence[str], n: int
+) -> dict[str, Floats]:
+    """Average scores that belong to the same stimulus.
+
+    Parameters
+    ----------
+    parts
+        Scores by metric, and the stimulus of each.
+    names
+        The metrics.
+    n
+        Stimuli.
+
+    Returns
+    -------
+    By metric, shape (n,); ``nan`` for a stimulus without a score, infinite where one is.
+    """
+    listed = list(parts)
+    row = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for _, rows in listed)])
+    means = {}
+    for name in names:
+        score = np.concatenate([np.zeros(0), *(scores[name] for scores, _ in listed)])
+        known = ~np.isnan(score)
+        count = np.bincount(row[known], minlength=n).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            total = np.bincount(row[known], weights=score[known], minlength=n)
+        means[name] = _ratio(np.asarray(total, dtype=np.float64), count)
+    return means
 
 
-def table_of(
+def mean_scores(
     rows: Sequence[Row],
     measures: Measures,
-    n_boot: int,
-    confidence: float,
+    sampling: Sampling,
     rng: np.random.Generator,
-) -> Estimates:
-    cells = [(row, name, row.scores[name]) for row in rows for name in measures.names]
-    scores = np.stack([score for _, _, score in cells], axis=1)
-    known = ~np.isnan(scores)
-    n_items = known.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        total = np.where(known, scores, 0.0).sum(axis=0)
-        value = np.divide(total, n_items, out=np.full(total.size, np.nan), where=n_items > 0)
-    infinite = np.isinf(value)
-    status = [
-        _status(row, measures.why(name), int(np.isinf(score).sum()), int(items))
-        for (row, name, score), items in zip(cells, n_items.tolist(), strict=True)
-    ]
-    finite = np.where(known & ~infinite, scores, 0.0)
+    *,
+    are_differences: bool = False,
+) -> tuple[Estimates, Floats]:
+    """Average the scores of each row over stimuli, with bootstrap intervals.
+
+    A mean with an infinite score is infinite, a difference is then not defined.
+
+    Returns
+    -------
+    Estimates by the keys of rows and by metric, and the replicates behind them.
+    """
+    cells = [(row, name) for row in rows for name in measures.names]
+    scores = np.stack([row.scores[name] for row, name in cells], axis=1)
+    finite = np.isfinite(scores)
+    n_items = finite.sum(axis=0) if are_differences else (~np.isnan(scores)).sum(axis=0)
+    n_endless = np.isinf(scores).sum(axis=0)
+    endless = n_endless > 0
+    filled = np.where(finite, scores, 0.0)
+    value = _ratio(filled.sum(axis=0), finite.sum(axis=0).astype(np.float64))
+    value[endless] = np.nan
+    spread, drawn = Uncertainty.none(value.size), np.empty((0, value.size))
     blocks = [
-        (weights @ finite, weights @ known.astype(np.float64))
-        for weights in draw_weights(rng, scores.shape[0], n_boot)
+        _ratio(weights @ filled, weights @ finite.astype(np.float64))
+        for weights in draw_weights(rng, len(scores), sampling.n_boot)
     ]
-    se = low = high = np.full(value.size, np.nan)
     if blocks:
-        replicates = np.concatenate([ratio(top, bottom) for top, bottom in blocks])
-        replicates[:, infinite] = np.nan
-        spread = summarise(np.where(infinite, np.nan, value), replicates, confidence)
-        se, low, high = spread.se, spread.low, spread.high
-        status = [
-            why if was == "ok" and why else was
-            for was, why in zip(status, spread.missing, strict=True)
-        ]
+        drawn = np.concatenate(blocks)
+        drawn[:, endless] = np.nan
+        spread = summarise(value, drawn, sampling.confidence)
+    if not are_differences:
+        value[endless] = np.inf
+    sort = "difference in " if are_differences else ""
     table = Estimates.build(
         {
-            "rater": [row.rater for row, _, _ in cells],
-            "metric": [name for _, name, _ in cells],
+            **{key: [row.keys[key] for row, _ in cells] for key in rows[0].keys},
+            "metric": [name for _, name in cells],
         },
         value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=[SOFT_METRICS[name].method + measures.said_floor(name) for _, name, _ in cells],
-        resampled="units" if n_boot else "none",
+        se=spread.se,
+        low=spread.low,
+        high=spread.high,
+        method=[
+            f"{sort}{SOFT_METRICS[name].method}{measures.said_floor(name)}" for _, name in cells
+        ],
+        resampled="units" if sampling.n_boot else "none",
         n_items=n_items,
-        n_raters=[row.n_raters for row, _, _ in cells],
-        n_ratings=[row.n_ratings for row, _, _ in cells],
-        status=status,
+        n_raters=[row.n_raters for row, _ in cells],
+        n_ratings=[row.n_ratings for row, _ in cells],
+        status=[
+            row.status
+            or measures.why(name)
+            or _why_none(many, items, are_differences=are_differences)
+            or missing
+            or "ok"
+            for (row, name), many, items, missing in zip(
+                cells, n_endless.tolist(), n_items.tolist(), spread.missing, strict=True
+            )
+        ],
     )
-    role = pl.Series("role", [row.role for row, _, _ in cells], dtype=pl.String)
-    return table.with_columns(role)
+    return table, drawn
 
 
-def ratio(top: Floats, bottom: Floats) -> Floats:
+def _why_none(n_endless: int, n_items: int, *, are_differences: bool) -> str:
+    """Say why a mean over stimuli is no number; empty if it is one."""
+    where = plural(n_endless, "stimulus", "stimuli")
+    if n_endless and are_differences:
+        return f"undefined: infinite at {where}; a floor makes it finite"
+    if n_endless:
+        return f"infinite: a label that was chosen is given 0 at {where}"
+    if n_items:
+        return ""
+    if are_differences:
+        return "undefined: no stimulus on which both are defined"
+    return "undefined: no stimulus with a distribution on both sides"
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
     """Divide; ``nan`` where there is nothing to divide by."""
     ratio: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
     return ratio
-
-
-def _status(row: Row, why: str, n_infinite: int, n_items: int) -> str:
-    if row.status or why:
-        return row.status or why
-    if n_items == 0:
-        return "undefined: no stimulus with a distribution on both sides"
-    if n_infinite:
-        where = plural(n_infinite, "stimulus", "stimuli")
-        return f"infinite: a label that was chosen is given 0 at {where}"
-    return "ok"
 
 
 def soft_label_metrics(
@@ -322,13 +368,11 @@ def soft_label_metrics(
     """
     listed = ratings
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_confidence(confidence)
     names = metric_names(metrics)
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    found = metrics_of_sides(
-        both, measures, n_splits, n_boot, confidence, seed, by_person=by_person
-    )
+    sampling = Sampling(n_splits, n_boot, confidence, seed)
+    found = metrics_of_sides(both, measures, sampling, by_person=by_person)
     return with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
 
 
@@ -449,86 +493,57 @@ def _finding(wide: pl.DataFrame, name: str) -> str:
 
 
 def metrics_of_sides(
-    both: SoftSides,
-    measures: Measures,
-    n_splits: int,
-    n_boot: int,
-    confidence: float,
-    seed: int | np.random.Generator | None,
-    *,
-    by_person: bool,
+    both: SoftSides, measures: Measures, sampling: Sampling, *, by_person: bool
 ) -> Estimates:
     """Score everybody; see :func:`soft_label_metrics`."""
-    rng = np.random.default_rng(seed)
+    rng = sampling.rng()
     people = both.people
-    rows = [_model_row(name, people, found, measures) for name, found in both.predictions.items()]
+    rows = [
+        Row(
+            {"rater": name},
+            measures.of(people.values, predicted),
+            1,
+            int(people.n_raters[both.shared[name]].sum()),
+            "model",
+            "" if both.shared[name].any() else "undefined: no stimulus in common with people",
+        )
+        for name, predicted in both.predicted.items()
+    ]
     if both.ballots is not None:
-        rows += _people_rows(both.ballots, people, measures, n_splits, rng, by_person=by_person)
+        rows += _people_rows(both.ballots, both, measures, sampling.n_splits, rng, by_person)
     mean = np.broadcast_to(people.mean(), people.values.shape)
     total = int(people.n_raters.sum())
-    rows.append(Row(BASELINE, "baseline", measures.of(people.values, mean), 0, total))
-    return table_of(rows, measures, n_boot, confidence, rng)
-
-
-def _model_row(
-    name: str, people: LabelDistributions, found: LabelDistributions, measures: Measures
-) -> Row:
-    predicted = aligned(name, people, found)
-    both = ~np.isnan(predicted).any(axis=1) & ~np.isnan(people.values).any(axis=1)
-    return Row(
-        name,
-        "model",
-        measures.of(people.values, predicted),
-        1,
-        int(people.n_raters[both].sum()),
-        "" if both.any() else "undefined: no stimulus in common with people",
-    )
+    scores = measures.of(people.values, mean)
+    rows.append(Row({"rater": BASELINE}, scores, 0, total, "baseline"))
+    table, _ = mean_scores(rows, measures, sampling, rng)
+    roles = [row.role for row in rows for _ in measures.names]
+    return table.with_columns(pl.Series("role", roles, dtype=pl.String))
 
 
 def _people_rows(
-    ballots: Ballots,
-    people: LabelDistributions,
+    ballots: Votes,
+    both: SoftSides,
     measures: Measures,
     n_splits: int,
     rng: np.random.Generator,
-    *,
     by_person: bool,
 ) -> Iterator[Row]:
     """What people reach: one against the others, half against half, and each of them."""
-    alone = "undefined: no stimulus with two people"
-    unit, rater, own, others = ballots.against_others()
-    scores = measures.of(others, own)
-    row_of = {stimulus: row for row, stimulus in enumerate(people.stimuli)}
-    row = np.array([row_of[ballots.votes.units[u]] for u in unit.tolist()], dtype=np.int64)
-    n, several = len(people), unit.size > 0
+    people = both.people
+    unit, rater, own, others = ballots.against_others(both.smoothing)
+    scores, row = measures.of(others, own), ballots.rows_of(people.stimuli, unit)
+    halves = (
+        (measures.of(first, second), ballots.rows_of(people.stimuli, units))
+        for units, first, second in ballots.halves(n_splits, both.smoothing, rng)
+    )
     count = int(np.unique(rater).size)
-    mean = {name: mean_by(value, row, n) for name, value in scores.items()}
-    yield Row(ONE_PERSON, "people", mean, count, unit.size, "" if several else alone)
-    halves: dict[str, list[Floats]] = {name: [] for name in measures.names}
-    for units, first, second in ballots.halves(n_splits, rng):
-        at = np.array([row_of[ballots.votes.units[u]] for u in units.tolist()], dtype=np.int64)
-        for name, value in measures.of(first, second).items():
-            wide = np.full(n, np.nan)
-            wide[at] = value
-            halves[name].append(wide)
-    split = {name: _mean_of(parts, n) for name, parts in halves.items()}
-    yield Row(HALVES, "people", split, count, unit.size, "" if several else alone)
-    if not by_person:
-        return
-    for code, name in enumerate(ballots.votes.raters):
+    alone = "" if unit.size else "undefined: no stimulus with two people"
+    for name, parts in ((ONE_PERSON, [(scores, row)]), (HALVES, halves)):
+        mean = mean_by_stimulus(parts, measures.names, len(people))
+        yield Row({"rater": name}, mean, count, unit.size, "people", alone)
+    for code, name in enumerate(ballots.raters) if by_person else ():
         mine = rater == code
-        wide_scores = {}
-        for metric, value in scores.items():
-            wide = np.full(n, np.nan)
-            wide[row[mine]] = value[mine]
-            wide_scores[metric] = wide
+        part = {metric: value[mine] for metric, value in scores.items()}
+        wide = mean_by_stimulus([(part, row[mine])], measures.names, len(people))
         missing = "" if mine.any() else "undefined: no stimulus that somebody else answered"
-        yield Row(name, "person", wide_scores, 1, int(mine.sum()), missing)
-
-
-def _mean_of(parts: Sequence[Floats], n: int) -> Floats:
-    if not parts:
-        return np.full(n, np.nan)
-    stacked = np.stack(parts)
-    row = np.broadcast_to(np.arange(n), stacked.shape)
-    return mean_by(stacked.ravel(), row.ravel(), n)
+        yield Row({"rater": name}, wide, 1, int(mine.sum()), "person", missing)

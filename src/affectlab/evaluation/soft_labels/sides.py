@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats
+from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
-    label_distributions,
-    rater_distributions,
+    own_distributions,
+    pooled_distributions,
 )
-from affectlab.evaluation.soft_labels.human_reference import Ballots
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import Reading, Votes, votes_of
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
 
-__all__ = ["SoftSides", "aligned", "soft_sides"]
+__all__ = ["SoftSides", "soft_sides"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,20 +30,38 @@ class SoftSides:
     predictions: dict[str, LabelDistributions]
     source: Ratings | None
     """The answers of people; ``None`` where distributions were given."""
-    ballots: Ballots | None
+    ballots: Votes | None
     """The same, person by person."""
+    smoothing: float
+    """Votes that are added to every label of people."""
     notes: tuple[str, ...]
     """What was left out, in words."""
+
+    @cached_property
+    def predicted(self) -> dict[str, Floats]:
+        """What each model says of people's stimuli and labels, shape (n, k); ``nan`` for nothing.
+
+        Raises
+        ------
+        InputError
+            When a model answers with a label that people were not asked about.
+        """
+        return {name: _aligned(name, self.people, of) for name, of in self.predictions.items()}
+
+    @cached_property
+    def shared(self) -> dict[str, Bools]:
+        """Stimuli of which both a model and people say something, shape (n,)."""
+        theirs = self.people.values
+        return {
+            name: np.asarray(~np.isnan(values + theirs).any(axis=1))
+            for name, values in self.predicted.items()
+        }
 
 
 def soft_sides(
     ratings: Ratings | LabelDistributions,
     models: Ratings | Mapping[str, LabelDistributions] | None,
-    *,
-    rule: Rule | None = None,
-    labels: Sequence[str] | None = None,
-    absent: Absent = "auto",
-    smoothing: float = 0.0,
+    reading: Reading,
 ) -> SoftSides:
     """Make the distributions of both sides; see :func:`~affectlab.evaluation.soft_label_metrics`.
 
@@ -58,7 +76,7 @@ def soft_sides(
     if isinstance(ratings, LabelDistributions):
         if isinstance(models, Ratings):
             judged, notes = judged_runs(models)
-            given = rater_distributions(judged, rule=rule, labels=labels, absent=absent)
+            given = own_distributions(judged, replace(reading, smoothing=0.0))
         else:
             given, notes = dict(models or {}), ()
         if not given:
@@ -66,23 +84,21 @@ def soft_sides(
                 f"{ratings!r}: expected the distributions of at least one model beside it"
             )
         _check_answered(ratings)
-        return SoftSides(ratings, given, None, None, notes)
+        return SoftSides(ratings, given, None, None, reading.smoothing, notes)
     notes = ()
     if models is None or isinstance(models, Ratings):
         people, judged = _two_sides(ratings, models)
         judged, notes = judged_runs(judged)
         people = _widened(people, judged)
         # One question to people, scores of its categories from models: each by its own rule.
-        theirs = None if judged.has_labels and not people.has_labels else rule
-        given = rater_distributions(judged, rule=theirs, labels=labels, absent=absent)
+        rule = None if judged.has_labels and not people.has_labels else reading.rule
+        given = own_distributions(judged, replace(reading, rule=rule, smoothing=0.0))
     else:
         people, given = ratings.humans(), dict(models)
-    found = label_distributions(
-        people, rule=rule, labels=labels, absent=absent, smoothing=smoothing
-    )
+    found = pooled_distributions(people, reading)
     _check_answered(found)
-    ballots = Ballots.of(people, rule, labels, absent, smoothing)
-    return SoftSides(found, given, people, ballots, notes)
+    ballots = votes_of(people, reading)
+    return SoftSides(found, given, people, ballots, reading.smoothing, notes)
 
 
 def _check_answered(people: LabelDistributions) -> None:
@@ -91,10 +107,8 @@ def _check_answered(people: LabelDistributions) -> None:
 
 
 def _two_sides(ratings: Ratings, models: Ratings | None) -> tuple[Ratings, Ratings]:
-    if models is None or not models.has_labels or ratings.scale.kind != "nominal":
-        both = sides(ratings, models)
-        return both.people, both.models
-    if ratings.has_labels:
+    names_only = ratings.scale.kind == "nominal" and not ratings.has_labels
+    if models is None or not models.has_labels or not names_only:
         both = sides(ratings, models)
         return both.people, both.models
     mixed = bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
@@ -140,7 +154,7 @@ def _name(ratings: Ratings) -> str:
     return ratings.source or "the ratings"
 
 
-def aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
+def _aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
     """Predictions in the order of the people's stimuli and labels, ``nan`` where there is none."""
     place = {label: at for at, label in enumerate(people.labels)}
     extra = [at for at, label in enumerate(found.labels) if label not in place]

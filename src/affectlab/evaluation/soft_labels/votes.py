@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,11 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
-__all__ = ["RULES", "Absent", "Rule", "Shares", "Votes", "votes_of"]
+__all__ = ["HALVES", "ONE_PERSON", "Absent", "Reading", "Rule", "Votes", "normalised", "votes_of"]
+
+ONE_PERSON = "a person against the others"
+HALVES = "half the people against half"
+"""What people reach when they are judged as models are."""
 
 Rule: TypeAlias = Literal["choices", "votes", "intensity", "top"]
 Absent: TypeAlias = Literal["auto", "missing", "zero"]
@@ -32,42 +37,41 @@ _MOST_LEVELS = 64
 
 
 @dataclass(frozen=True)
-class Shares:
-    """What a group of raters says of each stimulus, before it is normalised."""
+class Reading:
+    """How answers become amounts; see :func:`~affectlab.evaluation.label_distributions`."""
 
-    amount: Floats
-    """Share of raters, or mean intensity, shape (n, k)."""
-    n_raters: Ints
-    """Raters who answered, shape (n,)."""
+    rule: Rule | None = None
+    labels: Sequence[str] | None = None
+    absent: Absent = "auto"
+    smoothing: float = 0.0
 
-    @property
-    def mass(self) -> Floats:
-        """Sum of the amounts, shape (n,): labels that a rater chose on average."""
-        total: Floats = self.amount.sum(axis=1)
-        return total
-
-    def normalised(self, smoothing: float = 0.0) -> Floats:
-        """Make the amounts sum to 1, shape (n, k); ``nan`` where nobody chose a label."""
-        people = self.amount * self.n_raters[:, None]
-        total = people.sum(axis=1, keepdims=True)
-        raised = total + smoothing * people.shape[1]
-        empty = np.full_like(people, np.nan)
-        shares: Floats = np.divide(people + smoothing, raised, out=empty, where=total > 0)
-        return shares
+    def __post_init__(self) -> None:
+        if self.absent not in ("auto", "missing", "zero"):
+            raise unknown_name("absent", self.absent, ("auto", "missing", "zero"))
+        if not 0 <= self.smoothing < np.inf:
+            raise InputError(
+                f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
+            )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Votes:
-    """Amounts in [0, 1] that raters gave to labels, one entry per answer.
+    """Amounts in [0, 1] that raters gave to labels; a *ballot* is one rater's of one stimulus.
 
-    ``unit``, ``rater`` and ``label`` are codes into ``units``, ``raters`` and ``labels``. Every
-    (unit, rater) is a *ballot*, numbered by ``ballot``.
+    Examples
+    --------
+    >>> votes = votes_of(Ratings({"stimulus": ["a", "a"], "rater": ["r", "s"],
+    ...                           "value": ["joy", "awe"]}, scale="nominal:joy,awe"), Reading())
+    >>> votes.pooled()[0].tolist(), votes.n_raters.tolist()
+    ([[0.5, 0.5]], [2])
     """
 
     unit: Ints
+    """Code of the stimulus of each ballot, shape (m,)."""
     rater: Ints
-    label: Ints
+    """Code of the rater of each ballot, shape (m,)."""
     amount: Floats
+    """Shape (m, k), ``nan`` for a label that the rater left out."""
     units: tuple[str, ...]
     raters: tuple[str, ...]
     labels: tuple[str, ...]
@@ -77,73 +81,135 @@ class Votes:
     ordered: bool
     """Whether the labels are the levels of an ordered scale."""
 
-    @property
-    def ballot(self) -> tuple[Ints, Ints, Ints]:
-        """Ballot of every answer, then the unit and the rater of every ballot."""
-        key, ballot = np.unique(self.unit * len(self.raters) + self.rater, return_inverse=True)
-        return ballot.astype(np.int64), key // len(self.raters), key % len(self.raters)
+    @cached_property
+    def n_raters(self) -> Ints:
+        """Raters who answered, by stimulus, shape (n,)."""
+        return np.bincount(self.unit, minlength=len(self.units)).astype(np.int64)
 
-    def sums(self, group: Ints, n_groups: int) -> tuple[Floats, Floats]:
-        """Sum amounts and count answers per group of answers and label, shape (groups, k) each."""
-        k = len(self.labels)
-        cell = group * k + self.label
-        amount = np.bincount(cell, weights=self.amount, minlength=n_groups * k)
-        count: Floats = np.bincount(cell, minlength=n_groups * k).astype(np.float64)
-        shape = (n_groups, k)
-        sums: Floats = np.asarray(amount, dtype=np.float64).reshape(shape)
-        return sums, count.reshape(shape)
+    def _sums(self, rows: Bools | slice) -> tuple[Floats, Floats]:
+        """Sum amounts and count answers by stimulus and label, shape (n, k) each."""
+        given, unit = self.amount[rows], self.unit[rows]
+        shape = (len(self.units), len(self.labels))
+        cell = (unit[:, None] * shape[1] + np.arange(shape[1])).ravel()
+        known = ~np.isnan(given).ravel()
+        total = np.bincount(cell[known], given.ravel()[known], minlength=shape[0] * shape[1])
+        count = np.bincount(cell[known], minlength=total.size).astype(np.float64)
+        return np.asarray(total, dtype=np.float64).reshape(shape), count.reshape(shape)
 
-    def shares(self, amount: Floats, count: Floats, n_raters: Ints) -> Shares:
+    def _shares(self, total: Floats, count: Floats, n_raters: Ints) -> Floats:
         """Divide sums by the raters who were asked."""
-        asked = np.broadcast_to(n_raters[:, None], amount.shape) if self.of_all else count
-        share = np.divide(amount, asked, out=np.zeros_like(amount), where=asked > 0)
-        return Shares(share, n_raters)
+        asked = np.broadcast_to(n_raters[:, None], total.shape) if self.of_all else count
+        return np.divide(total, asked, out=np.zeros_like(total), where=asked > 0)
 
-    def take(self, rows: Bools) -> Votes:
-        """Keep some of the answers and all of the names."""
-        from dataclasses import replace
+    def pooled(self) -> tuple[Floats, Ints]:
+        """Share of raters, or mean intensity, by stimulus and label; and raters by stimulus."""
+        return self._shares(*self._sums(slice(None)), self.n_raters), self.n_raters
 
-        return replace(
-            self,
-            unit=self.unit[rows],
-            rater=self.rater[rows],
-            label=self.label[rows],
-            amount=self.amount[rows],
-        )
+    def alone(self) -> Floats:
+        """What each ballot says by itself, shape (m, k)."""
+        known = ~np.isnan(self.amount)
+        one = np.ones(len(known), dtype=np.int64)
+        return self._shares(np.where(known, self.amount, 0.0), known.astype(np.float64), one)
+
+    def rows_of(self, stimuli: Sequence[str], units: Ints) -> Ints:
+        """Places among `stimuli` of the stimuli with these codes."""
+        place = {stimulus: row for row, stimulus in enumerate(stimuli)}
+        found = [place[self.units[unit]] for unit in units.tolist()]
+        return np.array(found, dtype=np.int64)
+
+    def against_others(self, smoothing: float) -> tuple[Ints, Ints, Floats, Floats]:
+        """Each person's own distribution, and that of the other people, at every shared stimulus.
+
+        Returns
+        -------
+        Unit and rater of m ballots, then own and the others' distributions, shape (m, k) each;
+        ``nan`` where there is none.
+        """
+        kept = np.flatnonzero(self.n_raters[self.unit] > 1)
+        unit, mine = self.unit[kept], self.amount[kept]
+        total, count = self._sums(slice(None))
+        own = normalised(self.alone()[kept], np.ones(kept.size, dtype=np.int64))
+        # Differences of sums leave rounding noise where nobody else chose a label.
+        rest = np.maximum(total[unit] - np.nan_to_num(mine), 0.0)
+        rest[rest < 1e-12] = 0.0
+        n_others = self.n_raters[unit] - 1
+        others = self._shares(rest, count[unit] - ~np.isnan(mine), n_others)
+        return unit, self.rater[kept], own, normalised(others, n_others, smoothing)
+
+    def halves(
+        self, n_splits: int, smoothing: float, rng: np.random.Generator
+    ) -> Iterator[tuple[Ints, Floats, Floats]]:
+        """Split the people of every stimulus at random, again and again.
+
+        Of an odd number of people one is left out.
+
+        Yields
+        ------
+        Units with two people or more, and the distributions of the halves, shape (units, k) each.
+        """
+        if n_splits < 0:
+            raise InputError(f"n_splits {n_splits}: expected 0 or more random splits")
+        units = np.flatnonzero(self.n_raters > 1)
+        size = self.n_raters // 2
+        start = np.cumsum(self.n_raters) - self.n_raters
+        for _ in range(n_splits if units.size else 0):
+            order = np.lexsort((rng.random(self.unit.size), self.unit))
+            rank = np.empty(self.unit.size, dtype=np.int64)
+            rank[order] = np.arange(self.unit.size) - start[self.unit[order]]
+            half = rank // np.maximum(size[self.unit], 1)
+            first, second = (
+                normalised(self._shares(*self._sums(half == one), size), size, smoothing)[units]
+                for one in range(2)
+            )
+            yield units, first, second
 
 
-def votes_of(
-    ratings: Ratings,
-    rule: Rule | None = None,
-    labels: Sequence[str] | None = None,
-    absent: Absent = "auto",
-) -> Votes:
-    """Read the answers as amounts; see :func:`~affectlab.evaluation.label_distributions`."""
+def normalised(amount: Floats, n_raters: Ints, smoothing: float = 0.0) -> Floats:
+    """Make amounts of so many raters sum to 1, shape (n, k); ``nan`` where nobody chose a label."""
+    people = amount * n_raters[:, None]
+    total = people.sum(axis=1, keepdims=True)
+    raised = total + smoothing * people.shape[1]
+    empty = np.full_like(people, np.nan)
+    shares: Floats = np.divide(people + smoothing, raised, out=empty, where=total > 0)
+    return shares
+
+
+def votes_of(ratings: Ratings, reading: Reading) -> Votes:
+    """Read the answers as amounts."""
     scale = ratings.scale
-    chosen = rule or _usual_rule(ratings)
+    chosen = reading.rule or _usual_rule(ratings)
     if chosen not in RULES:
         raise unknown_name("rule", chosen, RULES)
-    if absent not in ("auto", "missing", "zero"):
-        raise unknown_name("absent", absent, ("auto", "missing", "zero"))
     answers = answers_of(ratings)
     if chosen == "choices":
-        label, amount, names = _choices(answers, scale)
+        label, value, names = _choices(answers, scale)
     else:
         label, names = answers.label, answers.labels
-        amount = _intensity(answers, scale, chosen)
-    unit, rater = answers.unit, answers.rater
-    if labels is not None:
-        kept, label, names = _select(label, names, labels)
-        unit, rater, label, amount = unit[kept], rater[kept], label[kept], amount[kept]
+        value = _intensity(answers, scale, chosen)
+    ballots, row = np.unique(
+        answers.unit * len(answers.raters) + answers.rater, return_inverse=True
+    )
+    amount = np.full((ballots.size, len(names)), np.nan)
+    amount[row, label] = value
+    if reading.labels is not None:
+        places, names = _select(names, reading.labels)
+        amount = amount[:, places]
+        answered = ~np.isnan(amount).all(axis=1)
+        ballots, amount = ballots[answered], amount[answered]
     if chosen == "top":
-        amount = _strongest(unit * len(answers.raters) + rater, amount)
+        # The strongest labels of a ballot share one vote; there is none where all are zero.
+        highest = np.fmax.reduce(amount, axis=1, initial=0.0)[:, None]
+        top = (amount > 0) & (amount >= highest - _TIED)
+        shared = top / np.maximum(top.sum(axis=1, keepdims=True), 1)
+        amount = np.where(np.isnan(amount), np.nan, shared)
     # A list of what was seen holds no zeros: there, a label that is not listed was not chosen.
-    listed = absent == "zero" or (absent == "auto" and not bool((amount == 0).any()))
+    no_zero = reading.absent == "auto" and not bool((amount == 0).any())
+    listed = reading.absent == "zero" or no_zero
     of_all = chosen in ("choices", "top") or listed
+    unit, rater = np.divmod(ballots, len(answers.raters))
     return Votes(
         unit=unit,
         rater=rater,
-        label=label,
         amount=amount,
         units=answers.units,
         raters=answers.raters,
@@ -194,27 +260,12 @@ def _intensity(answers: Answers, scale: Scale, rule: str) -> Floats:
     return (answers.value - scale.low) / (scale.high - scale.low)
 
 
-def _select(
-    label: Ints, names: tuple[str, ...], wanted: Sequence[str]
-) -> tuple[Bools, Ints, tuple[str, ...]]:
-    """Keep some labels, in the order asked for."""
+def _select(names: tuple[str, ...], wanted: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
+    """Give the places of some labels, in the order asked for."""
     chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    place = np.full(len(names), -1, dtype=np.int64)
     for position, name in enumerate(chosen):
         if name not in names:
             raise unknown_name("label", name, names)
-        if place[names.index(name)] >= 0:
+        if name in chosen[:position]:
             raise InputError(f"labels: {name!r} is named twice; expected different names")
-        place[names.index(name)] = position
-    found = place[label]
-    return found >= 0, found, chosen
-
-
-def _strongest(ballot: Ints, amount: Floats) -> Floats:
-    """Share one vote among the strongest labels of each ballot; none where all are zero."""
-    _, group = np.unique(ballot, return_inverse=True)
-    highest = np.zeros(int(group.max(initial=-1)) + 1)
-    np.maximum.at(highest, group, amount)
-    top = (amount > 0) & (amount >= highest[group] - _TIED)
-    count = np.bincount(group, weights=top, minlength=highest.size)[group]
-    return np.where(top, 1.0 / np.maximum(count, 1.0), 0.0)
+    return [names.index(name) for name in chosen], chosen

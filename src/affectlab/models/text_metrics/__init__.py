@@ -2,13 +2,15 @@
 
 :class:`BartScore`, :class:`ClipScore`, :class:`RefClipScore`, :class:`BertScore` and
 :class:`SentenceSimilarity` score texts; :func:`load_text_metric` finds one by name, other packages
-add theirs. :func:`score_means` brings scores together by group, with intervals.
+add theirs. :func:`score_texts` scores a table by several; :func:`score_means` brings scores
+together by group, with intervals.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab.models.text_metrics.clip_formulas import clip_score, ref_clip_score
+from affectlab.models.text_metrics.evaluation import score_texts
 from affectlab.models.text_metrics.items import (
     TextItem,
     items_of_ratings,
@@ -43,6 +45,7 @@ __all__ = [
     "read_text_items",
     "ref_clip_score",
     "score_means",
+    "score_texts",
     "text_items",
 ]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, read_table
-from affectlab.ratings.arrays import numeric_part
+from affectlab.ratings.arrays import numeric_part, row_column
 from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
 
@@ -159,21 +159,8 @@ def _in_order(frame: pl.DataFrame, ratings: Ratings, valid: Mask) -> Ints:
     return rows
 
 
-def _column(ratings: Ratings, name: str) -> pl.Series | None:
-    """Find a column with the answers, or among the attributes that columns may have become."""
-    if name in ratings.frame.columns:
-        return ratings.frame[name]
-    for table, code in (
-        (ratings.stimuli, ratings.stimulus_code),
-        (ratings.raters, ratings.rater_code),
-    ):
-        if name in table.columns:
-            return table[name].gather(code.astype(np.int64))
-    return None
-
-
 def _numbers(ratings: Ratings, name: str, rows: Ints) -> Floats | None:
-    column = _column(ratings, name)
+    column = row_column(ratings, name, stimuli_first=True)
     if column is None:
         return None
     if not column.dtype.is_numeric() and column.dtype != pl.Null:

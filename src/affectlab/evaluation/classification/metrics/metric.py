@@ -1,0 +1,315 @@
+"""What a metric of a classification declares, and the function that is made of it.
+
+A metric is a function of a :class:`~affectlab.evaluation.classification.tally.Tally`.
+:func:`class_metric` makes of it what people call, and registers it: tables, comparisons, scorers,
+fairness and the command line find it by its name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from inspect import cleandoc
+from types import MappingProxyType
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.classification.labels import LabelsLike, code_labels, counts_of
+from affectlab.evaluation.classification.tally import Tally, tally_of_counts
+from affectlab.evaluation.label_facts import (
+    CostsLike,
+    GroupsLike,
+    LabelFacts,
+    TaxonomyLike,
+    label_facts,
+)
+
+__all__ = [
+    "CLASSIFICATION_METRICS",
+    "ClassificationMetric",
+    "affect_scorer",
+    "chosen_metrics",
+    "class_metric",
+    "metric_called",
+    "rests_on_mistakes",
+    "why_not",
+]
+
+
+class MetricFunction(Protocol):
+    """A metric as type checkers see it."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: LabelsLike,
+        y_pred: LabelsLike,
+        taxonomy: TaxonomyLike | None = None,
+        **options: Any,
+    ) -> float: ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassificationMetric:
+    """One metric of a classification; called with labels, it gives their number."""
+
+    name: str
+    title: str
+    """What it is called in a sentence."""
+    formula: Callable[[Tally, float], Floats]
+    """From the sums and the value of a ratio without a denominator, to the metric."""
+    kind: Literal["share", "mean", "ratio"] = "ratio"
+    """``share`` of items; ``mean`` over items of a number that the item alone decides; or ``ratio``
+    to what the predictions decide, such as the number of mistakes."""
+    needs: Literal["nothing", "costs", "polarity"] = "nothing"
+    """What must be known of the labels."""
+    better: Literal["higher", "lower"] = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """Least and largest value."""
+    undefined: str = "undefined: no items"
+    """Why it is not defined, where it is not."""
+    of_mistakes: bool = False
+    """Whether it looks at mistakes alone."""
+    macro: bool = False
+    """Whether each label counts alike, and one without a denominator as `zero_division`."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether its values lie in [-1, 1], so that one margin serves several metrics."""
+        return self.bounds[1] <= 1
+
+    @property
+    def ratio(self) -> bool:
+        """Whether it divides by what the predictions decide."""
+        return self.kind == "ratio"
+
+    def of_counts(
+        self, facts: LabelFacts, counts: ArrayLike, used: Ints, zero_division: float = 0.0
+    ) -> float:
+        """Compute it from a confusion matrix; `used` are the places of labels that occur.
+
+        Raises
+        ------
+        InputError
+            When the labels have not what the metric needs.
+        """
+        why = why_not(self, facts, used)
+        if why:
+            raise InputError(f"{self.title}: {why}")
+        tally = tally_of_counts(facts, np.asarray(counts, dtype=np.float64))
+        return float(self.formula(tally, zero_division))
+
+    def __call__(
+        self,
+        y_true: LabelsLike,
+        y_pred: LabelsLike,
+        taxonomy: TaxonomyLike | None = None,
+        *,
+        costs: CostsLike | None = None,
+        groups: GroupsLike | None = None,
+        labels: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+        zero_division: float = 0.0,
+    ) -> float:
+        """Compute it from labels; see :func:`accuracy`."""
+        alone = taxonomy is None and labels is None and isinstance(groups, Mapping)
+        known = list(groups or ()) if alone else labels
+        facts = label_facts(taxonomy, labels=known, costs=costs, groups=groups)
+        coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
+        counts = counts_of(coded, 0, sample_weight)
+        return self.of_counts(coded.facts, counts, coded.used, zero_division)
+
+
+_METRICS: dict[str, ClassificationMetric] = {}
+CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(_METRICS)
+"""The metrics that tables and scorers know, by name."""
+
+_PARAMETERS = """\
+Parameters
+----------
+y_true, y_pred
+    True and predicted label of each item, shape (n,): names, or integer codes together with
+    `labels`.
+taxonomy
+    A taxonomy, its name or path, or a cost matrix, through which names in any spelling are
+    understood. Without one, names count as they are written.
+costs
+    A cost matrix, or the kind of costs that the taxonomy makes (``"ring"``, ``"groups"``,
+    ``"reference"``); its own by default.
+groups
+    Group of each label, or a level of the taxonomy; by default polarity.
+labels
+    The names that integer codes stand for.
+sample_weight
+    Weight of each item, shape (n,), 0 or more.
+zero_division
+    What precision or recall count as in averages over labels where their denominator is 0;
+    ``nan`` leaves them out.
+
+"""
+_RAISES = """\
+Raises
+------
+InputError
+    When the lengths differ, a label is missing or not known, or a label that occurs has not what
+    the metric needs.
+
+"""
+
+
+def class_metric(**declared: Any) -> Callable[[Callable[..., Floats]], MetricFunction]:
+    """Make of a formula the function that people call, and register it.
+
+    Parameters
+    ----------
+    declared
+        Fields of :class:`ClassificationMetric`: ``title``, and what differs from the defaults. The
+        formula takes a tally, and ``zero_division`` where it has a parameter of this name.
+
+    Examples
+    --------
+    >>> from affectlab.evaluation.classification.metrics import costs
+    >>> metric = CLASSIFICATION_METRICS["emc"]
+    >>> metric.title, metric.needs, metric.kind, costs.emc.__name__
+    ('EMC', 'costs', 'ratio', 'emc')
+    """
+
+    def register(formula: Callable[..., Floats]) -> MetricFunction:
+        name = formula.__name__
+        takes_zero = "zero_division" in inspect.signature(formula).parameters
+        of_tally = formula if takes_zero else lambda tally, _: formula(tally)
+        metric = ClassificationMetric(name=name, formula=of_tally, **declared)
+        _METRICS[name] = metric
+
+        @wraps(formula)
+        def function(
+            y_true: LabelsLike,
+            y_pred: LabelsLike,
+            taxonomy: TaxonomyLike | None = None,
+            **options: Any,
+        ) -> float:
+            return metric(y_true, y_pred, taxonomy, **options)
+
+        signature = inspect.signature(metric, eval_str=True)
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        function.__annotations__ = {
+            **{part.name: part.annotation for part in signature.parameters.values()},
+            "return": float,
+        }
+        text = re.sub(r"(?m)^(?=Returns\n)", _PARAMETERS, cleandoc(formula.__doc__ or ""), count=1)
+        function.__doc__ = re.sub(r"(?m)^(?=(References|Examples)\n)", _RAISES, text, count=1)
+        return function
+
+    return register
+
+
+def chosen_metrics(
+    metrics: Iterable[str] | None, facts: LabelFacts
+) -> tuple[ClassificationMetric, ...]:
+    """Find metrics by name; by default all for which the labels say enough.
+
+    Metrics of costs and of polarity are left out by default only where there is neither, as for
+    plain names: where costs are known and polarity is not, the table says so.
+
+    Raises
+    ------
+    InputError
+        When a name is not known.
+    """
+    if metrics is None:
+        plain = facts.costs is None and facts.sides is None
+        known = CLASSIFICATION_METRICS.values()
+        return tuple(metric for metric in known if not plain or metric.needs == "nothing")
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    return tuple(metric_called(name) for name in dict.fromkeys(names))
+
+
+def metric_called(name: str, where: str = "") -> ClassificationMetric:
+    """Find a metric by its name."""
+    if name not in CLASSIFICATION_METRICS:
+        raise unknown_name("metric", str(name), CLASSIFICATION_METRICS, where)
+    return CLASSIFICATION_METRICS[name]
+
+
+def rests_on_mistakes(metric: ClassificationMetric) -> bool:
+    """Say whether a metric looks at mistakes alone."""
+    return metric.of_mistakes
+
+
+def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:
+    """Say why the labels do not allow a metric; empty if they do."""
+    if metric.needs == "costs":
+        return facts.without_costs(used)
+    return facts.without_sides(used) if metric.needs == "polarity" else ""
+
+
+def affect_scorer(
+    metric: str,
+    taxonomy: TaxonomyLike | None = None,
+    *,
+    costs: CostsLike | None = None,
+    groups: GroupsLike | None = None,
+    labels: Sequence[str] | None = None,
+    zero_division: float = 0.0,
+) -> Callable[..., float]:
+    """Make a scikit-learn scorer of a metric, for ``cross_val_score`` and ``GridSearchCV``.
+
+    Parameters
+    ----------
+    metric
+        A name among :data:`CLASSIFICATION_METRICS`, such as ``"ecc"``. Where lower is better, as
+        for ``"mean_emotional_distance"``, the score is the negative of the metric.
+    taxonomy, costs, groups, zero_division
+        As for :func:`classification_metrics`.
+    labels
+        The names that integer codes stand for, when the estimator predicts codes.
+
+    Returns
+    -------
+    A scorer ``score(estimator, X, y)``, which can be pickled and takes ``sample_weight``.
+
+    Raises
+    ------
+    InputError
+        When the metric, or what makes up the taxonomy, is not known.
+
+    Notes
+    -----
+    EMC is not defined for a fold without mistakes, whose score is then ``nan``.
+    ``sklearn.metrics.make_scorer(ecc, taxonomy="mikels")`` gives the same scorer.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier().fit([[0], [0], [1]], ["awe", "awe", "fear"])
+    >>> affect_scorer("ecc", "mikels")(model, [[0], [1]], ["awe", "contentment"])
+    0.75
+    """
+    from sklearn.metrics import make_scorer
+
+    better = metric_called(metric).better
+    # Options are checked here, once, and not in the first fold.
+    label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
+    scorer: Callable[..., float] = make_scorer(
+        _score,
+        greater_is_better=better == "higher",
+        metric=metric,
+        taxonomy=taxonomy,
+        costs=costs,
+        groups=groups,
+        labels=labels,
+        zero_division=zero_division,
+    )
+    return scorer
+
+
+def _score(y_true: LabelsLike, y_pred: LabelsLike, *, metric: str, **options: Any) -> float:
+    return CLASSIFICATION_METRICS[metric](y_true, y_pred, **options)
