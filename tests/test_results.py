@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from html import escape
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ QUICK = {
 def results_in(value: Any) -> Iterator[Result]:
     """Every result in what a case returns; a call that is refused gives none."""
     if callable(value) and not is_dataclass(value):
+        if signature(value).parameters:  # part of a result
+            return
         try:
             value = value()
         except AffectlabError:
