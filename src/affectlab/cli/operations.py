@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._options import BESIDE_RATINGS, AllOption, prints, reads_ratings
 from affectlab.cli._output import check_folder
 from affectlab.cli._pairs import COUNTS, PAIRS, ScoreOption, pairs_of, read_counts, read_pairs
 from affectlab.cli.parameters import Option, arguments_of, option_of
+from affectlab.cli.reading import BESIDE_RATINGS, Reading, make_verb, named
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ OutOption = Annotated[
     ),
 ]
 FiguresOption = Annotated[Path | None, Option("--figures", help="Folder for figures (PNG, SVG).")]
+AllOption = Annotated[
+    bool,
+    Option("--all", help="Take models in, too; without it only people where there are any."),
+]
 ConfigOption = Annotated[
     Path | None,
     Option(
@@ -189,10 +193,10 @@ def _of_command(words: str, command: Command) -> Callable[..., None]:
         more = {name: given.pop(name) for name in passed}
         command.function()(*sources, **more, **arguments_of(given, options, config))
 
-    own = [_shared(name, None, None) for name in passed]
+    own = [named(name, None, None) for name in passed]
     own += [one for one in command.shown() if one.name not in passed]
     if any(one.by_name for one in options.values()):
-        own.append(_shared("config", ConfigOption, None))
+        own.append(named("config", ConfigOption, None))
     verb = _declare(run, words, command, own)
     if not command.alone:
         return verb
@@ -246,16 +250,16 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
 
     own = operation.shown()
     if operation.people:
-        own.append(_shared("everyone", AllOption, False))
+        own.append(named("everyone", AllOption, False))
     if operation.takes_pairs:
-        own.append(_shared("score", ScoreOption, None))
+        own.append(named("score", ScoreOption, None))
     if operation.applied:
         flag, _, text = operation.applied.partition(": ")
-        own.append(_shared("applied", Annotated[Path | None, Option(flag, help=text)], None))
+        own.append(named("applied", Annotated[Path | None, Option(flag, help=text)], None))
     own += [
-        _shared("to", OutOption, None),
-        _shared("figures", FiguresOption, None),
-        _shared("config", ConfigOption, None),
+        named("to", OutOption, None),
+        named("figures", FiguresOption, None),
+        named("config", ConfigOption, None),
     ]
     return _declare(run, words, operation, own)
 
@@ -264,25 +268,15 @@ def _declare(
     run: Callable[..., None], words: str, verb: Declared, own: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
     """Give a verb its options and its help, and the ratings that it reads."""
-    given_first = ["ratings", *(["models"] if verb.takes_models else [])]
-    if not verb.reads and isinstance(verb, Command):
-        given_first = []
-    first = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        for name in (*given_first, "out")
-    ]
-    run.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in own if one.annotation is not None}
-    run.__name__ = words.rpartition(" ")[2].replace("-", "_")
-    run.__doc__ = _help(words, verb)
-    if not given_first:
-        return prints(words)(run)
-    reading: dict[str, Any] = {}
+    reading = None
     if isinstance(verb, Operation):
-        reading["models_scale"] = verb.models_scale
-        if verb.takes_pairs or verb.takes_counts:
-            reading["instead"] = read_pairs if verb.takes_pairs else read_counts
-    return reads_ratings(words, models="models" in given_first, **reading)(run)
+        instead = read_pairs if verb.takes_pairs else read_counts if verb.takes_counts else None
+        reading = Reading(verb.takes_models, verb.models_scale, instead)
+    elif verb.reads:
+        reading = Reading(verb.takes_models)
+    made = make_verb(run, words, own, reading)
+    made.__doc__ = _help(words, verb)
+    return made
 
 
 def show_result(
@@ -345,12 +339,6 @@ def _help(words: str, verb: Declared) -> str:
         f"Example: affectlab {words} {verb.example}".rstrip(),
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _shared(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
 
 
 def _write(result: Result, path: Path) -> None:

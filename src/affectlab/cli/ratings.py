@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from affectlab.cli._options import read_roles
 from affectlab.cli.operations import show_result
+from affectlab.cli.reading import read_roles
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
-from affectlab.cli.operations import Command, Declared, Operation, verb_of
+from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
-__all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
+__all__ = ["TREE", "Branch", "make_parser", "operations", "verbs"]
 
 
-Verb: TypeAlias = "str | Command | Operation"
+Verb: TypeAlias = Command | Operation
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A group of verbs: operations, and functions (``module:function``) below this package."""
+    """A group of verbs."""
 
     help: str
     verbs: Mapping[str, Verb | Branch]
@@ -630,15 +629,6 @@ def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
             yield words, one
 
 
-def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
-    """Load or make the function of a verb."""
-    if isinstance(verb, Declared):
-        return verb_of(" ".join(words), verb)
-    module, _, name = verb.partition(":")
-    function: Callable[..., Any] = getattr(import_module(f"affectlab.cli.{module}"), name)
-    return function
-
-
 def make_parser(words: Sequence[str] | None) -> App:
     """Make the parser of the command line.
 
@@ -702,13 +692,7 @@ def _branch(
 def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
     more = {"help_flags": _HELP, **_BELOW, **more}
     if not asked:
-        return App(words[-1], help=_summary(verb), **more)
+        return App(words[-1], help=read_summary(verb.place), **more)
     app = App(words[-1], **more)
-    app.default(as_command(load_verb(words, verb)))
+    app.default(as_command(verb_of(" ".join(words), verb)))
     return app
-
-
-def _summary(verb: Verb) -> str:
-    """Read what a verb does from its source; the verb is not loaded."""
-    place = verb.place if isinstance(verb, Declared) else f"cli.{verb}"
-    return read_summary(place)

@@ -210,7 +210,8 @@ def _arguments(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]
 def _definitions(module: str) -> dict[str, ast.AST]:
     """Give what the top level of a module names: functions, classes, values, imports."""
     root = Path(__file__).resolve().parents[1].joinpath(*filter(None, module.split(".")))
-    file = root / "__init__.py" if root.is_dir() else root.with_suffix(".py")
+    file = root.with_suffix(".py")
+    file = file if file.exists() else root / "__init__.py"
     found: dict[str, ast.AST] = {}
     for statement in _flat(ast.parse(file.read_bytes())):
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):

@@ -1,0 +1,258 @@
+"""Reading FILE, and the answers of models, as options of a verb say."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option, listed, option_of
+from affectlab.core.signatures import read_signature
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+    from affectlab.ratings.options import Absent
+
+__all__ = ["BESIDE_RATINGS", "Reading", "make_verb", "named", "read_file", "read_roles"]
+
+BESIDE_RATINGS = ("file", "stimuli", "absent")
+"""Options of reading that a verb can ask for, beside the ratings that they gave."""
+_HEADING = "Reading"
+
+
+def named(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    """Make a parameter that is given by name."""
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+_EVERY = (
+    named("as_json", Annotated[bool, Option("--json", help="Print one JSON object.")], False),
+    named("quiet", Annotated[bool, Option("--quiet", "-q", help="No progress, no notes.")], False),
+)
+"""What every verb has."""
+_SEED = named(
+    "seed",
+    Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.", hidden=True)],
+    0,
+)
+"""So that a script can pass it to every verb."""
+_MODELS = named(
+    "models",
+    Annotated[
+        list[Path] | None,
+        Option(
+            "--models",
+            help="Answers of a model, for people's answers in FILE; may be given again.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+)
+_MODELS_SCALE = named(
+    "models_scale",
+    Annotated[
+        str | None,
+        Option(
+            help="Scale of the models' answers, such as '0-1 interval'; if not given, that of "
+            "people where all answers lie within it, and otherwise only ranks are compared.",
+            group=_HEADING,
+        ),
+    ],
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a verb reads FILE."""
+
+    models: bool = False
+    """Whether answers of models come second, from the files given with --models; or None."""
+    models_scale: str | None = None
+    """Scale of these where nothing is said."""
+    instead: Callable[[Mapping[str, Any]], Any] | None = None
+    """Given the options by name, reads FILE where it holds something else that the verb takes in
+    place of ratings; None from it says that FILE holds ratings."""
+
+    def read(
+        self, options: Mapping[str, Any], models: Sequence[Path], scale: str | None
+    ) -> list[Any]:
+        """Read what the verb works on."""
+        other = None if self.instead is None else self.instead(options)
+        ratings = read_file(**options) if other is None else other
+        if not self.models:
+            return [ratings]
+        return [ratings, _read_models(models, ratings, scale or self.models_scale, options)]
+
+
+def make_verb(
+    function: Callable[..., None],
+    words: str,
+    own: Sequence[inspect.Parameter],
+    reading: Reading | None,
+) -> Callable[..., None]:
+    """Make a verb, with the options that it shares with others.
+
+    Parameters
+    ----------
+    function
+        Takes what was read, what prints, and the values of the verb's own options.
+    words
+        Name of the verb with its group, for its JSON output.
+    own
+        The options of its own; of those named in :data:`BESIDE_RATINGS` the ones of reading are
+        given.
+    reading
+        How it reads FILE; None: it reads none.
+    """
+    signature = read_signature("cli.reading:read_file")
+    shared = [
+        option_of(one.name, one, _HEADING if one.by_name else None, by_place=not one.by_name)
+        for one in (signature.parameters if reading is not None else ())
+    ]
+    taken = [one.name for one in own if reading is not None and one.name in BESIDE_RATINGS]
+    own = [one for one in own if one.name not in taken]
+    of_models = [_MODELS, _MODELS_SCALE] if reading is not None and reading.models else []
+    takes_seed = any(one.name == "seed" for one in own)
+
+    def run(**given: Any) -> None:
+        out = Output(words, as_json=given.pop("as_json"), quiet=given.pop("quiet"))
+        if not takes_seed:
+            given.pop("seed")
+        sources: list[Any] = []
+        if reading is not None:
+            options = {one.name: given.pop(one.name) for one in shared}
+            files, scale = given.pop("models", None) or [], given.pop("models_scale", None)
+            with out.progress(f"reading {options['file']}"):
+                sources = reading.read(options, files, scale)
+            given |= {name: options[name] for name in taken}
+        function(*sources, out, **given)
+
+    # The argument and the verb's own options come first, then what all verbs share.
+    parameters = [
+        *shared[:1],
+        *of_models[:1],
+        *own,
+        *_EVERY,
+        *([] if takes_seed else [_SEED]),
+        *shared[1:],
+        *of_models[1:],
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__name__ = words.rpartition(" ")[2].replace("-", "_")
+    return run
+
+
+def read_file(
+    file: Path,
+    *,
+    scale: str | None = None,
+    format: str | None = None,
+    wide: str | None = None,
+    columns: str | None = None,
+    taxonomy: str | None = None,
+    raters: Path | None = None,
+    stimuli: Path | None = None,
+    attributes: str | None = None,
+    keep_labels: str | None = None,
+    absent: Absent | None = None,
+    set_aside: bool | None = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Ratings:
+    """Read the ratings that a verb works on.
+
+    Parameters
+    ----------
+    file
+        Ratings: CSV, TSV, Parquet, JSON Lines, or a published data set.
+    scale
+        Scale of the answers: 0-7, '0-100 interval', binary, nominal:a,b,c; or by label: '1-7,
+        category=nominal:a,b, comment=text'.
+    format
+        Published format by name; 'table' for none. Recognised when not given.
+    wide
+        One column per 'raters', 'labels' or 'stimuli'; alone: told by the header.
+    columns
+        Which column is what: stimulus=clip,rater=coder,value=points.
+    taxonomy
+        Taxonomy that holds the labels: a name or a TOML file.
+    raters
+        Table of raters, models too (rater, rater_kind, …).
+    stimuli
+        Table of stimuli (stimulus, …).
+    attributes
+        Columns of a wide file that describe and are no ratings: age,gender.
+    keep_labels
+        Labels to keep: joy,fear. Needed where a verb takes labels on one scale only.
+    absent
+        A label that a rater of a stimulus left out: a rating of 0, or nothing known. As published
+        when not given, else missing.
+    set_aside
+        Leave out rows that cannot be used, and count them, instead of stopping.
+    encoding
+        Encoding of a text file, e.g. latin-1.
+    delimiter
+        Delimiter of a text table.
+    """
+    from affectlab.ratings import read_ratings
+
+    found = read_ratings(
+        file,
+        scale=scale,
+        format=format,
+        wide=wide,  # type: ignore[arg-type]
+        columns=read_roles(columns),
+        taxonomy=taxonomy,
+        raters=raters,
+        stimuli=stimuli,
+        attributes=None if attributes is None else listed(attributes),
+        absent=absent,
+        on_bad="set_aside" if set_aside else "raise",
+        encoding=encoding,
+        delimiter=delimiter,
+    )
+    return found if keep_labels is None else found.select(labels=listed(keep_labels))
+
+
+def _read_models(
+    files: Sequence[Path], like: Ratings, scale: str | None, options: Mapping[str, Any]
+) -> Ratings | None:
+    """Read the files of models; the table of raters, and what was said of texts, hold as well."""
+    if not files:
+        return None
+    from affectlab.ratings import read_models
+
+    found = read_models(
+        files,
+        like,
+        scale=scale,
+        taxonomy=options["taxonomy"],
+        raters=options["raters"],
+        encoding=options["encoding"],
+        delimiter=options["delimiter"],
+        absent=options["absent"],
+        on_bad="set_aside" if options["set_aside"] else "raise",
+    )
+    chosen = [name for name in found.label_names if name in like.label_names]
+    return found if options["keep_labels"] is None or not chosen else found.select(labels=chosen)
+
+
+def read_roles(text: str | None) -> dict[str, str] | None:
+    """Read which column is what, as in ``stimulus=clip,rater=coder``."""
+    if text is None:
+        return None
+    from affectlab.core.errors import InputError
+
+    roles: dict[str, str] = {}
+    for part in listed(text):
+        role, equals, column = part.partition("=")
+        if not equals or not role.strip() or not column.strip():
+            raise InputError(f"--columns: {part!r} is not understood; expected role=column")
+        roles[role.strip()] = column.strip()
+    return roles
