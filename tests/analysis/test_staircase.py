@@ -23,8 +23,8 @@ from affectlab.analysis import (
     transition_jnd,
 )
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing.svg import to_png
 from affectlab.report import StaircasePanel, fig_staircase
-from affectlab.report.drawing.svg import to_png
 
 JNDS = (5, 9, 16, 28, 40)
 METHODS = ("mean", "mode", "quantile", "entropy")

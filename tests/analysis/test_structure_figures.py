@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from affectlab.analysis import cluster_labels, label_correlations
+from affectlab.core.render.drawing.svg import to_png
 from affectlab.report import fig_confusion_clusters, fig_label_clusters, fig_label_map, fig_words
-from affectlab.report.drawing.svg import to_png
 
 
 def part(figure, name: str):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.drawing.theme import colour
 from affectlab.report import (
     fig_agreement_bars,
     fig_discrepancy,
@@ -12,8 +14,6 @@ from affectlab.report import (
     fig_groups_compared,
     fig_kinds_by_label,
 )
-from affectlab.report.drawing.svg import to_png, to_svg
-from affectlab.report.drawing.theme import colour
 
 nan = float("nan")
 LONG = "a model with a name that is far too long for any axis"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
 from affectlab.evaluation import calibration
 from affectlab.report import fig_reliability_diagram
-from affectlab.report.drawing.svg import to_png, to_svg
 
 COLUMNS = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
 from affectlab.report import fig_confusion
-from affectlab.report.drawing.svg import to_png, to_svg
 
 nan = float("nan")
 

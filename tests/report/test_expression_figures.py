@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing.svg import settled, to_png, to_svg
 from affectlab.report import (
     CurvePanel,
     HistogramPanel,
@@ -18,7 +19,6 @@ from affectlab.report import (
     fig_transition_curves,
     fig_transition_ranges,
 )
-from affectlab.report.drawing.svg import settled, to_png, to_svg
 
 LONG = "E{:03d} Mouth Open Jaw Right Show Teeth"
 

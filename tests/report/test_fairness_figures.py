@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
 from affectlab.report import fig_fairness, fig_reliability_diagram
-from affectlab.report.drawing.svg import to_png, to_svg
 
 nan = float("nan")
 EVERY = {

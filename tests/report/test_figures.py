@@ -8,6 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from affectlab.core.render.drawing import figure_of
+from affectlab.core.render.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
+from affectlab.core.render.drawing.theme import contrast, ink_on
 from affectlab.core.tables import Figure, Table
 from affectlab.report import (
     Panel,
@@ -21,9 +24,6 @@ from affectlab.report import (
     fig_pair_heatmap,
     fig_people_range,
 )
-from affectlab.report.drawing import figure_of
-from affectlab.report.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
-from affectlab.report.drawing.theme import contrast, ink_on
 
 nan = float("nan")
 PLANNED = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing.svg import to_png, to_svg
 from affectlab.report import JndStrip, fig_jnd_strip, fig_jnd_times, fig_latency
-from affectlab.report.drawing.svg import to_png, to_svg
 from affectlab.simulate import draw_face
 
 FACES = [draw_face("joy", 1 - k / 12, size=48) for k in range(12)]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.drawing.theme import colour
 from affectlab.report import Scatter, fig_item_votes, fig_preferences, fig_scatter_fit
-from affectlab.report.drawing.svg import to_png, to_svg
-from affectlab.report.drawing.theme import colour
 
 nan = float("nan")
 VOTES = np.array([[3, 1, 2], [0, 5, 1], [4, 4, 0], [0, 0, 0]])

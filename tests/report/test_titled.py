@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from affectlab.core.render.drawing.standalone import titled
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from affectlab.report import JndStrip, fig_alpha, fig_intervals, fig_jnd_strip
-from affectlab.report.drawing.standalone import titled
 from affectlab.simulate import draw_face
 
 

@@ -12,17 +12,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.tables import Count, Figure, Key, Number, Share, Table, Text
 from affectlab.core.types import Bools, by_name
 from affectlab.core.words import count, file_part, joined, number, percent, plural, shown
-from affectlab.report.figures import (
-    fig_confusion_clusters,
-    fig_label_map,
-    fig_reliability_diagram,
-    fig_words,
-)
 from affectlab.report.page import (
     Block,
-    Column,
     Paragraph,
     Picture,
     Progress,
@@ -30,7 +24,6 @@ from affectlab.report.page import (
     Section,
     Skipped,
     Steps,
-    Table,
     Tile,
     Tiles,
     folders,
@@ -128,17 +121,17 @@ def results_section(about: ModelOnTexts) -> Section:
         }
     )
     columns = (
-        Column("level", "Level", "name"),
-        Column("n_labels", "Labels", "count"),
-        Column("macro_f1", "Macro F1", "number", 3),
-        Column("macro_precision", "Precision", "number", 3),
-        Column("macro_recall", "Recall", "number", 3),
-        Column("micro_f1", "Micro F1", "number", 3),
-        Column("exact_match", "Exact match", "share", 1),
-        Column("ece", "Pooled ECE", "number", 3),
-        Column("mean_classwise_ece", "Classwise ECE", "number", 3),
-        Column("largest_classwise_ece", "Largest", "number", 3),
-        Column("largest_classwise_ece_of", "Of"),
+        Key("level"),
+        Count("n_labels"),
+        Number("macro_f1", "macro F1", decimals=3),
+        Number("macro_precision", "precision", decimals=3),
+        Number("macro_recall", "recall", decimals=3),
+        Number("micro_f1", "micro F1", decimals=3),
+        Share("exact_match", decimals=1),
+        Number("ece", "pooled ECE", decimals=3),
+        Number("mean_classwise_ece", "classwise ECE", decimals=3),
+        Number("largest_classwise_ece", "largest", decimals=3),
+        Text("largest_classwise_ece_of", "of"),
     )
     blocks: list[Block] = [
         tiles,
@@ -160,24 +153,22 @@ def results_section(about: ModelOnTexts) -> Section:
 def _per_label(about: ModelOnTexts, level: str, tuned: LevelTuning) -> Table:
     frame = tuned.to_frame()
     limits = about.model.decision(level or None).thresholds
-    columns = [Column("label", "Label" if not level else level.capitalize(), "name")]
+    columns = [Key("label", level or "label")]
     if limits:
         frame = frame.insert_column(1, pl.Series("threshold", limits))
-        columns.append(Column("threshold", "Threshold", "number", 3))
+        columns.append(Number("threshold", decimals=3))
     columns += [
-        Column("precision", "Precision", "number", 3),
-        Column("recall", "Recall", "number", 3),
-        Column("f1", "F1", "number", 3),
-        Column("support", f"In {shown(about.dev.source, 30)}", "count"),
+        *(Number(name, decimals=3) for name in ("precision", "recall", "f1")),
+        Count("support", f"in {shown(about.dev.source, 30)}"),
     ]
     if not level:
         texts = about.model.training.get("texts_per_label", {})
         frame = frame.with_columns(
             trained_on=pl.Series([texts.get(label) for label in tuned.labels], dtype=pl.Float64)
         )
-        columns.append(Column("trained_on", f"In {shown(about.train.source, 30)}", "count"))
+        columns.append(Count("trained_on", f"in {shown(about.train.source, 30)}"))
     if "ece" in frame.columns:
-        columns.append(Column("ece", "ECE", "number", 3))
+        columns.append(Number("ece", "ECE", decimals=3))
     # Labels that no text has come last.
     frame = frame.with_columns(pl.col("precision", "recall", "f1").fill_nan(None))
     frame = frame.sort("f1", descending=True, maintain_order=True, nulls_last=True)
@@ -222,28 +213,28 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
         f"{percent(worst['share'])} of {plural(worst['texts'], 'text')}"
     )
     groups = None if about.groups is None else [about.groups[label] for label in labels]
-    blocks: list[Block] = [
-        Picture(
-            "confusions",
-            "Labels chosen for labels",
-            "Rows: true labels; columns: labels that the model chooses; colours: shares of a row. "
-            "Each true label of a text is set against each chosen one, so labels that are often "
-            "true together meet here, too."
-            + (
-                " Labels whose rows are alike are neighbours; the strip shows their sentiment."
-                if has_tree and groups
-                else ""
-            ),
-            f"{words}.",
-            fig_confusion_clusters(
-                found.rows,
-                labels,
-                tree.linkage if has_tree else None,
-                tree_labels=tree.labels if has_tree else None,
-                groups=groups,
-            ),
-        )
-    ]
+    figure = Figure(
+        "confusions",
+        "confusion_clusters",
+        "shares",
+        "Labels chosen for labels",
+        "Rows: true labels; columns: labels that the model chooses; colours: shares of a row. "
+        "Each true label of a text is set against each chosen one, so labels that are often "
+        "true together meet here, too."
+        + (
+            " Labels whose rows are alike are neighbours; the strip shows their sentiment."
+            if has_tree and groups
+            else ""
+        ),
+        f"{words}.",
+        {
+            "labels": labels,
+            "linkage": tree.linkage.tolist() if has_tree else None,
+            "tree_labels": tree.labels if has_tree else None,
+            "groups": groups,
+        },
+    )
+    blocks: list[Block] = [Picture.drawn(figure, found.table("shares"))]
     if has_tree:
         blocks += _clusters(tree)
     blocks.append(
@@ -251,12 +242,7 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
             "confused",
             "Labels chosen where another one is true, most frequent first.",
             pairs,
-            (
-                Column("true", "True", "name"),
-                Column("chosen", "Chosen"),
-                Column("share", "Share of texts", "share"),
-                Column("texts", "Texts", "count"),
-            ),
+            (Key("true"), Text("chosen"), Share("share", "share of texts"), Count("texts")),
             limit=_PAIRS,
             folded=False,
             notes=(
@@ -290,7 +276,7 @@ def _clusters(tree: LabelClusters) -> list[Block]:
         "clusters",
         "Labels that are confused alike.",
         frame,
-        (Column("cluster", "Cluster", "name"), Column("labels", "Labels")),
+        (Key("cluster"), Text("labels")),
         folded=False,
         notes=("Clusters are numbered as the figure shows them, from the left.",),
     )
@@ -325,23 +311,19 @@ def calibration_section(about: ModelOnTexts) -> Section:
     how = {"none": "not calibrated", "isotonic": "calibrated by isotonic regression"}.get(
         kind, f"calibrated by {kind}"
     )
-    picture = Picture(
+    figure = Figure(
         "reliability",
+        "reliability",
+        "bins",
         "Probabilities and what came true",
         f"Every probability of every label is one claim; {how}, on these texts. On the diagonal, "
         "claims come true as often as they say; the histogram counts claims.",
         f"Pooled expected calibration error {number(found['ece'].value, 3)} on the texts that "
         f"calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
         f"{number(tuned.ece_before, 3)} without calibration.",
-        fig_reliability_diagram(
-            *(
-                found.bins[name]
-                for name in ("low", "high", "n", "confidence", "share", "share_low", "share_high")
-            ),
-            ece=found["ece"].value,
-            outcome_name="share that has the label",
-        ),
+        {"ece": found["ece"].value, "outcome_name": "share that has the label"},
     )
+    picture = Picture.drawn(figure, found.bins)
     said = Paragraph(
         f"Pooled over all labels the calibration error is {number(tuned.ece, 3)}, cross-fitted; "
         f"without calibration it would be {number(tuned.ece_before, 3)}. Most probabilities are "
@@ -386,27 +368,27 @@ def words_section(about: ModelOnTexts) -> Section:
             f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
             "single prediction is another question (affectlab rate text --explain)."
         ),
-        Picture(
-            "words",
-            "Words that go with each label",
-            f"The first {_WORDS} words of each label, with their z.",
-            "; ".join(
-                f"{label}: {', '.join(shown(word, 30) for word, _ in own) or 'none'}"
-                for label, own in first.items()
-            )
-            + ".",
-            fig_words(first, groups=about.groups),
+        Picture.drawn(
+            Figure(
+                "words",
+                "first_words",
+                "words",
+                "Words that go with each label",
+                f"The first {_WORDS} words of each label, with their z.",
+                "; ".join(
+                    f"{label}: {', '.join(shown(word, 30) for word, _ in own) or 'none'}"
+                    for label, own in first.items()
+                )
+                + ".",
+                {"labels": labels, "n": _WORDS, "groups": about.groups},
+            ),
+            frame,
         ),
         Table(
             "word_lists",
             "The first words of each label.",
             lists,
-            (
-                Column("label", "Label", "name"),
-                Column("n_texts", "Texts", "count"),
-                Column("n_words", "Words", "count"),
-                Column("words", "First words"),
-            ),
+            (Key("label"), Count("n_texts"), Count("n_words"), Text("words", "first words")),
             limit=max(lists.height, 1),
             folded=True,
         ),
@@ -431,7 +413,9 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
     except InputError as error:
         return Skipped(title, f"{error}.")
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in found.notes)
-    picture = Picture(
+    figure = Figure(
+        "map",
+        "label_map",
         "map",
         "Texts between labels",
         f"A dot is one of {plural(len(found), 'text')} of {about.dev.source}. Its place comes from "
@@ -439,13 +423,10 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
         "gave it: a patch of one colour is a label that the model separates, and mixed colours are "
         f"labels that it does not. Far distances mean little.{notes}",
         f"{count(len(found))} texts with {count(len(found.labels))} labels.",
-        fig_label_map(found.places, found.colours, chosen=found.chosen, labels=found.labels),
+        {"labels": found.labels},
     )
-    return Section(
-        "map",
-        title,
-        (picture, Table("map", "Places and colours of the texts.", found.to_frame(), (), limit=0)),
-    )
+    table = Table("map", "Places and colours of the texts.", found.to_frame(), (), limit=0)
+    return Section("map", title, (Picture.drawn(figure, table), table))
 
 
 def card_section(about: ModelOnTexts) -> Section:
@@ -461,7 +442,7 @@ def card_section(about: ModelOnTexts) -> Section:
         "model_card",
         "What the model was made of, what it is for, and what it is not for.",
         frame,
-        (Column("part", "Part", "name"), Column("text", "What")),
+        (Key("part"), Text("text", "what")),
         folded=False,
     )
     return Section("model-card", "Model card", (table, Paragraph(f"Settings: {settings}.")))

@@ -196,14 +196,14 @@ def _shared(methods: Iterable[str]) -> str:
 
 def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
     """Alpha per label, kappa by kind of pair, and the heatmap of raters."""
-    import numpy as np
+    import polars as pl
 
+    from affectlab.core.render.figure import figure_of
     from affectlab.core.words import number
-    from affectlab.reliability import kappa_matrix
-    from affectlab.report import fig_alpha, fig_by_kind, fig_pair_heatmap, save_figure
+    from affectlab.report import draw_figure, save_figure
 
     frame = alpha.to_frame()
-    figure = fig_alpha(*(frame[name].to_list() for name in ("label", "value", "low", "high")))
+    figure = figure_of(alpha.figures[0], alpha.table())
     best = frame.sort("value", descending=True, nulls_last=True)
     save_figure(
         figure,
@@ -214,28 +214,31 @@ def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
     )
     if kappa is None or not len(kappa):
         return
-    values = {
-        kind: kappa.of_kind(kind).drop_nans("value")["value"].to_numpy()
-        for kind in kappa.pair_kind.unique(maintain_order=True).to_list()
-    }
+    known = kappa.frame.drop_nans("value")
+    medians = known.group_by("pair_kind", maintain_order=True).agg(pl.col("value").median())
     save_figure(
-        fig_by_kind(values, value_name="kappa"),
+        draw_figure("groups_compared", known, group="pair_kind", value_name="kappa"),
         folder,
         "kappa_by_kind",
         title="Kappa by kind of pair",
         description="; ".join(
-            f"{kind}: median {number(float(np.median(found)))}"
-            for kind, found in values.items()
-            if len(found)
+            f"{kind}: median {number(median)}" for kind, median in medians.iter_rows()
         ),
     )
-    matrix = kappa_matrix(kappa)
+    raters, kinds = kappa.raters, kappa.rater_kinds
     save_figure(
-        fig_pair_heatmap(matrix.values, matrix.raters, matrix.rater_kinds, value_name="kappa"),
+        draw_figure(
+            "pair_heatmap",
+            kappa.frame,
+            keys=kappa.keys,
+            raters=raters,
+            rater_kinds=kinds,
+            value_name="kappa",
+        ),
         folder,
         "kappa_heatmap",
         title="Kappa of every pair of raters, mean over labels",
-        description=f"{len(matrix.raters)} raters, people first.",
+        description=f"{len(raters)} raters, people first.",
     )
 
 

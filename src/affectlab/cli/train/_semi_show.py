@@ -72,20 +72,24 @@ def show(out: Output, result: Mapping[str, Any], kept: Mapping[str, float]) -> N
 
 def draw(histories: Mapping[str, Sequence[Mapping[str, float]]], folder: Path) -> list[Path]:
     """Draw what the histories hold, and give the pictures."""
-    from affectlab.report import (
-        fig_semi_quality,
-        fig_semi_threshold,
-        fig_semi_utilisation,
-        save_figure,
-    )
+    import polars as pl
 
-    figures: list[tuple[str, str, Any, str]] = [
-        ("threshold", "Threshold", fig_semi_threshold, "threshold"),
-        ("utilisation", "Use of unlabelled images", fig_semi_utilisation, "utilisation"),
-        ("quality", "Quality of pseudo-labels", fig_semi_quality, "pseudo_accuracy"),
-    ]
+    from affectlab.report import draw_figure, save_figure
+
+    figures = {
+        "threshold": ("Threshold", {"threshold": "threshold (mean over classes)"}),
+        "utilisation": (
+            "Use of unlabelled images",
+            {"utilisation": "share of unlabelled examples that count"},
+        ),
+        "quality": (
+            "Quality of pseudo-labels",
+            {"pseudo_accuracy": "ACC", "pseudo_ecc": "ECC", "pseudo_emc": "EMC"},
+        ),
+    }
     drawn = []
-    for file, title, figure, column in figures:
+    for file, (title, values) in figures.items():
+        column = next(iter(values))
         runs = {
             run: entries
             for run, entries in histories.items()
@@ -97,8 +101,10 @@ def draw(histories: Mapping[str, Sequence[Mapping[str, float]]], folder: Path) -
             f"{run}: {number(entries[-1].get(column, float('nan')))}"
             for run, entries in runs.items()
         )
+        rows = [{"run": run, **entry} for run, entries in runs.items() for entry in entries]
+        page = draw_figure("epochs", pl.DataFrame(rows, infer_schema_length=None), values=values)
         png, _ = save_figure(
-            figure(runs), folder, file, title=title, description=f"In the last epoch, {last}."
+            page, folder, file, title=title, description=f"In the last epoch, {last}."
         )
         drawn.append(png)
     return drawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from affectlab.core.tables import Column
 from affectlab.core.words import count, number, percent, shown
 
-__all__ = ["NUMERIC", "Cell", "cell"]
+__all__ = ["NUMERIC", "Cell", "cell", "head_of"]
 
 NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval", "value")
 """Kinds of columns that hold numbers."""
@@ -32,6 +33,19 @@ class Cell:
     def short(self) -> bool:
         """Whether the text is to stand on one line."""
         return len(self.text) <= _SHORT
+
+
+def head_of(column: Column) -> str:
+    """Give the head of a column, in sentence case; a symbol such as ``p`` stays as it is.
+
+    Examples
+    --------
+    >>> head_of(Column("n_items", "stimuli")), head_of(Column("p", "p, corrected"))
+    ('Stimuli', 'p, corrected')
+    """
+    head = shown(column.head.replace("\N{NO-BREAK SPACE}", " "))
+    word = re.match(r"\w+", head)
+    return head if word is None or len(word[0]) == 1 else head[0].upper() + head[1:]
 
 
 def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool = False) -> Cell:

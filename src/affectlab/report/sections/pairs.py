@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.render.drawing import MOST_DOTS
+from affectlab.core.tables import Count, Figure, Key, Number, Table, Text
 from affectlab.core.words import count, joined, number, plural
-from affectlab.report.drawing import MOST_DOTS
-from affectlab.report.figures import fig_by_kind, fig_pair_heatmap
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
 from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
 
@@ -38,14 +38,9 @@ def pairs_section(study: Study) -> Section | Skipped:
     blocks: list[Block] = [Paragraph(_words(pairs, by_kind)), _heatmap(study, pairs)]
     if study.flow is not None:
         blocks.insert(0, sequential(study.flow))
-    values = {
-        kind: part["value"].to_numpy()
-        for kind in _KINDS
-        if (part := known.filter(pl.col("pair_kind") == kind)).height
-    }
     # Beside models the boxes stand among what was published, with its tests.
     if len(known) > 2 and study.beside.alignment is None:
-        blocks.append(_boxes(pairs, values, by_kind))
+        blocks.append(_boxes(pairs, known, by_kind))
     blocks += [_kind_table(pairs, by_kind), *_pair_tables(pairs)]
     return Section("pairs", title, tuple(blocks))
 
@@ -129,14 +124,22 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
     mixed = len({is_person(kind) for kind in kinds}) > 1
     order = "; people first, names of models in orange" if mixed else ""
     labels = ", mean over the labels on which it is defined" if study.ratings.n_labels > 1 else ""
-    return Picture(
+    figure = Figure(
         "pairs",
+        "pair_heatmap",
+        "estimates",
         "Agreement of pairs",
         f"{pairs.measure[0].upper()}{pairs.measure[1:]} of every pair of raters{labels}"
         f"{order}.{gaps}{rule}",
         words + ".",
-        fig_pair_heatmap(values, names, kinds, value_name=pairs.measure),
+        {
+            "raters": pairs.result.raters,
+            "rater_kinds": pairs.result.rater_kinds,
+            "value_name": pairs.measure,
+            "chosen": names,
+        },
     )
+    return Picture.drawn(figure, pairs.result.table())
 
 
 def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> str:
@@ -162,30 +165,33 @@ def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> 
     )
 
 
-def _boxes(
-    pairs: PairAgreement,
-    values: dict[str, np.ndarray],
-    by_kind: pl.DataFrame,
-) -> Picture:
+def _boxes(pairs: PairAgreement, known: pl.DataFrame, by_kind: pl.DataFrame) -> Picture:
     words = "; ".join(
         f"{row['pair_kind']}: median {number(row['median'])}, middle half "
         f"{number(row['quarter_low'])} to {number(row['quarter_high'])}"
         for row in by_kind.iter_rows(named=True)
         if row["median"] is not None
     )
-    return Picture(
+    figure = Figure(
         "pairs_by_kind",
+        "groups_compared",
+        "estimates",
         "Agreement by kind of pair",
-        dots_and_boxes(values, labelled=pairs.frame["label"].n_unique() > 1),
+        dots_and_boxes(known["pair_kind"], labelled=pairs.frame["label"].n_unique() > 1),
         words + ".",
-        fig_by_kind(values, value_name=pairs.measure),
+        {
+            "group": "pair_kind",
+            "groups": [kind for kind in _KINDS if kind in known["pair_kind"]],
+            "value_name": pairs.measure,
+        },
     )
+    return Picture.drawn(figure, known)
 
 
-def dots_and_boxes(values: Mapping[str, np.ndarray], *, labelled: bool) -> str:
+def dots_and_boxes(groups: pl.Series, *, labelled: bool) -> str:
     """Say what the dots and boxes of a figure of pairs are."""
     text = "Each dot is one pair" + (" on one label" if labelled else "")
-    if any(len(part) > MOST_DOTS for part in values.values()):
+    if (groups.value_counts()["count"] > MOST_DOTS).any():
         text += (
             f"; of a kind with more than {MOST_DOTS} values {MOST_DOTS} are drawn, evenly spaced "
             "by rank, the lowest and the highest among them"
@@ -198,13 +204,13 @@ def dots_and_boxes(values: Mapping[str, np.ndarray], *, labelled: bool) -> str:
 
 def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
     columns = (
-        Column("pair_kind", "Pair", "name"),
-        Column("mean", "Mean", "number"),
-        Column("sd", "SD", "number"),
-        Column("median", "Median", "number"),
-        Column("n_values", "Values", "count"),
-        Column("n_undefined", "Not defined", "count"),
-        Column("median_items", "Median common stimuli", "count"),
+        Key("pair_kind", "pair"),
+        Number("mean"),
+        Number("sd", "SD"),
+        Number("median"),
+        Count("n_values"),
+        Count("n_undefined", "not defined"),
+        Count("median_items", "median common stimuli"),
     )
     each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
     caption = (
@@ -219,7 +225,7 @@ def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
 def _pair_tables(pairs: PairAgreement) -> list[Table]:
     """The closest and the most distant pairs, and a file with every pair on every label."""
     frame = pairs.frame
-    names = (Column("rater_a", "Rater", "name"), Column("rater_b", "Other rater", "name"))
+    names = (Key("rater_a", "rater"), Key("rater_b", "other rater"))
     value = pl.col("value").drop_nans()
     means = (
         frame.group_by("rater_a", "rater_b", "pair_kind", maintain_order=True)
@@ -236,12 +242,10 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     several = frame["label"].n_unique() > 1
     columns = [
         *names,
-        Column("pair_kind", "Pair"),
-        Column(
-            "value", f"Mean {pairs.measure}" if several else pairs.measure.capitalize(), "number"
-        ),
-        *([Column("n_labels", "Labels", "count")] if several else []),
-        Column("n_items", "Common stimuli", "count"),
+        Text("pair_kind", "pair"),
+        Number("value", f"mean {pairs.measure}" if several else pairs.measure),
+        *([Count("n_labels")] if several else []),
+        Count("n_items", "common stimuli"),
     ]
     caption = f"Pairs of raters, closest first (fewer than {_ENOUGH} common stimuli: last)"
     caption += "; mean over the labels on which it is defined." if several else "."

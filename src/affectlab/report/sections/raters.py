@@ -10,9 +10,20 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import summarise
+from affectlab.core.tables import (
+    Column,
+    Count,
+    Figure,
+    Interval,
+    Key,
+    Number,
+    Share,
+    Table,
+    Text,
+    YesNo,
+)
 from affectlab.core.words import count, joined, number, plural, shown
-from affectlab.report.figures import fig_intervals
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
 if TYPE_CHECKING:
@@ -66,22 +77,21 @@ def consistency_section(study: Study) -> Section | Skipped:
         low=pl.when(~pl.col("constant")).then("low"),
         high=pl.when(~pl.col("constant")).then("high"),
     ).drop("constant")
-    columns = [
-        Column("rater", "Rater", "name"),
-        Column("value", "Mean difference", "number"),
-        Column("interval", "95 % interval", "interval"),
-        Column("correlation", "Correlation", "number"),
-        Column("n_items", "Repeats", "count"),
-    ]
-    if (wide["status"] != "ok").any():
-        columns.append(Column("status", "Note"))
+    columns = (
+        Key("rater"),
+        Number("value", "mean difference"),
+        Interval(),
+        Number("correlation"),
+        Count("n_items", "repeats"),
+        *([Text("status", "note")] if (wide["status"] != "ok").any() else []),
+    )
     caption = "Repeated answers against the first ones."
     if study.summary.n_labels > 1:
         caption += (
             " The correlation is Spearman's over the repeats of all labels together, so "
             "differences between labels raise it."
         )
-    table = Table("self_consistency", caption, wide, tuple(columns))
+    table = Table("self_consistency", caption, wide, columns)
     return Section("self-consistency", title, (*blocks, table))
 
 
@@ -110,26 +120,23 @@ def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
 
 
 def _picture(telling: pl.DataFrame, words: str) -> Picture:
-    kept = telling.tail(_MOST_SHOWN)
     rule = (
         f" Of {telling.height} raters the {_MOST_SHOWN} least consistent are shown."
         if telling.height > _MOST_SHOWN
         else ""
     )
-    return Picture(
+    figure = Figure(
+        "self_consistency",
+        "intervals",
         "self_consistency",
         "Self-consistency",
         "Mean absolute difference between the repeated and the first answer, with 95 % intervals; "
         f"0 is best.{rule}",
         words,
-        fig_intervals(
-            kept["rater"].to_list(),
-            kept["value"],
-            kept["low"],
-            kept["high"],
-            value_name="mean absolute difference",
-            largest_first=False,
-        ),
+        {"value_name": "mean absolute difference", "largest_first": False},
+    )
+    return Picture.drawn(
+        figure, Table("self_consistency", "", telling.tail(_MOST_SHOWN), (Key("rater"),))
     )
 
 
@@ -219,11 +226,11 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
             f"in the median of {plural(known.len(), 'label')} ({ends})."
         )
     columns = (
-        Column("label", "Label", "name"),
-        Column("value", "Correlation", "number"),
-        Column("interval", "95 % interval", "interval"),
-        Column("n_items", "Stimuli", "count"),
-        *([Column("status", "Note")] if (frame["status"] != "ok").any() else []),
+        Key("label"),
+        Number("value", "correlation"),
+        Interval(),
+        Count("n_items", "stimuli"),
+        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
     )
     caption = "Scores (means over people) against the planted truth, over stimuli."
     note = "Pearson's correlation; bootstrap over stimuli."
@@ -279,18 +286,15 @@ def _people(study: Study) -> list[Block]:
         if wrongly.height
         else " Nobody who was planted as careful was pointed out."
     )
-    shown_frame = frame.with_columns(
-        pl.col("careless", "flagged").replace_strict({True: "yes", False: "no"})
-    )
     columns = (
-        Column("rater", "Rater", "name"),
-        Column("planted", "Planted as"),
-        Column("careless", "Careless"),
-        Column("flagged", "Pointed out"),
-        Column("agreement", "With the others", "number"),
-        *([Column("missed", "Why missed")] if caught.height < planted.height else []),
+        Key("rater"),
+        Text("planted", "planted as"),
+        YesNo("careless"),
+        YesNo("flagged", "pointed out"),
+        Number("agreement", "with the others"),
+        *([Text("missed", "why missed")] if caught.height < planted.height else []),
     )
-    return [Paragraph(words), Table("planted_people", "Planted people.", shown_frame, columns)]
+    return [Paragraph(words), Table("planted_people", "Planted people.", frame, columns)]
 
 
 _MOST_ATTRIBUTES = 4
@@ -314,29 +318,29 @@ def raters_section(study: Study) -> Section | Skipped:
     ]
     panel = "other people" if study.panel is study.people else "others"
     columns = [
-        Column("rater", "Rater", "name"),
-        Column("rater_kind", "Kind"),
-        Column("n_ratings", "Answers", "count"),
-        Column("n_stimuli", "Stimuli", "count"),
-        Column("mean", "Mean", "number"),
-        Column("sd", "SD", "number"),
-        Column("share_of_scale", "Scale used", "share"),
-        Column("with_people", "With people", "number"),
-        Column("correlation", f"With the {panel}", "number"),
-        Column("bias", "Bias", "number"),
-        Column("inconsistency", "Inconsistency", "number"),
+        Key("rater"),
+        Text("rater_kind", "kind"),
+        Count("n_ratings", "answers"),
+        Count("n_stimuli"),
+        Number("mean"),
+        Number("sd", "SD"),
+        Share("share_of_scale", "scale used"),
+        Number("with_people"),
+        Number("correlation", f"with the {panel}"),
+        Number("bias"),
+        Number("inconsistency"),
     ]
     columns = [column for column in columns if column.key in ("rater_kind", *computed)]
     if study.aggregated_only:
         hidden = ("rater_kind", "share_of_scale")
-        columns = [Column("rater", "Source", "name")] + [
+        columns = [Key("rater", "source")] + [
             column for column in columns[1:] if column.key not in hidden
         ]
         computed = [name for name in computed if name != "share_of_scale"]
         attributes = [name for name in attributes if name != "aggregated"]
     columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
     if "status" in computed:
-        columns.append(Column("status", "Note"))
+        columns.append(Text("status", "note"))
     remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
     people = [is_person(kind) for kind in frame["rater_kind"]]
     title = "Aggregated answers" if study.aggregated_only else "Raters"

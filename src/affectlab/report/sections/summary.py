@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.words import count, joined, number, option, percent, plural, shown
 from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
-from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
+from affectlab.report.page import Block, Bullets, Paragraph, Section, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
 
 __all__ = ["panel_in_words", "summary_section"]
@@ -70,7 +71,7 @@ def summary_section(study: Study) -> Section:
         "summary",
         "What the ratings hold.",
         pl.DataFrame(facts, schema=["what", "value"], orient="row"),
-        (Column("what", "What"), Column("value", "Value")),
+        (Key("what", "what"), Text("value")),
     )
     blocks: list[Block] = [Tiles(tuple(tiles)), table, *_elsewhere(study), *_aside(study)]
     if summary.history:
@@ -109,10 +110,10 @@ def _elsewhere(study: Study) -> list[Block]:
             "the scale of each label.",
             rows,
             (
-                Column("label", "Label"),
-                Column("scale", "Scale"),
-                Column("answers", "Answers", "count"),
-                Column("alpha", "Krippendorff's alpha", "number"),
+                Key("label"),
+                Text("scale"),
+                Count("answers"),
+                Number("alpha", "Krippendorff's alpha"),
             ),
         ),
     ]
@@ -221,10 +222,5 @@ def _aside(study: Study) -> list[Table]:
             "places": [", ".join(map(str, row["places"])) for row in rows],
         }
     )
-    columns = (
-        Column("reason", "Reason"),
-        Column("count", "Count", "count"),
-        Column("unit", "Of"),
-        Column("places", "First places"),
-    )
+    columns = (Text("reason"), Count("count"), Text("unit", "of"), Text("places", "first places"))
     return [Table("set_aside", "What was set aside of the source, and why.", frame, columns)]
