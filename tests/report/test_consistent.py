@@ -318,11 +318,17 @@ def test_no_value_is_in_two_bins(tmp_path: Path, noisy: np.ndarray) -> None:
 
 
 def test_ticks_of_long_numbers_differ_and_fit() -> None:
-    from affectlab.report.figures import Panel, fig_attributes
+    from affectlab.report import draw_figure
 
-    edges = tuple(1.5463e9 + 1.5e5 * k for k in range(19))
-    panel = Panel("created", tuple(range(1, 19)), edges=edges)
-    figure = fig_attributes([panel, Panel("kind", (3, 4), values=("a", "b"))], count_name="stimuli")
+    edges = [1.5463e9 + 1.5e5 * k for k in range(19)]
+    columns = {
+        "attribute": ["created"] * 18 + ["kind"] * 2,
+        "value": [""] * 18 + ["a", "b"],
+        "count": [*range(1, 19), 3, 4],
+        "low": [*edges[:-1], None, None],
+        "high": [*edges[1:], None, None],
+    }
+    figure = draw_figure("attributes", columns, count_name="stimuli")
     axes = figure.axes[0]
     figure.draw_without_rendering()
     names = [label.get_text() for label in axes.get_xticklabels()]

@@ -137,7 +137,10 @@ def figure_of(figure: Figure, table: Table, ax: Axes | None = None) -> Page:
     page = canvas(_HEIGHT)
     axes = page.add_subplot()
     draw(axes, table, **figure.options)
-    if page.get_figheight() == _HEIGHT and axes.axison:
+    if not axes.axison and not axes.has_data():
+        # Panels stand in its place.
+        axes.remove()
+    elif page.get_figheight() == _HEIGHT:
         needed = 1.2 + _ROW * len(axes.get_yticks())
         if axes.get_aspect() != "auto":
             # Squares need as much beside each other, and names.

@@ -64,8 +64,8 @@ def draw_attributes(ax: Axes, table: Table, *, count_name: str, role: str = "peo
         rest = tallest - sum(map(_height, stack))
         ratios = [*map(_height, stack), *([rest] if rest > 0.01 else [])]
         places = [row[0] for row in split(column, len(ratios), height_ratios=ratios)]
-        for empty in places[len(stack) :]:
-            empty.set_axis_off()
+        for empty in (column, *places[len(stack) :]):
+            empty.remove()
         for axes, chart in zip(places, stack, strict=False):
             remark = chart["remark"][0] if "remark" in chart.columns else ""
             title = shown(chart["attribute"][0], 36) + (f" ({remark})" if remark else "")
@@ -172,7 +172,7 @@ def draw_coverage(
     >>> data = {"label": ["Awe"] * 2, "attribute": ["age"] * 2, "value": ["20", "30"],
     ...         "n": [3, 0], "few": [False, True]}
     >>> page = draw_figure("coverage", data, counted="n", short="few")
-    >>> [text.get_text() for text in page.axes[1].texts]
+    >>> [text.get_text() for text in page.axes[0].texts]
     ['3', '0']
     """
     from matplotlib.colors import Normalize, to_hex

@@ -185,7 +185,7 @@ def draw_reliability(
     >>> from affectlab.report import draw_figure
     >>> data = {"low": [0, 0.5], "high": [0.5, 1], "n": [3, 7], "confidence": [0.4, 0.8],
     ...         "share": [0.3, 0.9], "share_low": [0.1, 0.6], "share_high": [0.6, 0.98]}
-    >>> above = draw_figure("reliability", data, ece=0.1).axes[1]
+    >>> above = draw_figure("reliability", data, ece=0.1).axes[0]
     >>> above.get_title(loc="right")
     'ECE 0.100'
     """

@@ -91,7 +91,7 @@ def draw_expression_heatmap(
     >>> from affectlab.report import draw_figure
     >>> data = {"expression_a": ["joy"] * 2, "expression_b": ["awe", "fear"], "value": [20, 70]}
     >>> page = draw_figure("expression_heatmap", data, names=["joy", "awe", "fear"])
-    >>> [text.get_text() for text in page.axes[1].get_yticklabels()]
+    >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
     ['1  joy', '2  awe', '3  fear']
     """
     from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -181,7 +181,7 @@ def draw_histograms(
     >>> data = {"histogram": ["all"] * 2, "group": ["intra"] * 2, "low": [0, 50],
     ...         "high": [50, 100], "share": [0.4, 0.6]}
     >>> page = draw_figure("histograms", data, histogram="all", notes={"intra": "mean 55"})
-    >>> page.axes[1].get_title(loc="left")
+    >>> page.axes[0].get_title(loc="left")
     'intra'
     """
     from matplotlib.ticker import PercentFormatter

@@ -183,7 +183,7 @@ def draw_measures(
     >>> from affectlab.report import draw_figure
     >>> data = {"name": ["small", "large"], "group": ["a"] * 2, "measure": ["ACC"] * 2,
     ...         "value": [0.6, 0.7], "low": [0.5, 0.6], "high": [0.7, 0.8]}
-    >>> draw_figure("measures", data).axes[1].get_title(loc="left")
+    >>> draw_figure("measures", data).axes[0].get_title(loc="left")
     'ACC'
     """
     names, groups, measures = (

@@ -301,7 +301,7 @@ def draw_jnd_strips(
             picture = pictures[own["place"][k]]
             _draw_frame(axes, picture, since[k], jnds[k] if k else None, marked=k == marked)
         for empty in panels[len(chosen) :]:
-            empty.set_axis_off()
+            empty.remove()
         title = f"{own['actor'][0]}, {own['expression'][0]}"
         if own["time_ms"][0] is not None:
             title += f": 1 JND after {number(own['time_ms'][0], 0)} ms"
@@ -397,7 +397,7 @@ def draw_staircases(
     ...          "posterior": [0.1, 0.4, 0.4, 0.1], "value": 5.7}
     >>> page = draw_figure("staircases", data, thresholds=[found])
     >>> [panel.get_xlabel() for panel in page.axes]
-    ['', 'trial', 'posterior']
+    ['trial', 'posterior']
     """
     from matplotlib.ticker import MaxNLocator
 

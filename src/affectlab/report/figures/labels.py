@@ -192,7 +192,7 @@ def draw_first_words(
     >>> from affectlab.report import draw_figure
     >>> data = {"label": ["joy", "joy"], "word": ["happy", "glad"], "z": [32.0, 27.0]}
     >>> page = draw_figure("first_words", data, labels=["joy", "grief"], n=5)
-    >>> [panel.get_title(loc="left") for panel in page.axes[1:]]
+    >>> [panel.get_title(loc="left") for panel in page.axes]
     ['joy', 'grief']
     """
     known = table.frame.filter(table.frame["word"] != "")
@@ -298,11 +298,12 @@ def tree_and_cells(
         width_ratios=(side, 0.13),
         spaces=(0.01, 0.03),
     )
-    for row in parts:
-        for part in row:
-            part.set_axis_off()
+    for left, right in parts[:-1]:
+        left.set_axis_off()
+        right.remove()
     if tree:
         top = parts[0][0]
+        top.set_label("tree")
         found = dendrogram(np.asarray(linkage, dtype=np.float64), no_plot=True)
         for x, height in zip(found["icoord"], found["dcoord"], strict=True):
             # SciPy puts leaves at 5, 15, 25, …, and leaf k stands over the middle of cell k.
@@ -314,8 +315,6 @@ def tree_and_cells(
     if strip:
         parts[-2][0].set_xlim(0, n)
     heat, bar = parts[-1]
-    for one in (heat, bar):
-        one.set_axis_on()
     heat.set_label("heat")
     mesh = cells(heat, value, *colours, **written)
     name_cells(heat, names, names if columns is None else columns, size=size, limit=0)
@@ -381,7 +380,7 @@ def draw_label_heatmap(
     >>> from affectlab.report import draw_figure
     >>> data = {"label_a": ["joy"], "label_b": ["fear"], "value": [-0.2]}
     >>> page = draw_figure("label_heatmap", data, names=["joy", "fear"])
-    >>> [text.get_text() for text in page.axes[1].get_yticklabels()]
+    >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
     ['joy', 'fear']
     """
     value = square(table, "label_a", "label_b", names)
@@ -435,7 +434,7 @@ def draw_confusion_clusters(
     >>> data = {"true": ["joy", "joy", "fear", "fear"], "predicted": ["joy", "fear"] * 2,
     ...         "share": [0.8, 0.2, 0.1, 0.9]}
     >>> page = draw_figure("confusion_clusters", data, labels=["joy", "fear"])
-    >>> page.axes[1].get_ylabel()
+    >>> page.axes[0].get_ylabel()
     'true label'
     """
     from matplotlib.colors import Normalize

@@ -112,7 +112,7 @@ def draw_pair_emotions(ax: Axes, table: Table) -> None:
     --------
     >>> from affectlab.report import draw_figure
     >>> page = draw_figure("pair_emotions", {"n_emotions": [2, 3], "conflict": [0.0, 0.5]})
-    >>> [axes.get_ylabel() for axes in page.axes[1:]]
+    >>> [axes.get_ylabel() for axes in page.axes]
     ['pairs', 'pairs']
     """
     from matplotlib.ticker import MaxNLocator
@@ -179,7 +179,7 @@ def draw_reaction_examples(ax: Axes, table: Table, *, images: Sequence[Image.Ima
     >>> data = {"title": ["human better"], "caption": ["Peaks at dawn"], "emotion": ["amazed"],
     ...         "human": ["One feels small."], "machine": ["It is a peak."]}
     >>> page = draw_figure("reaction_examples", data, images=[scene])
-    >>> page.axes[2].texts[-1].get_text()
+    >>> page.axes[1].texts[-1].get_text()
     'machine: It is a peak.'
     """
     rows = table.frame.to_dicts()

@@ -87,7 +87,7 @@ def draw_scatter(
     >>> data = {"L1": [0.1, 0.4, 0.9], "score": [10, 45, 80]}
     >>> panel = {"x": "L1", "title": "L1", "note": "SROCC 1.00"}
     >>> page = draw_figure("scatter", data, y="score", panels=[panel])
-    >>> page.axes[1].get_title(loc="left")
+    >>> page.axes[0].get_title(loc="left")
     'L1'
     """
     found = [

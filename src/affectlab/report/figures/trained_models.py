@@ -59,7 +59,7 @@ def draw_epochs(ax: Axes, table: Table, *, values: Mapping[str, str]) -> None:
     >>> from affectlab.report import draw_figure
     >>> data = {"run": ["emc"] * 2, "epoch": [1, 2], "threshold": [0.9, 0.8]}
     >>> page = draw_figure("epochs", data, values={"threshold": "threshold of confidence"})
-    >>> page.axes[1].get_ylabel()
+    >>> page.axes[0].get_ylabel()
     'threshold of confidence'
     """
     names = [name for name in values if name in table.frame.columns]
@@ -293,7 +293,7 @@ def draw_contributions(
     >>> from affectlab.report import draw_figure
     >>> data = {"token": ["so", "happy", "not"], "joy": [0.2, 4.1, -1.0]}
     >>> page = draw_figure("contributions", data, labels=["joy"])
-    >>> [text.get_text() for text in page.axes[1].get_yticklabels()]
+    >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
     ['so', 'happy', 'not']
     """
     parts = np.stack(columns_of(table.frame, *labels), axis=1)
