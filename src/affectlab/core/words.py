@@ -20,6 +20,7 @@ __all__ = [
     "percent",
     "plural",
     "popular_without",
+    "sentence_case",
     "shown",
 ]
 
@@ -72,6 +73,18 @@ def shown(name: object, limit: int = 0) -> str:
         " " if unicodedata.category(c) in _HIDDEN else c for c in str(name) if c not in _TURNING
     )
     return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def sentence_case(text: str) -> str:
+    """Begin a head or a title with a capital; a symbol such as ``p`` stays as it is.
+
+    Examples
+    --------
+    >>> sentence_case("same answer"), sentence_case("p, corrected")
+    ('Same answer', 'p, corrected')
+    """
+    word = re.match(r"\w+", text)
+    return text if word is None or len(word[0]) == 1 else text[0].upper() + text[1:]
 
 
 def file_part(name: str) -> str:

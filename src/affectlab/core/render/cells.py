@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from affectlab.core.tables import Column
-from affectlab.core.words import count, number, percent, shown
+from affectlab.core.words import count, number, percent, sentence_case, shown
 
 __all__ = ["NUMERIC", "Cell", "cell", "head_of"]
 
@@ -43,9 +42,7 @@ def head_of(column: Column) -> str:
     >>> head_of(Column("n_items", "stimuli")), head_of(Column("p", "p, corrected"))
     ('Stimuli', 'p, corrected')
     """
-    head = shown(column.head.replace("\N{NO-BREAK SPACE}", " "))
-    word = re.match(r"\w+", head)
-    return head if word is None or len(word[0]) == 1 else head[0].upper() + head[1:]
+    return sentence_case(shown(column.head.replace("\N{NO-BREAK SPACE}", " ")))
 
 
 def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool = False) -> Cell:
