@@ -92,11 +92,11 @@ def test_columns_to_spare_go_before_a_table_is_cut_into_blocks() -> None:
     wide, narrow = (printed(table_lines(table), width) for width in (60, 20))
     assert "Answers" in wide
     assert "Answers" not in narrow
-    assert narrow.split()[:3] == ["rater", "evidence", "a"]
+    assert narrow.split()[:3] == ["Rater", "Evidence", "a"]
     # What is left may need blocks, below which the notes stand once.
     longer = replace(table, columns=(*columns, Count("n_answers", "numbers")))
     blocks = printed(table_lines(longer), 20)
-    assert blocks.count("rater") == 2
+    assert blocks.count("Rater") == 2
     assert blocks.count("Said once.") == 1
 
 
