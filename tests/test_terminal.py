@@ -81,8 +81,8 @@ def test_blocks_repeat_what_names_a_row() -> None:
             ["ridge", "inter"],
         ]
     # A number and its interval stay beside each other.
-    assert "difference" in blocks[1].split("\n")[0]
-    assert "interval" in blocks[1].split("\n")[0]
+    assert "Difference" in blocks[1].split("\n")[0]
+    assert "Interval" in blocks[1].split("\n")[0]
 
 
 def test_columns_to_spare_go_before_a_table_is_cut_into_blocks() -> None:
