@@ -75,16 +75,23 @@ def shown(name: object, limit: int = 0) -> str:
     return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
 
 
+_ABBREVIATIONS = {"auc", "ece", "icc", "id", "jnd", "mae", "mse", "rmse", "sd", "se"}
+"""Those that papers write in capitals."""
+
+
 def sentence_case(text: str) -> str:
     """Begin a head or a title with a capital; a symbol such as ``p`` stays as it is.
 
     Examples
     --------
-    >>> sentence_case("same answer"), sentence_case("p, corrected")
-    ('Same answer', 'p, corrected')
+    >>> [sentence_case(text) for text in ("same answer", "p, corrected", "sd of repeats")]
+    ['Same answer', 'p, corrected', 'SD of repeats']
     """
     word = re.match(r"\w+", text)
-    return text if word is None or len(word[0]) == 1 else text[0].upper() + text[1:]
+    if word is None or len(word[0]) == 1:
+        return text
+    first = word[0].upper() if word[0] in _ABBREVIATIONS else word[0][0].upper() + word[0][1:]
+    return first + text[word.end() :]
 
 
 def file_part(name: str) -> str:

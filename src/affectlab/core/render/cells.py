@@ -35,14 +35,15 @@ class Cell:
 
 
 def head_of(column: Column) -> str:
-    """Give the head of a column, in sentence case; a symbol such as ``p`` stays as it is.
+    """Give the head of a column, in sentence case unless it is a name that the data hold.
 
     Examples
     --------
     >>> head_of(Column("n_items", "stimuli")), head_of(Column("p", "p, corrected"))
     ('Stimuli', 'p, corrected')
     """
-    return sentence_case(shown(column.head.replace("\N{NO-BREAK SPACE}", " ")))
+    head = shown(column.head.replace("\N{NO-BREAK SPACE}", " "))
+    return head if column.verbatim else sentence_case(head)
 
 
 def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool = False) -> Cell:

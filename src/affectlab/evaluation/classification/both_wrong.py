@@ -238,7 +238,10 @@ def both_wrong(
     n_wrong = int((first != true).sum()), int((second != true).sum())
     n_both, n_different = int(both.sum()), int(kept.sum())
     heads = {"label_first": names[0], "label_second": names[1]}
-    columns = [Key("stimulus"), *(Text(name, heads.get(name, "")) for name in frame.columns[1:4])]
+    columns = [
+        Key("stimulus"),
+        *(Text(name, heads.get(name, ""), verbatim=name in heads) for name in frame.columns[1:4]),
+    ]
     if matrix is not None:
         numbers = (Number(f"cost_{place}", f"cost of {place}") for place in ("first", "second"))
         columns += [*numbers, Text("nearer")]

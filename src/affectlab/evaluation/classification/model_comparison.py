@@ -98,7 +98,7 @@ def _result(
     verdicts = {pair: _verdict(part, *pair) for pair, part in rows.items()}
     few = len(pairs) <= _MOST_PAIRS
     caption = "Differences, the first model minus the second."
-    columns = difference_columns(frame, [Key(name) for name in _KEYS], ("first", "second"))
+    columns = difference_columns(frame, [Key(name) for name in _KEYS], ("First", "Second"))
     tables = [Table("differences", caption, frame, columns, limit=0 if few else 60)]
     for pair, part in rows.items() if few else ():
         columns = difference_columns(part, [Key("title", "metric")], pair)

@@ -338,7 +338,10 @@ def raters_section(study: Study) -> Section | Skipped:
         ]
         computed = [name for name in computed if name != "share_of_scale"]
         attributes = [name for name in attributes if name != "aggregated"]
-    columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
+    columns += [
+        Column(name, shown(name, 24), "name", verbatim=True)
+        for name in attributes[:_MOST_ATTRIBUTES]
+    ]
     if "status" in computed:
         columns.append(Text("status", "note"))
     remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
