@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -35,34 +36,41 @@ def pairs_section(study: Study) -> Section | Skipped:
             title, f"no pair of raters has a defined {pairs.measure} ({joined(reasons)})."
         )
     by_kind = _by_kind(pairs)
-    blocks: list[Block] = [Paragraph(_words(pairs, by_kind)), _heatmap(study, pairs)]
+    blocks: list[Block] = [Paragraph(_words(pairs, by_kind.frame)), _heatmap(study, pairs)]
     if study.flow is not None:
         blocks.insert(0, sequential(study.flow))
     # Beside models the boxes stand among what was published, with its tests.
     if len(known) > 2 and study.beside.alignment is None:
-        blocks.append(_boxes(pairs, known, by_kind))
-    blocks += [_kind_table(pairs, by_kind), *_pair_tables(pairs)]
+        blocks.append(_boxes(pairs, known, by_kind.frame))
+    blocks += [by_kind, *_pair_tables(pairs)]
     return Section("pairs", title, tuple(blocks))
 
 
-def _by_kind(pairs: PairAgreement) -> pl.DataFrame:
+def _by_kind(pairs: PairAgreement) -> Table:
+    """Sum up pairs by kind, with the middle half of their values and their common stimuli."""
+    from affectlab.evaluation import pair_kinds
+
     value = pl.col("value").drop_nans()
-    frame = (
-        pairs.frame.group_by("pair_kind", maintain_order=True)
-        .agg(
-            value.mean().alias("mean"),
-            value.std().alias("sd"),
-            value.median().alias("median"),
-            value.quantile(0.25, "linear").alias("quarter_low"),
-            value.quantile(0.75, "linear").alias("quarter_high"),
-            value.len().cast(pl.Int64).alias("n_values"),
-            pl.col("value").is_nan().sum().cast(pl.Int64).alias("n_undefined"),
-            pl.col("n_items").median().alias("median_items"),
-        )
-        .with_columns(pl.col("pair_kind").cast(pl.Enum(_KINDS)))
-        .sort("pair_kind")
+    more = pairs.frame.group_by("pair_kind").agg(
+        quarter_low=value.quantile(0.25, "linear"),
+        quarter_high=value.quantile(0.75, "linear"),
+        median_items=pl.col("n_items").median(),
     )
-    return frame.with_columns(pl.col("pair_kind").cast(pl.String))
+    kinds = pair_kinds(pairs.result).table()
+    frame = kinds.frame.join(more, on="pair_kind", how="left", maintain_order="left")
+    columns = (
+        *kinds.columns,
+        Count("n_undefined", "not defined"),
+        Count("median_items", "median common stimuli"),
+    )
+    each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
+    caption = (
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
+        "The SD treats pairs as independent, which they are not: it describes, it does not test."
+    )
+    if frame["n_undefined"].sum():
+        caption += " The median of common stimuli is over all pairs, also those without a value."
+    return replace(kinds, name="pairs_by_kind", caption=caption, frame=frame, columns=columns)
 
 
 def _words(pairs: PairAgreement, by_kind: pl.DataFrame) -> str:
@@ -200,26 +208,6 @@ def dots_and_boxes(groups: pl.Series, *, labelled: bool) -> str:
         f"{text}. The box holds the middle half of all values, the line is the median, and the "
         "whiskers reach to the last value within 1.5 times the length of the box."
     )
-
-
-def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
-    columns = (
-        Key("pair_kind", "pair"),
-        Number("mean"),
-        Number("sd", "SD"),
-        Number("median"),
-        Count("n_values"),
-        Count("n_undefined", "not defined"),
-        Count("median_items", "median common stimuli"),
-    )
-    each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
-    caption = (
-        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
-        "The SD treats pairs as independent, which they are not: it describes, it does not test."
-    )
-    if by_kind["n_undefined"].sum():
-        caption += " The median of common stimuli is over all pairs, also those without a value."
-    return Table("pairs_by_kind", caption, by_kind, columns)
 
 
 def _pair_tables(pairs: PairAgreement) -> list[Table]:

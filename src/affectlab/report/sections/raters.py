@@ -306,7 +306,7 @@ def raters_section(study: Study) -> Section | Skipped:
     """A table with a row per rater."""
     notes: tuple[str, ...] = ()
     if study.numeric is None:
-        frame = _text_frame(study.ratings)
+        frame = _counts(study.ratings)
     else:
         frame, notes = _frame(study, study.numeric)
     computed = frame.columns
@@ -463,7 +463,7 @@ def _remarks(
 
 def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Compute what is known of each rater, and what is to be said of the model."""
-    frame = _spread(numeric)
+    frame = _counts(numeric)
     if not study.ordered:
         frame = frame.drop("mean", "sd")
     notes: tuple[str, ...] = ()
@@ -485,39 +485,36 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
     return frame, notes
 
 
-def _spread(numeric: Ratings) -> pl.DataFrame:
-    """How much, how high and how widely each rater answers."""
-    coded = pl.DataFrame(
-        {
-            "rater": numeric.rater_code,
-            "stimulus": numeric.stimulus_code,
-            "value": numeric.value,
-        }
-    )
-    per_rater = (
-        coded.group_by("rater", maintain_order=True)
+def _counts(ratings: Ratings) -> pl.DataFrame:
+    """How much, and of numbers how high and how widely, each rater answers."""
+    value, numeric = pl.col("value"), ratings.scale.numeric
+    columns = {"rater": ratings.rater_code, "stimulus": ratings.stimulus_code}
+    frame = pl.DataFrame(columns | ({"value": ratings.value} if numeric else {}))
+    spread = {
+        "mean": value.mean(),
+        "sd": value.std(),
+        "distinct": value.n_unique(),
+        "width": value.max() - value.min(),
+    }
+    found = (
+        frame.group_by("rater", maintain_order=True)
         .agg(
-            pl.len().cast(pl.Int64).alias("n_ratings"),
-            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
-            pl.col("value").mean().alias("mean"),
-            pl.col("value").std().alias("sd"),
-            pl.col("value").n_unique().alias("distinct"),
-            (pl.col("value").max() - pl.col("value").min()).alias("width"),
+            n_ratings=pl.len().cast(pl.Int64),
+            n_stimuli=pl.col("stimulus").n_unique().cast(pl.Int64),
+            **(spread if numeric else {}),
         )
         .sort("rater")
     )
-    scale = numeric.scale
-    if scale.low is None or scale.high is None:
-        share = None
-    elif scale.step is not None:
-        share = pl.col("distinct") / scale.levels().size
-    else:
+    scale = ratings.scale
+    if numeric and scale.low is not None and scale.high is not None:
         share = pl.col("width") / (scale.high - scale.low)
-    if share is not None:
-        per_rater = per_rater.with_columns(share_of_scale=share)
-    return per_rater.with_columns(
-        rater=pl.Series([numeric.rater_names[k] for k in per_rater["rater"]])
-    ).drop("distinct", "width")
+        if scale.step is not None:
+            share = pl.col("distinct") / scale.levels().size
+        found = found.with_columns(share_of_scale=share)
+    names = [ratings.rater_names[code] for code in found["rater"]]
+    return found.with_columns(rater=pl.Series(names, dtype=pl.String)).drop(
+        "distinct", "width", strict=False
+    )
 
 
 def _correlations(panel: Ratings) -> pl.DataFrame:
@@ -541,20 +538,6 @@ def _subject_model(panel: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     model = subject_model(panel, method="reml", by_label=False)
     frame = model.raters_frame().select("rater", "bias", "inconsistency", "status")
     return frame, model.notes
-
-
-def _text_frame(ratings: Ratings) -> pl.DataFrame:
-    coded = pl.DataFrame({"rater": ratings.rater_code, "stimulus": ratings.stimulus_code})
-    frame = (
-        coded.group_by("rater", maintain_order=True)
-        .agg(
-            pl.len().cast(pl.Int64).alias("n_ratings"),
-            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
-        )
-        .sort("rater")
-    )
-    names = pl.Series("rater", np.array(ratings.rater_names, dtype=object)[frame["rater"]].tolist())
-    return frame.with_columns(names)
 
 
 def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:
