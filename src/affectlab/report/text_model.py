@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.tables import Count, Figure, Key, Number, Share, Table, Text
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Bools, by_name
 from affectlab.core.words import count, file_part, joined, number, percent, plural, shown
 from affectlab.report.page import (
@@ -46,7 +46,6 @@ __all__ = [
 # The sections of the report on a text model.
 
 
-_WORDS = 5
 _MIN_Z = 3.0
 _PAIRS = 20
 _SENTIMENT = ("sentiment", "polarity")
@@ -213,28 +212,23 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
         f"{percent(worst['share'])} of {plural(worst['texts'], 'text')}"
     )
     groups = None if about.groups is None else [about.groups[label] for label in labels]
-    figure = Figure(
-        "confusions",
-        "confusion_clusters",
-        "shares",
-        "Labels chosen for labels",
+    caption = (
         "Rows: true labels; columns: labels that the model chooses; colours: shares of a row. "
         "Each true label of a text is set against each chosen one, so labels that are often "
         "true together meet here, too."
-        + (
-            " Labels whose rows are alike are neighbours; the strip shows their sentiment."
-            if has_tree and groups
-            else ""
-        ),
-        f"{words}.",
-        {
-            "labels": labels,
-            "linkage": tree.linkage.tolist() if has_tree else None,
-            "tree_labels": tree.labels if has_tree else None,
-            "groups": groups,
-        },
     )
-    blocks: list[Block] = [Picture.drawn(figure, found.table("shares"))]
+    if has_tree and groups:
+        caption += " Labels whose rows are alike are neighbours; the strip shows their sentiment."
+    picture = Picture.of(
+        found,
+        "confusion_clusters",
+        options={"groups": groups},
+        name="confusions",
+        title="Labels chosen for labels",
+        caption=caption,
+        description=f"{words}.",
+    )
+    blocks: list[Block] = [picture]
     if has_tree:
         blocks += _clusters(tree)
     blocks.append(
@@ -265,18 +259,12 @@ def _clusters(tree: LabelClusters) -> list[Block]:
     )
     if not several:
         return [said]
-    frame = pl.DataFrame(
-        {
-            "cluster": list(several),
-            "labels": [", ".join(names) for names in several.values()],
-            "n_labels": [len(names) for names in several.values()],
-        }
-    )
-    table = Table(
-        "clusters",
-        "Labels that are confused alike.",
-        frame,
-        (Key("cluster"), Text("labels")),
+    clusters = tree.table("clusters")
+    table = replace(
+        clusters,
+        caption="Labels that are confused alike.",
+        frame=clusters.frame.filter(pl.col("cluster").is_in(list(several))),
+        columns=clusters.columns[:2],
         folded=False,
         notes=("Clusters are numbered as the figure shows them, from the left.",),
     )
@@ -311,19 +299,17 @@ def calibration_section(about: ModelOnTexts) -> Section:
     how = {"none": "not calibrated", "isotonic": "calibrated by isotonic regression"}.get(
         kind, f"calibrated by {kind}"
     )
-    figure = Figure(
+    picture = Picture.of(
+        found,
         "reliability",
-        "reliability",
-        "bins",
-        "Probabilities and what came true",
-        f"Every probability of every label is one claim; {how}, on these texts. On the diagonal, "
-        "claims come true as often as they say; the histogram counts claims.",
-        f"Pooled expected calibration error {number(found['ece'].value, 3)} on the texts that "
-        f"calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
+        options={"outcome_name": "share that has the label"},
+        title="Probabilities and what came true",
+        caption=f"Every probability of every label is one claim; {how}, on these texts. On the "
+        "diagonal, claims come true as often as they say; the histogram counts claims.",
+        description=f"Pooled expected calibration error {number(found['ece'].value, 3)} on the "
+        f"texts that calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
         f"{number(tuned.ece_before, 3)} without calibration.",
-        {"ece": found["ece"].value, "outcome_name": "share that has the label"},
     )
-    picture = Picture.drawn(figure, found.bins)
     said = Paragraph(
         f"Pooled over all labels the calibration error is {number(tuned.ece, 3)}, cross-fitted; "
         f"without calibration it would be {number(tuned.ece_before, 3)}. Most probabilities are "
@@ -344,57 +330,32 @@ def words_section(about: ModelOnTexts) -> Section:
 
     truth = about.model.truth_of(about.train.targets, len(about.train))
     labels = list(about.model.labels)
-    found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels)
-    frame = found.kept_words(min_z=_MIN_Z).filter(pl.col("word") != "")
-    first = {
-        label: [(row["word"], row["z"]) for row in own.head(_WORDS).iter_rows(named=True)]
-        for label in labels
-        for own in [frame.filter(label=label)]
-    }
-    n_words = frame.group_by("label").len()
-    lists = pl.DataFrame(
-        {
-            "label": labels,
-            "n_texts": found.n_texts.tolist(),
-            "words": [", ".join(shown(word, 30) for word, _ in first[name]) for name in labels],
-        }
-    ).join(n_words.rename({"len": "n_words"}), on="label", how="left", maintain_order="left")
-    lists = lists.with_columns(pl.col("n_words").fill_null(0).cast(pl.Int64))
-    without = [label for label in labels if not first[label]]
+    found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels, min_z=_MIN_Z)
+    words, first = found.tables
+    listed = dict(first.frame.select("label", "first").iter_rows())
+    without = [label for label in labels if not listed[label]]
     none = f" No word reaches that for {joined(without)}." if without else ""
-    blocks: list[Block] = [
-        Paragraph(
-            f"Words whose z is {_MIN_Z:g} or more in the {plural(found.n_all, 'text')} of "
-            f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
-            "single prediction is another question (affectlab rate text --explain)."
-        ),
-        Picture.drawn(
-            Figure(
-                "words",
-                "first_words",
-                "words",
-                "Words that go with each label",
-                f"The first {_WORDS} words of each label, with their z.",
-                "; ".join(
-                    f"{label}: {', '.join(shown(word, 30) for word, _ in own) or 'none'}"
-                    for label, own in first.items()
-                )
-                + ".",
-                {"labels": labels, "n": _WORDS, "groups": about.groups},
-            ),
-            frame,
-        ),
-        Table(
-            "word_lists",
-            "The first words of each label.",
-            lists,
-            (Key("label"), Count("n_texts"), Count("n_words"), Text("words", "first words")),
-            limit=max(lists.height, 1),
-            folded=True,
-        ),
-        Table("words", "All words of all labels.", frame, (), limit=0),
-    ]
-    return Section("words", "Words", tuple(blocks))
+    said = Paragraph(
+        f"Words whose z is {_MIN_Z:g} or more in the {plural(found.n_all, 'text')} of "
+        f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
+        "single prediction is another question (affectlab rate text --explain)."
+    )
+    picture = Picture.of(
+        found,
+        "words",
+        options={"groups": about.groups},
+        caption="The first words of each label, with their z.",
+        description="; ".join(f"{label}: {own or 'none'}" for label, own in listed.items()) + ".",
+    )
+    lists = replace(
+        first,
+        name="word_lists",
+        caption="The first words of each label.",
+        limit=max(len(labels), 1),
+        folded=True,
+    )
+    every = replace(words, caption="All words of all labels.", limit=0)
+    return Section("words", "Words", (said, picture, lists, every))
 
 
 def map_section(about: ModelOnTexts) -> Section | Skipped:
@@ -413,20 +374,19 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
     except InputError as error:
         return Skipped(title, f"{error}.")
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in found.notes)
-    figure = Figure(
-        "map",
+    picture = Picture.of(
+        found,
         "label_map",
-        "map",
-        "Texts between labels",
-        f"A dot is one of {plural(len(found), 'text')} of {about.dev.source}. Its place comes from "
-        f"the probabilities of the model ({found.method}), its colour from the labels that people "
-        "gave it: a patch of one colour is a label that the model separates, and mixed colours are "
-        f"labels that it does not. Far distances mean little.{notes}",
-        f"{count(len(found))} texts with {count(len(found.labels))} labels.",
-        {"labels": found.labels},
+        name="map",
+        title="Texts between labels",
+        caption=f"A dot is one of {plural(len(found), 'text')} of {about.dev.source}. Its place "
+        f"comes from the probabilities of the model ({found.method}), its colour from the labels "
+        "that people gave it: a patch of one colour is a label that the model separates, and mixed "
+        f"colours are labels that it does not. Far distances mean little.{notes}",
+        description=f"{count(len(found))} texts with {count(len(found.labels))} labels.",
     )
-    table = Table("map", "Places and colours of the texts.", found.to_frame(), (), limit=0)
-    return Section("map", title, (Picture.drawn(figure, table), table))
+    table = replace(found.table(), name="map", caption="Places and colours of the texts.", limit=0)
+    return Section("map", title, (picture, table))
 
 
 def card_section(about: ModelOnTexts) -> Section:
