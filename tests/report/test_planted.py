@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import betabinom
 
 from affectlab import InputError, Ratings
-from affectlab.report import write_report
-from affectlab.report.statistics.outliers import (
+from affectlab.reliability.screening.outliers import (
     LEVEL,
     _upper_tail,
     agreement_with_others,
     equal_trials,
 )
+from affectlab.report import write_report
 from affectlab.report.statistics.study import Study, pointed_out
 from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
 

@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 
@@ -22,6 +22,7 @@ __all__ = [
     "popular_without",
     "sentence_case",
     "shown",
+    "some",
 ]
 
 # What most others named for the same thing.
@@ -168,6 +169,18 @@ def joined(parts: Iterable[str], last_word: str = "and") -> str:
     """
     *most, last = list(parts)
     return f"{', '.join(most)} {last_word} {last}" if most else last
+
+
+def some(parts: Sequence[str], most: int, last: str = "more") -> str:
+    """Join the first phrases as a sentence does, and count the others.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    rest = len(parts) - most
+    return joined([*parts[:most], *([f"{count(rest)} {last}"] if rest > 0 else [])])
 
 
 class _Reader:

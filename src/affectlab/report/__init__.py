@@ -4,7 +4,8 @@
 draw themselves (:meth:`affectlab.core.result.Result.plot`), :func:`draw_figure` plain columns.
 """
 
-from affectlab.core.render.figure import draw_figure, save_figure, save_figures
+from affectlab.core.render.figure import draw_figure, save_figure
+from affectlab.report.figures import save_figures
 from affectlab.report.label_map import write_label_map
 from affectlab.report.leaderboard import write_leaderboard
 from affectlab.report.page import (

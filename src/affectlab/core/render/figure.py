@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from affectlab.core.registry import Registry, callables
 from affectlab.core.render.cells import NUMERIC
@@ -24,16 +24,12 @@ from affectlab.core.types import Axes, pl
 from affectlab.core.types import Figure as Page
 from affectlab.core.words import shown
 
-if TYPE_CHECKING:
-    from affectlab.core.result import Result
-
 __all__ = [
     "FIGURES",
     "draw_figure",
     "figure_of",
     "figures_of",
     "save_figure",
-    "save_figures",
     "titled",
 ]
 
@@ -231,36 +227,6 @@ def save_figure(
         drawn = to_svg(figure)
     svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
     return png, svg
-
-
-def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
-    """Write the figures of a result, each as PNG and SVG, to a folder.
-
-    Parameters
-    ----------
-    result
-        What was found; without figures of its own, its numbers are drawn table by table.
-    path
-        Folder, made when it does not exist.
-
-    Returns
-    -------
-    The files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from affectlab.reliability import mean_opinion_scores
-    >>> files = save_figures(mean_opinion_scores([[1, 2, 3], [1, 2, 4]]), tempfile.mkdtemp())
-    >>> [file.name for file in files]
-    ['estimates.png', 'estimates.svg']
-    """
-    files: list[Path] = []
-    for one in result.figures or figures_of(result.tables):
-        drawn = figure_of(one, result.table(one.of))
-        description = one.description or " ".join(result.sentences) or one.title
-        files += save_figure(drawn, path, one.name, title=one.title, description=description)
-    return tuple(files)
 
 
 _LINE, _ROOM = 0.19, 0.13

@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.tables import Count, Figure, Key, Table
 from affectlab.core.types import Floats
-from affectlab.core.words import count, joined, number, plural, shown
+from affectlab.core.words import count, number, plural, shown, some
 from affectlab.report.page import Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.raters import planted_columns
 from affectlab.report.statistics import Study
@@ -98,8 +98,7 @@ def _section(
 
 
 def _names(names: list[str]) -> str:
-    listed = [shown(name, 40) for name in names[:_MOST_NAMES]]
-    return joined([*listed, f"{len(names) - _MOST_NAMES} more"] if names[_MOST_NAMES:] else listed)
+    return some([shown(name, 40) for name in names], _MOST_NAMES)
 
 
 def _reasons(left_out: Mapping[str, list[str]]) -> str:

@@ -22,7 +22,7 @@ from affectlab.core.tables import (
     Text,
     YesNo,
 )
-from affectlab.core.words import count, joined, number, plural, shown
+from affectlab.core.words import count, joined, number, plural, shown, some
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
@@ -110,11 +110,10 @@ def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
     constant = known.filter(pl.col("constant"))["rater"].to_list()
     if not constant:
         return text + "."
-    names = [rater_called(name, 60) for name in constant[:_MOST_NAMED]]
-    names += [f"{len(constant) - _MOST_NAMED} more"] if len(constant) > _MOST_NAMED else []
+    names = some([rater_called(name, 60) for name in constant], _MOST_NAMED)
     verb = "is" if len(constant) == 1 else "are"
     return (
-        f"{text}. {joined(names)} {verb} not among them: one and the same answer throughout says "
+        f"{text}. {names} {verb} not among them: one and the same answer throughout says "
         "nothing about consistency."
     )
 
@@ -390,8 +389,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
 
 def _holders(known: pl.DataFrame, name: str, value: float) -> str:
     """Name who stands at an end, and how many others stand there, too."""
-    rater, *others = known.filter(pl.col(name) == value)["rater"].to_list()
-    return joined([rater_called(rater), *([f"{len(others)} more"] if others else [])])
+    return some(list(map(rater_called, known.filter(pl.col(name) == value)["rater"])), 1)
 
 
 def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
@@ -404,13 +402,12 @@ def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
     at_most = "at most " if labels else ""
     listed = [
         f"{rater_called(rater)} ({at_most}{n})"
-        for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
+        for rater, n in few.select("rater", "correlation_items").iter_rows()
     ]
-    listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []
     on_each = " on every label" if labels else ""
     return [
         f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each}, and says little, for "
-        f"{plural(few.height, 'rater')}: {joined(listed)}."
+        f"{plural(few.height, 'rater')}: {some(listed, _MOST_NAMED)}."
     ]
 
 
