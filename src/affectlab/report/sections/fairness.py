@@ -241,14 +241,15 @@ def _tables(found: list[tuple[_Grouped, Fairness]], refused: list[str]) -> list[
         replace(
             found[0][1].table(name),
             name=f"fairness_{name}",
+            caption=caption,
             frame=every[name],
             columns=(*_columns(found[0][1].table(name)), *sizes),
             folded=True,
             notes=tuple(said),
         )
-        for name, sizes, said in (
-            ("gaps", [], notes),
-            ("groups", [Count("n_items", "stimuli"), *people], []),
+        for name, caption, sizes, said in (
+            ("gaps", "Each group less what it is held against.", [], notes),
+            ("groups", "Every group.", [Count("n_items", "stimuli"), *people], []),
         )
     ]
 

@@ -165,12 +165,13 @@ def _raters_remark(study: Study) -> str:
 def _facts(study: Study) -> list[tuple[str, str]]:
     """Say what the ratings hold, as their summary does, and what of it the report does not use."""
     summary = study.summary
-    # The steps and what was set aside stand below.
-    elsewhere = {"step", "set aside"}
+    # Counts stand above, the steps and what was set aside below.
+    elsewhere = {"answers", "stimuli", "step", "set aside"}
     if study.aggregated_only:
         elsewhere |= {"raters", "raters per stimulus", "stimuli per rater"}
+    whole = {"labels": ", ".join(summary.labels), "taxonomy": _taxonomy(study)}
     facts = [
-        (sentence_case(what), value)
+        (sentence_case(what), whole.get(what, value))
         for what, value in summary.to_frame().iter_rows()
         if what not in elsewhere
     ]
