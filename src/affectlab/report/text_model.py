@@ -48,7 +48,6 @@ __all__ = [
 
 _MIN_Z = 3.0
 _PAIRS = 20
-_SENTIMENT = ("sentiment", "polarity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +69,9 @@ class ModelOnTexts:
     @cached_property
     def groups(self) -> dict[str, str] | None:
         """Sentiment of each label; None where the taxonomy does not say it of all."""
-        taxonomy = self.model.taxonomy
-        level = next((level for level in _SENTIMENT if level in taxonomy.levels), None)
-        group = taxonomy.polarity if level is None else taxonomy.group_of(level)
-        found = {label: group.get(label) for label in self.model.labels}
-        known = {label: name for label, name in found.items() if name is not None}
-        return known if len(known) == len(found) else None
+        labels = self.model.labels
+        found = self.model.taxonomy.sentiments(labels)
+        return None if found is None else dict(zip(labels, found, strict=True))
 
 
 def results_section(about: ModelOnTexts) -> Section:

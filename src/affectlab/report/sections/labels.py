@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["agreement_section", "frequency_section", "label_groups", "sequential"]
 
-_GROUP_LEVELS = ("sentiment", "polarity")
-
 
 def sequential(flow: ConsensusFlow) -> Paragraph:
     """Say what coefficients are worth where votes decided which items were asked about again."""
@@ -34,16 +32,9 @@ def sequential(flow: ConsensusFlow) -> Paragraph:
     )
 
 
-def label_groups(ratings: Ratings, names: list[str]) -> list[str] | None:
+def label_groups(ratings: Ratings, names: list[str]) -> tuple[str, ...] | None:
     """Find the sentiment of each label; None when the taxonomy does not say."""
-    taxonomy = ratings.taxonomy
-    if taxonomy is None:
-        return None
-    level = next((level for level in _GROUP_LEVELS if level in taxonomy.levels), None)
-    group = taxonomy.polarity if level is None else taxonomy.group_of(level)
-    found = [group.get(taxonomy.name_of(name)) if name in taxonomy else None for name in names]
-    groups = [part for part in found if part is not None]
-    return groups if len(groups) == len(names) else None
+    return None if ratings.taxonomy is None else ratings.taxonomy.sentiments(names)
 
 
 def use_of_labels(numeric: Ratings) -> tuple[pl.DataFrame, str]:
