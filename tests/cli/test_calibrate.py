@@ -86,7 +86,7 @@ def test_what_people_read_and_the_model_itself_is_replaced(place: Path) -> None:
     HeadBank.load("m").save("own")
     done = run_here("calibrate", "own", "--neutral", "calm")
     assert "my heads: scores times 7; less the mean of each head over" in done.stdout
-    assert "neutral mean" in done.stdout
+    assert "Neutral mean" in done.stdout
     assert "model: own" in done.stdout
     assert HeadBank.load("own").neutral is not None
     # Calibrating a step anew drops those behind it, and says so, also when quiet.
