@@ -156,7 +156,7 @@ def test_what_the_map_did_is_said(place: Path) -> None:
     said = " ".join(
         calibrate("--scale", "scale.csv", "--embeddings", "emb", "--neutral", "calm").stdout.split()
     )
-    assert "after the map" in said
+    assert "After the map" in said
     assert "the mean rating of neutral stimuli stays a little above it" in said
     assert "all ratings are lower than theirs" in said
 
