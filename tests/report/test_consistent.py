@@ -565,7 +565,7 @@ def test_aggregated_answers_beside_models_are_no_person(tmp_path: Path, noisy: n
         "aggregated": [True, False, False],
     }
     page = page_of(tmp_path, Ratings(long(noisy[:3]), scale="1-5", raters=raters))
-    assert "model 2, aggregated from several people 1" in page
+    assert "2 model, 1 aggregated from several people" in page
     assert "human 1" not in page
     assert "one person" not in page
     assert "agreement between people cannot be computed" in page

@@ -170,13 +170,16 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     if study.aggregated_only:
         elsewhere |= {"raters", "raters per stimulus", "stimuli per rater"}
     whole = {"labels": ", ".join(summary.labels), "taxonomy": _taxonomy(study)}
+    if study.aggregated:
+        kinds = Counter(summary.rater_kinds)
+        kinds["human"] -= len(study.aggregated)
+        kinds["aggregated from several people"] = len(study.aggregated)
+        whole["raters"] = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
     facts = [
         (sentence_case(what), whole.get(what, value))
         for what, value in summary.to_frame().iter_rows()
         if what not in elsewhere
     ]
-    if study.aggregated:
-        facts.append(("Aggregated from several people", _some(study.aggregated)))
     known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
     rest = [name for name in study.ratings.frame.columns if name not in known]
     if rest:
