@@ -21,7 +21,7 @@ from tests.golden.worker import cases, load
 
 import affectlab as al
 from affectlab.core.errors import AffectlabError, InputError
-from affectlab.core.render.figure import PAGES, figures_of
+from affectlab.core.render.figure import figures_of
 from affectlab.core.render.plain import plain
 from affectlab.core.result import Result, read_result
 from affectlab.core.tables import Count, Key, Number, Table
@@ -85,20 +85,12 @@ def _outcome(found: Case, table: str | None) -> Any:
 
 
 def assert_drawn(result: Result) -> None:
-    """Every figure is drawn, on the axes that are given unless it has several panels.
-
-    A result of words alone has none.
-    """
+    """Every figure is drawn on the axes that are given; a result of words alone has none."""
     figures = result.figures or figures_of(result.tables)
     for figure in figures:
         ax = Canvas().add_subplot()
-        if figure.kind in PAGES.names():
-            with pytest.raises(InputError, match="a page of its own"):
-                result.plot(figure.name, ax=ax)
-            ax = result.plot(figure.name)
-        else:
-            assert result.plot(figure.name, ax=ax) is ax
-            assert ax.get_title() == figure.title
+        assert result.plot(figure.name, ax=ax) is ax
+        assert ax.get_title() == figure.title
         panels = ax.figure.axes
         assert any(one.has_data() for one in panels) or not result.table(figure.of).frame.height
     if not figures:

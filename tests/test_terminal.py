@@ -75,14 +75,14 @@ def test_blocks_repeat_what_names_a_row() -> None:
     assert len(blocks) == 2
     for block in blocks:
         header, *rows = block.splitlines()
-        assert header.split()[:2] == ["method", "pairs"]
+        assert header.split()[:2] == ["Method", "Pairs"]
         assert [row.split()[:2] for row in rows if row.strip()] == [
             ["ridge", "intra"],
             ["ridge", "inter"],
         ]
     # A number and its interval stay beside each other.
-    assert "difference" in blocks[1].split("\n")[0]
-    assert "interval" in blocks[1].split("\n")[0]
+    assert "Difference" in blocks[1].split("\n")[0]
+    assert "Interval" in blocks[1].split("\n")[0]
 
 
 def test_columns_to_spare_go_before_a_table_is_cut_into_blocks() -> None:
@@ -90,13 +90,13 @@ def test_columns_to_spare_go_before_a_table_is_cut_into_blocks() -> None:
     columns = (Key("rater"), Count("n_answers", spare=True), Text("evidence"))
     table = declared.Table("raters", "", frame, columns, notes=("Said once.",))
     wide, narrow = (printed(table_lines(table), width) for width in (60, 20))
-    assert "answers" in wide
-    assert "answers" not in narrow
-    assert narrow.split()[:3] == ["rater", "evidence", "a"]
+    assert "Answers" in wide
+    assert "Answers" not in narrow
+    assert narrow.split()[:3] == ["Rater", "Evidence", "a"]
     # What is left may need blocks, below which the notes stand once.
     longer = replace(table, columns=(*columns, Count("n_answers", "numbers")))
     blocks = printed(table_lines(longer), 20)
-    assert blocks.count("rater") == 2
+    assert blocks.count("Rater") == 2
     assert blocks.count("Said once.") == 1
 
 

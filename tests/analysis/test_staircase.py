@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +17,13 @@ from affectlab.analysis import (
     pooled_jnds,
     psychometric_function,
     simulate_observer,
+    staircase_runs,
     transition_jnd,
 )
 from affectlab.core.errors import InputError
-from affectlab.report import StaircasePanel, fig_staircase
-from affectlab.report.drawing.svg import to_png
+from affectlab.core.render.drawing.svg import to_png
+from affectlab.core.render.figure import figure_of
+from affectlab.report import draw_figure
 
 JNDS = (5, 9, 16, 28, 40)
 METHODS = ("mean", "mode", "quantile", "entropy")
@@ -400,7 +399,8 @@ def test_figure_shows_every_trial() -> None:
         run = run.update(frame, observer(run.intensity(frame)))
         if run.n_trials == 6:
             run = run.update(run.anchor_frame, True)
-    figure = fig_staircase([StaircasePanel.of(run)])
+    found = staircase_runs([run])
+    figure = figure_of(found.figures[0], found.table())
     trials, beside = figure.axes
     shown = np.concatenate([marks.get_offsets() for marks in trials.collections])
     assert len(shown) == 13
@@ -428,27 +428,19 @@ def test_figure_shows_every_trial() -> None:
     ],
 )
 def test_figures_without_a_result(run) -> None:
-    figure = fig_staircase([StaircasePanel.of(run), StaircasePanel.of(run)])
+    found = staircase_runs([run, run])
+    figure = figure_of(found.figures[0], found.table())
     assert len(figure.axes) == 4
     assert figure.axes[0].get_title(loc="right") == run.result().status
     assert to_png(figure)
 
 
 def test_figures_refuse_arrays_that_do_not_fit() -> None:
-    with pytest.raises(InputError, match="there are no panels"):
-        fig_staircase([])
-    with pytest.raises(InputError, match=r"distances and answers have shapes \(2,\) and \(1,\)"):
-        fig_staircase([StaircasePanel("a", [1, 2], [True], [1, 2], [0.5, 0.5])])
+    with pytest.raises(InputError, match="there is no run"):
+        staircase_runs([])
+    columns = {"run": [0], "distance": [1], "different": [True]}
+    found = {"title": "a", "grid": [1, 2], "posterior": [0.5, 0.5]}
+    with pytest.raises(InputError, match=r"posterior have shapes \(2,\) and \(1,\)"):
+        draw_figure("staircases", columns, thresholds=[found | {"posterior": [1]}])
     with pytest.raises(InputError, match="out of range"):
-        fig_staircase([StaircasePanel("a", [1], [True], [0, 2], [0.5, 0.5])])
-
-
-def test_the_guide_shows_what_comes_out(tmp_path, monkeypatch) -> None:
-    page = Path(__file__).parents[2] / "docs" / "howto" / "just-noticeable-difference.md"
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, page.name, str(page), 0)
-    monkeypatch.chdir(tmp_path)
-    said: list[str] = []
-    doctest.DocTestRunner().run(examples, out=said.append)
-    assert not said, "".join(said)
-    assert len(examples.examples) > 15
+        draw_figure("staircases", columns, thresholds=[found | {"grid": [0, 2]}])

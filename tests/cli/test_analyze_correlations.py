@@ -65,7 +65,7 @@ def test_what_is_printed(file: Path) -> None:
     assert "1 model not used here" in done.stderr
     tree = run(file, "--n-boot", "0", "--k", "2", "--correlation", "spearman", verb="clusters")
     assert "2 clusters (given; mean silhouette" in tree.stdout
-    assert "Stability" not in tree.stdout
+    assert "Stability:" not in tree.stdout
 
 
 def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_from_scores(folder: Path) -> None:
     one = run(folder, verb="jnd-scores").stdout
     assert "1 JND is 20.50 [" in one
     assert "neutral" in one
-    assert "additivity" not in run(folder, verb="jnd-steps").stdout
+    assert "Additivity" not in run(folder, verb="jnd-steps").stdout
     assert "shortest 41.0 ms" in run(folder, verb="jnd-times").stdout
 
 

@@ -50,7 +50,7 @@ def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
     done = run(folder / "scores.csv")
     assert "6 expressions, each of which all of 4 actors have." in done.stdout
     assert "Actors differ most in" in done.stdout
-    assert "half left after" in run(folder / "scores.csv", verb="transition-curves").stdout
+    assert "Half left after" in run(folder / "scores.csv", verb="transition-curves").stdout
     bare = tmp_path / "bare.csv"
     scores = pl.read_csv(folder / "scores.csv")
     scores.select("stimulus", "value", "se").write_csv(bare)

@@ -86,7 +86,7 @@ def test_what_people_read_and_the_model_itself_is_replaced(place: Path) -> None:
     HeadBank.load("m").save("own")
     done = run_here("calibrate", "own", "--neutral", "calm")
     assert "my heads: scores times 7; less the mean of each head over" in done.stdout
-    assert "neutral mean" in done.stdout
+    assert "Neutral mean" in done.stdout
     assert "model: own" in done.stdout
     assert HeadBank.load("own").neutral is not None
     # Calibrating a step anew drops those behind it, and says so, also when quiet.
@@ -156,7 +156,7 @@ def test_what_the_map_did_is_said(place: Path) -> None:
     said = " ".join(
         calibrate("--scale", "scale.csv", "--embeddings", "emb", "--neutral", "calm").stdout.split()
     )
-    assert "after the map" in said
+    assert "After the map" in said
     assert "the mean rating of neutral stimuli stays a little above it" in said
     assert "all ratings are lower than theirs" in said
 

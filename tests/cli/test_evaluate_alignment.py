@@ -101,7 +101,7 @@ def test_it_fits_a_narrow_terminal(files: dict[str, Path]) -> None:
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines)
     table = lines[lines.index("Models with people, and people with one another.") + 1 :]
-    assert "coverage" in table[0]
+    assert "Coverage" in table[0]
     assert not any("…" in line for line in table[:6])
 
 

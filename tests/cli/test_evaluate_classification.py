@@ -91,7 +91,7 @@ def test_what_is_printed(run: Run) -> None:
     assert lines[0].startswith("gentle is right on 57.1")
     assert "Truth: people (plurality of 4); 70 stimuli, 8 classes; costs of mistakes" in done.stdout
     assert max(map(len, lines)) <= 100
-    for words in ("people    ", "always contentment", "what is taken for what", "precision"):
+    for words in ("people    ", "always contentment", "what is taken for what", "Precision"):
         assert words in done.stdout
     assert "worse than those of guessing" in " ".join(done.stdout.split())
     assert "note: 2 stimuli with several highest classes" in done.stdout

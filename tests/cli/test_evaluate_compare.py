@@ -54,7 +54,7 @@ def test_two_models(run: Run, tmp_path: Path) -> None:
     assert content["result"]["sentences"][0].startswith("gentle is better than harsh on ACC2")
     assert pl.read_csv(to).height == len(rows)
     text = run(*FILES, "--n-boot", "50").stdout
-    assert "metric    gentle  harsh  difference" in text
+    assert "Metric    gentle  harsh  Difference" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -65,7 +65,7 @@ def test_names_and_a_margin(run: Run) -> None:
     content = json.loads(run(*FILES, "--margin", "0.5", "--n-boot", "50", "--json").stdout)
     equal = {row["metric"]: row["equivalent"] for row in content["result"]["differences"]}
     assert equal["accuracy"] is True
-    assert "equivalent" in run(*FILES, "--margin", "0.5", "--n-boot", "50").stdout
+    assert "Equivalent" in run(*FILES, "--margin", "0.5", "--n-boot", "50").stdout
 
 
 def test_all_pairs(run: Run) -> None:

@@ -111,7 +111,7 @@ def test_models_that_score_each_label(run: Run, tmp_path: Path) -> None:
     assert "half of the people (2) judged by the other half" in found["sentences"][0]
     assert (figures / "reliability_spread.svg").stat().st_size > 0
     text = run(*SOFT, "--n-boot", "0", "--by-person", "--truth", "majority").stdout
-    assert "surer than right" in text
+    assert "Surer than right" in text
     # The labels are those of a wheel, so their distances are known without being told.
     assert "No earth mover's distance" not in text
     assert "earth mover's" in text

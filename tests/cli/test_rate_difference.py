@@ -43,7 +43,7 @@ def test_from_pairs_to_metrics_beside_people(study: Path, tmp_path: Path) -> Non
     to = tmp_path / "metrics.parquet"
     done = run_here(*VERB, study / "pairs.csv", "--out", to)
     assert "4 metrics compared the two pictures of 10 pairs" in done.stdout
-    assert "median intra  median inter" in done.stdout
+    assert "Median intra  Median inter" in done.stdout
     assert "next: affectlab evaluate difference RATINGS --models" in done.stdout
     assert max(map(len, done.stdout.splitlines()[:6])) <= 100
     assert done.stderr == ""
@@ -114,9 +114,9 @@ def test_pairs_that_cannot_be_compared(tmp_path: Path) -> None:
     )
     assert not (tmp_path / "m.csv").exists()
     done = run_here(*arguments, "--set-aside", "--quiet")
-    assert "without" in done.stdout
+    assert "Without" in done.stdout
     assert "mse: 1 pair without a value" in done.stderr.replace("\n", " ")
-    assert "median intra" not in done.stdout
+    assert "Median intra" not in done.stdout
     frame = read_ratings(tmp_path / "m.csv").to_frame()
     assert dict(frame.select("stimulus", "value").iter_rows())["odd"] is None
 

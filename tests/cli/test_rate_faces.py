@@ -86,7 +86,7 @@ def test_images_and_embeddings_are_rated_alike(place: Path) -> None:
 def test_what_people_read(place: Path) -> None:
     done = run_here(*("rate", "faces", "emb", "--model", "bare", "-o", "r.csv", "--rater", "me"))
     assert "me rated 24 images on 2 labels, from 0 to 7" in done.stdout
-    assert "share from .5 on" in done.stdout
+    assert "Share from .5 on" in done.stdout
     assert "ratings: r.csv" in done.stdout
     assert read_ratings("r.csv").rater_names == ("me",)
 

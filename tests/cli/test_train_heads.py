@@ -95,7 +95,7 @@ def test_what_people_read(place: Path) -> None:
     for said in (
         "heads: 3 heads on 10 numbers of made up, trained in 1 stage",
         "Judged by 2 values of identity that were kept aside: mean Spearman 0.",
-        "spearman",
+        "Spearman",
         "model: heads; its card: heads/README.md",
     ):
         assert said in done.stdout, said

@@ -82,7 +82,7 @@ def test_a_model_with_its_card_and_thresholds(run: Run, tmp_path: Path) -> None:
     done = run(*TRAIN, "--dev", "dev.tsv", "--figures", "figures")
     assert "model: linear, trained on 200 texts of train.tsv" in done.out
     assert "On dev.tsv (100 texts), cross-fitted" in done.out
-    for words in ("labels", "ekman", "sentiment", "macro F1", "joy", "a threshold for each label"):
+    for words in ("labels", "ekman", "sentiment", "Macro F1", "joy", "a threshold for each label"):
         assert words in done.out
     files = {path.name for path in (tmp_path / "model").iterdir()}
     assert {"README.md", "model.json", "thresholds.toml", "thresholds-ekman.toml"} <= files
@@ -112,8 +112,9 @@ def test_report_shows_what_was_measured(run: Run, tmp_path: Path) -> None:
         np.nan_to_num(tuned.recall) * np.array(tuned.support)
     )
     lists = pl.read_csv(folder / "tables/word_lists.csv")
-    first = dict(lists.select("label", "words").iter_rows())
-    assert set(first["joy"].split(", ")[:3]) == {"happy", "glad", "yay"}
+    first = dict(lists.select("label", "first").iter_rows())
+    words = {word.partition(" (")[0] for word in first["joy"].split(", ")[:3]}
+    assert words == {"happy", "glad", "yay"}
     page = (folder / "report.html").read_text(encoding="utf-8")
     for words in (
         "Pooled ECE",
@@ -209,7 +210,7 @@ def test_calibration_is_told_pooled_and_by_label(run: Run, tmp_path: Path) -> No
     noisy(tmp_path)
     done = run(*TRAIN, "--dev", "dev.tsv")
     tuned = TextClassifier.load("model").tuning[""]
-    for words in ("pooled ECE", "classwise", f"{tuned.mean_classwise_ece:.3f}", tuned.worst_said):
+    for words in ("Pooled ECE", "Classwise", f"{tuned.mean_classwise_ece:.3f}", tuned.worst_said):
         assert words in done.out
     # Of labels that no text has there is nothing to be said.
     (grief,) = [line.split() for line in done.out.splitlines() if line.split()[:1] == ["grief"]]

@@ -1,75 +1,111 @@
-"""Figures of models beside people take plain arrays, show what was given, and are drawn alike."""
+"""Figures of models beside people show what was given, and are drawn alike."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from affectlab.report import (
-    fig_agreement_bars,
-    fig_discrepancy,
-    fig_equivalence,
-    fig_groups_compared,
-    fig_kinds_by_label,
-)
-from affectlab.report.drawing.svg import to_png, to_svg
-from affectlab.report.drawing.theme import colour
+from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.drawing.theme import colour
+from affectlab.report import draw_figure
 
 nan = float("nan")
 LONG = "a model with a name that is far too long for any axis"
 SPREAD = np.random.default_rng(0).normal(size=900)
 
+
+def groups(values, comparisons):
+    columns = {
+        "group": [name for name, own in values.items() for _ in own],
+        "value": np.concatenate([*values.values()]),
+    }
+    return draw_figure(
+        "groups_compared",
+        columns,
+        groups=list(values),
+        comparisons=comparisons,
+        value_name="kappa",
+    )
+
+
+def discrepancies(labels, models, value):
+    columns = {
+        "rater": np.repeat(models, len(labels)),
+        "label": np.tile(labels, len(models)),
+        "value": np.ravel(value),
+    }
+    none = np.full(np.size(value), nan)
+    return draw_figure("discrepancies", columns | {"low": none, "high": none})
+
+
 EVERY = {
-    "equivalence": lambda: fig_equivalence(
-        ["low", LONG, "none", "high"],
-        [-0.2, 0.01, nan, 0.2],
-        [-0.3, -0.04, nan, 0.1],
-        [-0.1, 0.06, nan, 0.3],
-        ["below", "inside", "undefined", "above"],
+    "equivalence": lambda: draw_figure(
+        "equivalence",
+        {
+            "rater": ["low", LONG, "none", "high"],
+            "difference": [-0.2, 0.01, nan, 0.2],
+            "low": [-0.3, -0.04, nan, 0.1],
+            "high": [-0.1, 0.06, nan, 0.3],
+            "verdict": ["below", "inside", "undefined", "above"],
+            "test_low": [-0.28, -0.03, nan, 0.12],
+            "test_high": [-0.12, 0.04, nan, 0.28],
+        },
         margin=0.05,
         value_name="difference of kappa",
-        inner_low=[-0.28, -0.03, nan, 0.12],
-        inner_high=[-0.12, 0.04, nan, 0.28],
         inner_name="90 % interval",
     ),
-    "without intervals": lambda: fig_equivalence(
-        ["m"], [0.1], [nan], [nan], ["not shown"], margin=0.05, value_name="x"
+    "without intervals": lambda: draw_figure(
+        "equivalence",
+        {
+            "rater": ["m"],
+            "difference": [0.1],
+            "low": [nan],
+            "high": [nan],
+            "verdict": ["not shown"],
+        },
+        margin=0.05,
+        value_name="x",
     ),
-    "groups": lambda: fig_groups_compared(
+    "groups": lambda: groups(
         {"people": SPREAD, "insight": [0.1, 0.2], "vlm": [], LONG: [nan, 0.3]},
         [("people", "insight", "p = 0.1"), ("insight", LONG, "Δ 0.1\np < 0.001")],
-        value_name="kappa",
     ),
-    "kinds of pairs": lambda: fig_groups_compared(
+    "kinds of pairs": lambda: groups(
         {"human-human": [0.4, 0.5], "human-model": [0.3, 0.2], "model-model": [0.1, 0.0]},
         [
             ("human-human", "human-model", "Δ 0.2\n[0.1, 0.3]\np < 0.001"),
             ("human-human", "model-model", "Δ 0.4\n[0.3, 0.5]\np < 0.001"),
             ("human-model", "model-model", "Δ 0.2\n[0.1, 0.3]\np < 0.001"),
         ],
-        value_name="kappa",
     ),
-    "bars": lambda: fig_agreement_bars(
-        ["a", "b", LONG],
-        [0.2, nan, 0.5],
-        [0.1, nan, 0.4],
-        [0.3, nan, 0.6],
+    "bars": lambda: draw_figure(
+        "agreement_bars",
+        {
+            "rater": ["a", "b", LONG],
+            "value": [0.2, nan, 0.5],
+            "low": [0.1, nan, 0.4],
+            "high": [0.3, nan, 0.6],
+        },
         value_name="Spearman",
         families=["vlm", "vlm", "insight"],
         people=[0.4, 0.5, nan],
     ),
-    "kinds by label": lambda: fig_kinds_by_label(
-        ["joy", "awe", "rage"],
-        {"human-human": [0.2, 0.4, nan], "human-model": [0.1, nan, nan]},
+    "kinds by label": lambda: draw_figure(
+        "kinds_by_label",
+        {
+            "label": ["joy", "awe", "rage"] * 2,
+            "pair_kind": ["human-human"] * 3 + ["human-model"] * 3,
+            "mean": [0.2, 0.4, nan, 0.1, nan, nan],
+        },
         value_name="kappa",
     ),
-    "discrepancy": lambda: fig_discrepancy(
+    "discrepancy": lambda: discrepancies(
         ["joy", "awe", "rage"], ["m", "n"], [[0.2, -0.4, nan], [0.1, 0.3, nan]]
     ),
-    "discrepancy of many": lambda: fig_discrepancy(
-        ["joy", "awe"], [f"model {k}" for k in range(12)], SPREAD[:24].reshape(12, 2)
+    "discrepancy of many": lambda: discrepancies(
+        ["joy", "awe"], [f"model {k}" for k in range(12)], SPREAD[:24]
     ),
-    "discrepancy of one value": lambda: fig_discrepancy(["joy"], list("abcd"), np.zeros((4, 1))),
+    "discrepancy of one value": lambda: discrepancies(["joy"], list("abcd"), np.zeros(4)),
 }
 
 

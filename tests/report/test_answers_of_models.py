@@ -216,8 +216,8 @@ class TestControls:
         page = text_of(write_report(self.ratings(), tmp_path, n_boot=50))
         assert "5 people and 1 model gave" in page
         assert table(tmp_path, "models")["rater"].to_list() == ["net"]
-        runs = table(tmp_path, "control_runs").filter(quantity="kept")
-        assert (runs["value"] < 0.2).all()
+        runs = table(tmp_path, "control_runs")
+        assert (runs["kept"] < 0.2).all()
         assert "without the image it keeps" in page
 
     def test_different_answers_do_not_become_the_same_by_rounding(self, tmp_path):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from affectlab.core.render.drawing.svg import to_png, to_svg
 from affectlab.evaluation import calibration
-from affectlab.report import fig_reliability_diagram
-from affectlab.report.drawing.svg import to_png, to_svg
-
-COLUMNS = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
+from affectlab.report import draw_figure
 
 
 @pytest.fixture
@@ -20,7 +18,7 @@ def measured():
 
 
 def draw(found, **options):
-    return fig_reliability_diagram(*(found.bins[name].to_numpy() for name in COLUMNS), **options)
+    return draw_figure("reliability", found.bins, **options)
 
 
 def test_dots_stand_where_the_bins_are(measured):
@@ -48,7 +46,8 @@ def test_the_key_names_what_came_true(measured):
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["share of people who agree", "gap to the confidence"]
     assert figure.axes[0].get_ylabel() == "share of people who agree"
-    nothing = fig_reliability_diagram([0], [1], [0], *([[np.nan]] * 4))
+    empty = {key: [np.nan] for key in ("confidence", "share", "share_low", "share_high")}
+    nothing = draw_figure("reliability", {"low": [0], "high": [1], "n": [0], **empty})
     assert not nothing.legends
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.patches import Rectangle
 
-from affectlab.report import fig_coverage, save_figure
+from affectlab.report import draw_figure, save_figure
 from affectlab.taxonomy import load_taxonomy
 
 
 def test_counts_and_frames() -> None:
-    counts = {"age": [[3, 0], [1, 12]], "gender": [[1], [2]]}
-    short = {"age": [[False, True], [True, False]], "gender": [[False], [False]]}
-    values = {"age": ["20", "30"], "gender": ["woman"]}
-    figure = fig_coverage(counts, ["Awe", "Fear"], values, short=short, counted="faces")
+    cells = {
+        "label": ["Awe", "Awe", "Fear", "Fear", "Awe", "Fear"],
+        "attribute": ["age"] * 4 + ["gender"] * 2,
+        "value": ["20", "30"] * 2 + ["woman"] * 2,
+        "n": [3, 0, 1, 12, 1, 2],
+        "few": [False, True, True, False, False, False],
+    }
+    figure = draw_figure("coverage", cells, counted="n", count_name="faces", short="few")
     first, second = figure.axes
     assert [text.get_text() for text in first.texts] == ["3", "0", "1", "12"]
     framed = [one.get_xy() for one in first.patches if isinstance(one, Rectangle)]
@@ -38,11 +43,15 @@ def test_all_labels_fit_on_the_page(tmp_path: object, top: int) -> None:
     labels = load_taxonomy("emonet_face").labels
     widths = {"ethnicity": 14, "age": 7, "gender": 3}
     rng = np.random.default_rng(0)
-    figure = fig_coverage(
-        {name: rng.integers(0, top + 1, (40, k)) for name, k in widths.items()},
-        labels,
-        {name: [f"{name} {k}" for k in range(n)] for name, n in widths.items()},
-    )
+    rows = [
+        (label, name, f"{name} {k}", int(rng.integers(0, top + 1)))
+        for name, n in widths.items()
+        for label in labels
+        for k in range(n)
+    ]
+    columns = ["label", "attribute", "value", "n"]
+    cells = pl.DataFrame(rows, schema=columns, orient="row")
+    figure = draw_figure("coverage", cells, counted="n")
     png, _ = save_figure(figure, tmp_path, "map", title="Map", description="Counts.")  # type: ignore[arg-type]
     assert png.stat().st_size > 10_000
     shown = figure.axes[0].texts

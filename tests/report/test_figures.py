@@ -1,4 +1,4 @@
-"""Figures take plain arrays and say what they are given."""
+"""Figures take columns and say what they are given."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.core.tables import Figure, Table
-from affectlab.report import (
-    Panel,
-    fig_alpha,
-    fig_answers,
-    fig_answers_by_label,
-    fig_attributes,
-    fig_by_kind,
-    fig_frequencies,
-    fig_intervals,
-    fig_pair_heatmap,
-    fig_people_range,
-)
-from affectlab.report.drawing import figure_of
-from affectlab.report.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
-from affectlab.report.drawing.theme import contrast, ink_on
+from affectlab.core.render.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
+from affectlab.core.render.drawing.theme import contrast, ink_on
+from affectlab.report import draw_figure
 
 nan = float("nan")
 PLANNED = {
@@ -41,38 +28,93 @@ BATCHES = {
 }
 
 
-def _drawn(kind, columns, **options):
-    table = Table("shown", "", pl.DataFrame(columns), ())
-    return figure_of(Figure("shown", kind, "shown", "", options=options), table)
+def _heatmap(matrix, names, kinds, **options):
+    """Draw the pairs of a matrix of raters."""
+    value = np.asarray(matrix, dtype=np.float64)
+    first, second = np.triu_indices(len(names), 1)
+    columns = {
+        "label": ["joy"] * first.size,
+        "rater_a": [names[k] for k in first],
+        "rater_b": [names[k] for k in second],
+        "value": value[first, second],
+        "status": ["ok" if known else "undefined" for known in np.isfinite(value[first, second])],
+    }
+    schema = {"label": pl.String, "rater_a": pl.String, "rater_b": pl.String}
+    frame = pl.DataFrame(columns, schema_overrides=schema)
+    options = {"raters": list(names), "rater_kinds": kinds, "value_name": "kappa"} | options
+    return draw_figure("pair_heatmap", frame, keys=["label", "rater_a", "rater_b"], **options)
 
 
 EVERY = {
-    "alpha": lambda: fig_alpha(["a", "b", "c"], [0.5, nan, -0.2], [0.4, nan, -0.3], [0.6, nan, 0]),
-    "plan": lambda: _drawn("plan", PLANNED, goal=1.5, recommended=8, value_name="width"),
-    "no plan": lambda: _drawn("plan", PLANNED, goal=1, recommended=None, value_name="width"),
-    "intervals": lambda: fig_intervals(["a"], [nan], [nan], [nan], value_name="x"),
-    "frequencies": lambda: fig_frequencies(
-        ["a", "b"], [3, 9], shade=[0.2, nan], groups=["positive", "negative"]
+    "alpha": lambda: draw_figure(
+        "intervals",
+        {
+            "label": list("abc"),
+            "value": [0.5, nan, -0.2],
+            "low": [0.4, nan, -0.3],
+            "high": [0.6, nan, 0],
+        },
+        keys=["label"],
+        lines=((0.67, "0.67"), (0.8, "0.80")),
+        limits=(None, 1.0),
     ),
-    "no shade": lambda: fig_frequencies(["a"], [0], shade=[nan]),
-    "heatmap": lambda: fig_pair_heatmap(
+    "plan": lambda: draw_figure("plan", PLANNED, goal=1.5, recommended=8, value_name="width"),
+    "no plan": lambda: draw_figure("plan", PLANNED, goal=1, recommended=None, value_name="width"),
+    "intervals": lambda: draw_figure(
+        "intervals", {"a": ["a"], "value": [nan], "low": [nan], "high": [nan]}, value_name="x"
+    ),
+    "frequencies": lambda: draw_figure(
+        "frequencies",
+        {"label": ["a", "b"], "count": [3, 9], "r": [0.2, nan], "of": ["positive", "negative"]},
+        shade="r",
+        groups="of",
+    ),
+    "no shade": lambda: draw_figure(
+        "frequencies", {"label": ["a"], "count": [0], "r": [nan]}, shade="r"
+    ),
+    "heatmap": lambda: _heatmap(
         [[nan, 0.5, -0.4], [0.5, nan, nan], [-0.4, nan, nan]],
         "abc",
         ["human", "simulated", "model"],
+    ),
+    "empty heatmap": lambda: _heatmap([[nan]], "a", ["human"]),
+    "kinds": lambda: draw_figure(
+        "groups_compared",
+        {"group": ["human-human"] * 2 + ["other"], "value": [0.1, 0.2, 1.0]},
         value_name="kappa",
     ),
-    "empty heatmap": lambda: fig_pair_heatmap([[nan]], ["a"], ["human"], value_name="kappa"),
-    "kinds": lambda: fig_by_kind({"human-human": [0.1, 0.2], "other": [1.0]}, value_name="kappa"),
-    "range": lambda: fig_people_range({"x": [0.1, nan], "y": [nan]}, {"x": [nan], "y": [1]}, ["m"]),
-    "answers": lambda: fig_answers(["a very long name"] * 8, {"people": np.full(8, 0.125)}),
-    "by label": lambda: fig_answers_by_label(["a"], ["0", "1", "2"], [[0.5, 0.5, 0]]),
-    "flow": lambda: _drawn("consensus_flow", BATCHES),
-    "attributes": lambda: fig_attributes(
-        [
-            Panel("age", (1, 2), edges=(0, 10, 20)),
-            Panel("sex", (1, 2), ("f", "m")),
-            Panel("when", (3,), edges=(1.5e9, 1.6e9)),
-        ],
+    "range": lambda: draw_figure(
+        "people_range",
+        {
+            "rater": ["m", "p", "q"],
+            "rater_kind": ["model", "person", "person"],
+            "x": [nan, 0.1, nan],
+            "y": [1, nan, nan],
+        },
+        value={"x": "kappa", "y": "correlation"},
+    ),
+    "answers": lambda: draw_figure(
+        "answers",
+        {
+            "group": ["people"] * 8,
+            "answer": [f"a very long name {k}" for k in range(8)],
+            "share": np.full(8, 0.125),
+        },
+    ),
+    "by label": lambda: draw_figure(
+        "levels_by_label",
+        {"label": ["a"] * 3, "answer": ["0", "1", "2"], "share": [0.5, 0.5, 0]},
+    ),
+    "flow": lambda: draw_figure("consensus_flow", BATCHES),
+    "attributes": lambda: draw_figure(
+        "attributes",
+        {
+            "attribute": ["age", "age", "sex", "sex", "when"],
+            "value": ["", "", "f", "m", ""],
+            "count": [1, 2, 1, 2, 3],
+            "low": [0, 10, None, None, 1.5e9],
+            "high": [10, 20, None, None, 1.6e9],
+        },
         count_name="raters",
     ),
 }
@@ -94,7 +136,8 @@ def test_alpha_is_sorted_with_undefined_last():
 
 
 def test_frequencies_are_sorted_and_shaded():
-    bars = fig_frequencies(["a", "b", "c"], [1, 5, 3], shade=[0.1, 0.5, 0.9]).axes[0].patches
+    columns = {"label": list("abc"), "count": [1, 5, 3], "r": [0.1, 0.5, 0.9]}
+    bars = draw_figure("frequencies", columns, shade="r").axes[0].patches
     assert [bar.get_width() for bar in bars] == [5, 3, 1]
     assert len({bar.get_facecolor() for bar in bars}) == 3
 
@@ -103,9 +146,10 @@ def test_heatmap_cells_can_be_read():
     from matplotlib.colors import to_hex
 
     value = np.linspace(-0.9, 1, 100).reshape(10, 10)
-    axes = fig_pair_heatmap(value, "abcdefghij", ["human"] * 10, value_name="k").axes[0]
-    grounds = axes.collections[0].to_rgba(value.ravel())
-    assert len(axes.texts) == 100
+    axes = _heatmap(value, "abcdefghij", ["human"] * 10).axes[0]
+    drawn = axes.collections[0].get_array()
+    grounds = axes.collections[0].to_rgba(drawn[~drawn.mask])
+    assert len(axes.texts) == 90
     for text, ground in zip(axes.texts, grounds, strict=True):
         assert contrast(to_hex(text.get_color()), to_hex(ground)) >= 4.5
 

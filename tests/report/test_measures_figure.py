@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.report import fig_measures
+from affectlab.report import draw_figure
 
 
 def test_dots_and_intervals_stand_at_their_values() -> None:
-    value = np.array([[0.6, 0.5], [0.7, np.nan]])
-    figure = fig_measures(
-        ["small", "large"],
-        ["a", "b"],
-        {"ACC": (value, value - 0.1, value + 0.1), "EMC": (value / 2, value / 2, value / 2)},
-    )
+    value = np.array([0.6, 0.5, 0.7, np.nan])
+    columns = {
+        "measure": ["ACC"] * 4 + ["EMC"] * 4,
+        "name": ["small", "small", "large", "large"] * 2,
+        "group": ["a", "b"] * 4,
+        "value": [*value, *value / 2],
+        "low": [*value - 0.1, *value / 2],
+        "high": [*value + 0.1, *value / 2],
+    }
+    figure = draw_figure("measures", columns)
     first, second = figure.axes
     lines, dots, *_ = first.collections
     assert dots.get_offsets()[:, 0].tolist() == pytest.approx([0.6, 0.7])
@@ -28,8 +32,7 @@ def test_dots_and_intervals_stand_at_their_values() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
 
 
-@pytest.mark.parametrize("names", [[], ["one"]])
-def test_shapes_that_do_not_fit(names: list[str]) -> None:
-    values = [[0.1, 0.2], [0.3, 0.4]]
-    with pytest.raises(InputError, match="expected"):
-        fig_measures(names, ["a", "b"], {"ACC": (values, values, values)})
+def test_nothing_to_draw() -> None:
+    names = ("measure", "name", "group", "value", "low", "high")
+    with pytest.raises(InputError, match="no measures to draw"):
+        draw_figure("measures", {key: [] for key in names})

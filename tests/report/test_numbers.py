@@ -62,7 +62,7 @@ def test_pairs_by_kind(report, panel):
         values = theirs.of_kind(row["pair_kind"])["value"].drop_nans()
         assert row["mean"] == pytest.approx(values.mean())
         assert row["median"] == pytest.approx(values.median())
-        assert row["n_values"] == len(values)
+        assert row["n"] == len(values)
 
 
 def test_self_consistency(report, panel):

@@ -1,4 +1,4 @@
-"""Figures of preference studies and of difference metrics, from plain arrays."""
+"""Figures of preference studies and of difference metrics."""
 
 from __future__ import annotations
 
@@ -6,28 +6,56 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from affectlab.report import Scatter, fig_item_votes, fig_preferences, fig_scatter_fit
-from affectlab.report.drawing.svg import to_png, to_svg
-from affectlab.report.drawing.theme import colour
+from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.drawing.theme import colour
+from affectlab.report import draw_figure
 
 nan = float("nan")
 VOTES = np.array([[3, 1, 2], [0, 5, 1], [4, 4, 0], [0, 0, 0]])
+
+
+def shares(choice, value, low, high, count):
+    columns = {"choice": choice, "value": value, "low": low, "high": high, "count": count}
+    return draw_figure("shares", columns)
+
+
+def item_votes(votes, choices, items):
+    columns = dict(zip(choices, votes.T, strict=True))
+    named = {name: name for name in choices}
+    return draw_figure("item_votes", {"item": items, **columns}, choices=named)
+
+
 EVERY = {
-    "published counts": lambda: fig_preferences(
+    "published counts": lambda: shares(
         ["human", "model"], [0.708, 0.292], [0.678, 0.264], [0.736, 0.322], [707, 292]
     ),
-    "nothing decided": lambda: fig_preferences(
-        ["a", "b"], [nan, nan], [nan] * 2, [nan] * 2, [0, 0]
+    "nothing decided": lambda: shares(["a", "b"], [nan, nan], [nan] * 2, [nan] * 2, [0, 0]),
+    "few items": lambda: item_votes(VOTES, ["human", "model", "both"], list("abcd")),
+    "many items": lambda: item_votes(
+        np.tile(VOTES, (100, 1)), ["model", "human", "both"], list(map(str, range(400)))
     ),
-    "few items": lambda: fig_item_votes(VOTES, ["human", "model", "both"], items=list("abcd")),
-    "many items": lambda: fig_item_votes(np.tile(VOTES, (100, 1)), ["model", "human", "both"]),
-    "dots": lambda: fig_scatter_fit(
-        [Scatter(f"metric {k}", [0.1, nan, 0.9], [1, 2, 3], note="SROCC 1.00") for k in range(4)]
+    "dots": lambda: draw_figure(
+        "scatter",
+        {"x": [0.1, nan, 0.9], "y": [1, 2, 3]},
+        y="y",
+        panels=[{"x": "x", "title": f"metric {k}", "note": "SROCC 1.00"} for k in range(4)],
     ),
-    "density": lambda: fig_scatter_fit(
-        [Scatter("many", np.arange(4000.0), np.arange(4000.0) ** 2, curve=([0, 4000], [0, 1e7]))]
+    "density": lambda: draw_figure(
+        "scatter",
+        {"x": np.arange(4000.0), "y": np.arange(4000.0) ** 2},
+        y="y",
+        panels=[{"x": "x", "title": "many", "curve": ([0, 4000], [0, 1e7])}],
     ),
-    "no pairs": lambda: fig_scatter_fit([Scatter("none", [nan], [1.0])]),
+    "groups": lambda: draw_figure(
+        "scatter",
+        {"x": [0.1, 0.5, 0.9], "y": [1, 2, 3], "who": ["a 1", "a 10", "a 2"]},
+        y="y",
+        panels=[{"x": "x", "title": "groups"}],
+        groups="who",
+    ),
+    "no pairs": lambda: draw_figure(
+        "scatter", {"x": [nan], "y": [1.0]}, y="y", panels=[{"x": "x", "title": "none"}]
+    ),
 }
 
 
@@ -56,7 +84,7 @@ def test_items_stand_from_most_to_least_and_without_votes_not_at_all():
 
 
 def test_people_keep_their_colour_when_they_come_second():
-    axes = fig_preferences(["model", "human"], [0.3, 0.7], [0.2, 0.6], [0.4, 0.8], [3, 7]).axes[0]
+    axes = shares(["model", "human"], [0.3, 0.7], [0.2, 0.6], [0.4, 0.8], [3, 7]).axes[0]
     assert to_hex(axes.patches[1].get_facecolor()) == colour("people")
 
 
@@ -69,3 +97,5 @@ def test_panels_share_their_scores_and_leave_out_missing_predictions():
     (dense,) = EVERY["density"]().axes
     assert dense.collections[0].get_array().sum() == 4000
     assert "4,000 pairs" in dense.texts[0].get_text()
+    key = EVERY["groups"]().legends[0]
+    assert [text.get_text() for text in key.get_texts()] == ["a 1", "a 2", "a 10"]

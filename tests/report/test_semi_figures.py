@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.report import fig_semi_quality, fig_semi_threshold, fig_semi_utilisation
+from affectlab.report import draw_figure
 
 HISTORY: list[dict[str, float]] = [
     {
@@ -26,6 +28,14 @@ HISTORY: list[dict[str, float]] = [
 PLAIN = [{"epoch": 1.0, "loss": 1.0, "switched": 1.0}]
 
 
+QUALITY = {"pseudo_accuracy": "ACC", "pseudo_ecc": "ECC", "pseudo_emc": "EMC"}
+
+
+def epochs(histories: Mapping[str, Sequence[Mapping[str, float]]], **values: str) -> Any:
+    rows = [{"run": run, **entry} for run, entries in histories.items() for entry in entries]
+    return draw_figure("epochs", pl.DataFrame(rows, infer_schema_length=None), values=values)
+
+
 def curves(axes: Any) -> list[tuple[list[float], list[float]]]:
     """Lines that run over epochs, without single marks and vertical lines."""
     return [
@@ -35,12 +45,9 @@ def curves(axes: Any) -> list[tuple[list[float], list[float]]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("figure", "name"),
-    [(fig_semi_threshold, "threshold"), (fig_semi_utilisation, "utilisation")],
-)
-def test_one_line_a_run(figure: Any, name: str) -> None:
-    drawn = figure({"emc": HISTORY, "supervised": PLAIN})
+@pytest.mark.parametrize("name", ["threshold", "utilisation"])
+def test_one_line_a_run(name: str) -> None:
+    drawn = epochs({"emc": HISTORY, "supervised": PLAIN}, **{name: "what it is"})
     (axes,) = drawn.axes
     assert curves(axes) == [([1, 2, 3, 4], [entry[name] for entry in HISTORY])]
     # Where the loss changed, which the run of the key's second entry says.
@@ -49,11 +56,11 @@ def test_one_line_a_run(figure: Any, name: str) -> None:
     said = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert said == ["emc", "another loss on labelled ones from here"]
     with pytest.raises(InputError, match=f"no history has '{name}'"):
-        figure({"supervised": PLAIN})
+        epochs({"supervised": PLAIN}, **{name: "what it is"})
 
 
 def test_quality_leaves_gaps() -> None:
-    drawn = fig_semi_quality({"emc": HISTORY, "again": HISTORY})
+    drawn = epochs({"emc": HISTORY, "again": HISTORY}, **QUALITY)
     titles = [axes.get_title(loc="left") for axes in drawn.axes]
     assert titles == ["ACC", "ECC", "EMC"]
     for axes, name in zip(drawn.axes, ("pseudo_accuracy", "pseudo_ecc", "pseudo_emc"), strict=True):
@@ -75,16 +82,16 @@ def test_an_epoch_between_gaps_is_a_mark() -> None:
         {"epoch": at + 1.0, "threshold": value}
         for at, value in enumerate((math.nan, 0.5, math.nan, 0.6, 0.7))
     ]
-    (axes,) = fig_semi_threshold({"run": history}).axes
+    (axes,) = epochs({"run": history}, threshold="threshold").axes
     marks = [line for line in axes.lines if line.get_marker() == "o"]
     assert [np.asarray(line.get_ydata()).tolist() for line in marks] == [[0.5]]
 
 
 def test_too_many_runs() -> None:
     with pytest.raises(InputError, match="25 runs; expected 24 at most"):
-        fig_semi_threshold({str(at): HISTORY for at in range(25)})
+        epochs({str(at): HISTORY for at in range(25)}, threshold="threshold")
     drawn: list[Any] = list(
-        fig_semi_threshold({str(at): HISTORY for at in range(24)}).axes[0].lines
+        epochs({str(at): HISTORY for at in range(24)}, threshold="threshold").axes[0].lines
     )
     styles = {
         (line.get_color(), str(line._dash_pattern)) for line in drawn if len(line.get_xdata()) == 4

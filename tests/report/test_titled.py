@@ -7,9 +7,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from affectlab.report import JndStrip, fig_alpha, fig_intervals, fig_jnd_strip
-from affectlab.report.drawing.standalone import titled
-from affectlab.simulate import draw_face
+from affectlab.core.render.figure import titled
+from affectlab.report import draw_figure
 
 
 def _drawn(figure: Figure) -> tuple[float, list[float]]:
@@ -24,9 +23,8 @@ def _drawn(figure: Figure) -> tuple[float, list[float]]:
 
 @pytest.mark.parametrize("title", ["Agreement", "A title of many words, " * 12])
 def test_a_title_covers_nothing(title: str) -> None:
-    figure = fig_intervals(
-        ["a", "b"], [0.2, 0.6], [0.1, 0.5], [0.3, 0.7], value_name="x", lines=[(0.5, "half")]
-    )
+    columns = {"name": ["a", "b"], "value": [0.2, 0.6], "low": [0.1, 0.5], "high": [0.3, 0.7]}
+    figure = draw_figure("intervals", columns, value_name="x", lines=[(0.5, "half")])
     before = figure.get_size_inches()
     low, tops = _drawn(titled(figure, title))
     assert max(tops) <= low
@@ -36,21 +34,9 @@ def test_a_title_covers_nothing(title: str) -> None:
     assert " ".join(figure.get_suptitle().split()) == " ".join(title.split())
 
 
-def test_a_title_covers_nothing_that_was_placed_by_hand() -> None:
-    faces = [draw_face("joy", 1 - k / 10, size=48) for k in range(4)]
-    figure = fig_jnd_strip([JndStrip("ann, joy", faces, [0, 33, 67, 100], [0, 0.6, 1.2, 1.8])])
-    height = figure.get_size_inches()[1]
-    places = [axes.get_position(original=True).y0 * height for axes in figure.axes]
-    low, tops = _drawn(titled(figure, "Frames"))
-    assert max(tops) <= low
-    taller = figure.get_size_inches()[1]
-    assert [axes.get_position(original=True).y0 * taller for axes in figure.axes] == pytest.approx(
-        places
-    )
-
-
 def test_a_figure_keeps_its_own_title() -> None:
-    figure = fig_alpha(["joy"], [0.7], [0.6], [0.8])
+    columns = {"name": ["joy"], "value": [0.7], "low": [0.6], "high": [0.8]}
+    figure = draw_figure("intervals", columns)
     size = np.array(figure.get_size_inches())
     assert titled(figure, "").get_suptitle() == ""
     assert (figure.get_size_inches() == size).all()

@@ -8,7 +8,7 @@ from PIL import Image
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.report import Column, Paragraph, Picture, Section, Table, fig_intervals, write_report
+from affectlab.report import Column, Paragraph, Picture, Section, Table, draw_figure, write_report
 
 
 def own_section(name: str = "truth") -> Section:
@@ -21,7 +21,7 @@ def own_section(name: str = "truth") -> Section:
         "Recovery",
         "How well.",
         "r is 0.99.",
-        fig_intervals(["bias"], [0.99], [0.9], [1.0], value_name="r"),
+        draw_figure("intervals", {"value": [0.99], "low": [0.9], "high": [1.0]}, value_name="r"),
     )
     return Section("recovery", "Recovery of the truth", (Paragraph("Well <done>."), table, picture))
 

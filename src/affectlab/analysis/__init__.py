@@ -35,6 +35,7 @@ from affectlab.analysis.jnd import (
     quest,
     sampling_interval,
     simulate_observer,
+    staircase_runs,
     strip_choices,
     transition_jnd,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "sampling_interval",
     "score_histograms",
     "simulate_observer",
+    "staircase_runs",
     "strip_choices",
     "tokenize",
     "transition_curves",

@@ -22,8 +22,6 @@ __all__ = [
     "vectors_of",
 ]
 
-_LEVELS = ("sentiment", "polarity")
-
 
 @dataclass(frozen=True)
 class Profiles:
@@ -192,13 +190,7 @@ def neutral_label(data: Ratings | ArrayLike, labels: Sequence[str]) -> str | Non
 def label_groups(data: Ratings | ArrayLike, labels: Sequence[str]) -> tuple[str, ...] | None:
     """Find the sentiment of each label; None when the taxonomy does not say."""
     taxonomy = data.taxonomy if isinstance(data, Ratings) else None
-    if taxonomy is None:
-        return None
-    level = next((level for level in _LEVELS if level in taxonomy.levels), None)
-    group = taxonomy.polarity if level is None else taxonomy.group_of(level)
-    found = [group.get(taxonomy.name_of(name)) if name in taxonomy else None for name in labels]
-    known = tuple(part for part in found if part is not None)
-    return known if len(known) == len(labels) else None
+    return None if taxonomy is None else taxonomy.sentiments(labels)
 
 
 def texts_of(ratings: Ratings, column: str) -> list[str | None]:

@@ -137,18 +137,19 @@ class Result:
         name
             Name of a figure.
         ax
-            Axes of matplotlib to draw on; new ones where not given.
+            Axes of matplotlib to draw on; those of a new page where not given. A figure of several
+            panels puts them in the place of the axes.
 
         Returns
         -------
-        The axes.
+        The axes; of several panels the first.
 
         Raises
         ------
         InputError
             When the result has neither figures nor numbers, or no figure of that name.
         """
-        from affectlab.core.render.figure import draw, figures_of
+        from affectlab.core.render.figure import figure_of, figures_of, titled
 
         figures = self.figures or figures_of(self.tables)
         named = {figure.name: figure for figure in figures}
@@ -157,7 +158,12 @@ class Result:
         if name is not None and name not in named:
             raise unknown_name("figure", name, named)
         figure = figures[0] if name is None else named[name]
-        return draw(figure, self.table(figure.of), ax)
+        page = figure_of(figure, self.table(figure.of), ax)
+        if ax is None:
+            panels = titled(page, figure.title).axes
+            return next((panel for panel in panels if panel.has_data()), panels[0])
+        ax.set_title(figure.title)
+        return ax
 
     @property
     def finding(self) -> str:

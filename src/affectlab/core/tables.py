@@ -61,6 +61,8 @@ class Column:
     unit: str = ""
     help: str = ""
     """What the column means, in a sentence."""
+    verbatim: bool = False
+    """Whether the head is a name that the data hold, which is written as it is."""
     spare: bool = False
     """Whether a terminal in which the columns do not fit beside each other leaves it out; pages,
     notebooks and files have it."""

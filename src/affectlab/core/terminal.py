@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 import rich.table
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Column
 from rich.text import Text
+
+from affectlab.core.words import sentence_case
 
 __all__ = ["Table"]
 
@@ -32,6 +35,11 @@ class Table(rich.table.Table):
     """
 
     spare: Collection[int] = ()
+
+    def add_column(self, header: RenderableType = "", *args: Any, **kwargs: Any) -> None:
+        """Add a column; its head is in sentence case, unless it is a :class:`rich.text.Text`."""
+        head = sentence_case(header) if isinstance(header, str) else header
+        super().add_column(head, *args, **kwargs)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the table, in as many blocks as the width asks for."""
@@ -86,7 +94,7 @@ class Table(rich.table.Table):
         """Columns from the `first` on, a number together with its interval."""
         groups: list[list[int]] = []
         for place in range(first, len(self.columns)):
-            if groups and str(self.columns[place].header) in _WITH_THE_COLUMN_BEFORE:
+            if groups and str(self.columns[place].header).lower() in _WITH_THE_COLUMN_BEFORE:
                 groups[-1].append(place)
             else:
                 groups.append([place])

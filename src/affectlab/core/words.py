@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 
@@ -21,7 +21,9 @@ __all__ = [
     "percent",
     "plural",
     "popular_without",
+    "sentence_case",
     "shown",
+    "some",
 ]
 
 # What most others named for the same thing.
@@ -73,6 +75,25 @@ def shown(name: object, limit: int = 0) -> str:
         " " if unicodedata.category(c) in _HIDDEN else c for c in str(name) if c not in _TURNING
     )
     return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
+
+
+_ABBREVIATIONS = {"auc", "ece", "icc", "id", "jnd", "mae", "mse", "rmse", "sd", "se"}
+"""Those that papers write in capitals."""
+
+
+def sentence_case(text: str) -> str:
+    """Begin a head or a title with a capital; a symbol such as ``p`` stays as it is.
+
+    Examples
+    --------
+    >>> [sentence_case(text) for text in ("same answer", "p, corrected", "sd of repeats")]
+    ['Same answer', 'p, corrected', 'SD of repeats']
+    """
+    word = re.match(r"\w+", text)
+    if word is None or len(word[0]) == 1:
+        return text
+    first = word[0].upper() if word[0] in _ABBREVIATIONS else word[0][0].upper() + word[0][1:]
+    return first + text[word.end() :]
 
 
 def file_part(name: str) -> str:
@@ -162,6 +183,18 @@ def joined(parts: Iterable[str], last_word: str = "and") -> str:
     """
     *most, last = list(parts)
     return f"{', '.join(most)} {last_word} {last}" if most else last
+
+
+def some(parts: Sequence[str], most: int, last: str = "more") -> str:
+    """Join the first phrases as a sentence does, and count the others.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    rest = len(parts) - most
+    return joined([*parts[:most], *([f"{count(rest)} {last}"] if rest > 0 else [])])
 
 
 class _Reader:

@@ -6,11 +6,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Figure, by_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Figure as Declared
+from affectlab.core.tables import Table
+from affectlab.core.types import Figure
 from affectlab.recipes.needs import DataNeed, find_input
 from affectlab.recipes.published_figures import PublishedFigures
 
@@ -24,11 +29,6 @@ __all__ = [
     "RecipeRun",
     "find_input",
 ]
-
-if TYPE_CHECKING:
-    from affectlab.report.pictures import Picture
-else:
-    Picture = by_name("affectlab.report.pictures", "Picture")
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,30 @@ class RecipeFigure:
     draw: Callable[[], Figure]
 
     @classmethod
-    def of(cls, picture: Picture, title: str = "") -> RecipeFigure:
-        """Take over a picture that a verb draws, too, perhaps under another title."""
-        return cls(picture.name, title or picture.title, picture.description, picture.draw)
+    def of(
+        cls, figure: Declared, table: Table, *, title: str = "", description: str = ""
+    ) -> RecipeFigure:
+        """Take over a figure that a result declares, perhaps under another title."""
+        from affectlab.core.render.figure import figure_of
+
+        said = description or figure.description
+        return cls(figure.name, title or figure.title, said, partial(figure_of, figure, table))
+
+    @classmethod
+    def all_of(
+        cls, *results: Result, titles: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[RecipeFigure, ...]:
+        """Take over all figures of results, under titles by their names where these are given."""
+        return tuple(
+            cls.of(
+                one,
+                result.table(one.of),
+                title=titles.get(one.name, ""),
+                description=one.description or " ".join(result.sentences),
+            )
+            for result in results
+            for one in result.figures
+        )
 
 
 @dataclass(frozen=True)

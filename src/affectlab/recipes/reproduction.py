@@ -276,8 +276,7 @@ class Reproduction:
 
         A picture that leaves its folder still says whether its data are simulated.
         """
-        from affectlab.report import save_figure
-        from affectlab.report.drawing import titled
+        from affectlab.core.render.figure import save_figure, titled
 
         return tuple(
             file

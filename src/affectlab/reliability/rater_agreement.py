@@ -240,11 +240,11 @@ def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
     medians = [f"{row['pair_kind']} {number(row['median'])}" for row in kinds.to_dicts()]
     yield Figure(
         "kappa_by_kind",
-        "by_kind",
+        "groups_compared",
         "pairs",
         "Kappa of pairs of raters, mean over labels, by kind of pair",
         description=f"Median over pairs and labels: {'; '.join(medians)}.",
-        options={"value_name": "kappa"},
+        options={"value_name": "kappa", "group": "pair_kind"},
     )
     yield Figure(
         "kappa_heatmap",

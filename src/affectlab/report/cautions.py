@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.core.words import count, joined, number, percent, plural, shown, some
 from affectlab.reliability import duplicate_raters, krippendorff_alpha
 from affectlab.report.statistics import (
     AGAINST,
@@ -83,14 +83,13 @@ def _coverage(study: Study) -> list[str]:
     part = found.to_frame().filter(pl.col("coverage") < _FULL)
     if part.height == 0:
         return []
-    listed = joined(
-        f"{shown(row['rater'], 60)} {percent(row['coverage'])}"
-        for row in part.head(5).iter_rows(named=True)
-    )
-    more = f" (and {part.height - 5} more models)" if part.height > 5 else ""
+    listed = [
+        f"{shown(rater, 60)} {percent(coverage)}"
+        for rater, coverage in part.select("rater", "coverage").iter_rows()
+    ]
     return [
-        f"Answered of the items that people answered: {listed}{more}; models are compared with "
-        "people on the common items."
+        f"Answered of the items that people answered: {some(listed, 5, 'more models')}; models are "
+        "compared with people on the common items."
     ]
 
 
@@ -160,8 +159,8 @@ def _odd_people(study: Study) -> list[str]:
         found.append(
             f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than can be "
             "expected of one more person like them: possible inattention. Pearson's correlation"
-            f"{over} with the mean of the people who are not pointed out: {_some(listed)}; median "
-            f"of these people {number(odd.apart[0].others, 3)}."
+            f"{over} with the mean of the people who are not pointed out: {some(listed, 5)}; "
+            f"median of these people {number(odd.apart[0].others, 3)}."
         )
     if odd.against:
         labels = ", averaged over labels," if people.n_labels > 1 else ""
@@ -191,10 +190,4 @@ def _odd_people(study: Study) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    return _some([rater_called(name, 60) for name in names])
-
-
-def _some(parts: list[str]) -> str:
-    """Join the first five, and count the others."""
-    more = [f"{len(parts) - 5} more"] if len(parts) > 5 else []
-    return joined([*parts[:5], *more])
+    return some([rater_called(name, 60) for name in names], 5)

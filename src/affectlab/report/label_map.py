@@ -13,8 +13,8 @@ import numpy as np
 from affectlab._version import __version__
 from affectlab.analysis import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, plural, shown
-from affectlab.report.drawing import css_variables
 from affectlab.report.page import Pictures, _environment, thumbnail
 
 __all__ = ["write_label_map"]

@@ -12,9 +12,9 @@ from typing import Any
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.evaluation import Board, Entry, Leaderboard, Standing
-from affectlab.report.drawing import css_variables
 from affectlab.report.page import _environment
 
 __all__ = [

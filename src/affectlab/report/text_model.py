@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +12,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Bools, by_name
 from affectlab.core.words import count, file_part, joined, number, percent, plural, shown
-from affectlab.report.figures import (
-    fig_confusion_clusters,
-    fig_label_map,
-    fig_reliability_diagram,
-    fig_words,
-)
 from affectlab.report.page import (
     Block,
-    Column,
     Paragraph,
     Picture,
     Progress,
@@ -30,7 +24,6 @@ from affectlab.report.page import (
     Section,
     Skipped,
     Steps,
-    Table,
     Tile,
     Tiles,
     folders,
@@ -53,10 +46,8 @@ __all__ = [
 # The sections of the report on a text model.
 
 
-_WORDS = 5
 _MIN_Z = 3.0
 _PAIRS = 20
-_SENTIMENT = ("sentiment", "polarity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +69,9 @@ class ModelOnTexts:
     @cached_property
     def groups(self) -> dict[str, str] | None:
         """Sentiment of each label; None where the taxonomy does not say it of all."""
-        taxonomy = self.model.taxonomy
-        level = next((level for level in _SENTIMENT if level in taxonomy.levels), None)
-        group = taxonomy.polarity if level is None else taxonomy.group_of(level)
-        found = {label: group.get(label) for label in self.model.labels}
-        known = {label: name for label, name in found.items() if name is not None}
-        return known if len(known) == len(found) else None
+        labels = self.model.labels
+        found = self.model.taxonomy.sentiments(labels)
+        return None if found is None else dict(zip(labels, found, strict=True))
 
 
 def results_section(about: ModelOnTexts) -> Section:
@@ -128,17 +116,17 @@ def results_section(about: ModelOnTexts) -> Section:
         }
     )
     columns = (
-        Column("level", "Level", "name"),
-        Column("n_labels", "Labels", "count"),
-        Column("macro_f1", "Macro F1", "number", 3),
-        Column("macro_precision", "Precision", "number", 3),
-        Column("macro_recall", "Recall", "number", 3),
-        Column("micro_f1", "Micro F1", "number", 3),
-        Column("exact_match", "Exact match", "share", 1),
-        Column("ece", "Pooled ECE", "number", 3),
-        Column("mean_classwise_ece", "Classwise ECE", "number", 3),
-        Column("largest_classwise_ece", "Largest", "number", 3),
-        Column("largest_classwise_ece_of", "Of"),
+        Key("level"),
+        Count("n_labels"),
+        Number("macro_f1", "macro F1", decimals=3),
+        Number("macro_precision", "precision", decimals=3),
+        Number("macro_recall", "recall", decimals=3),
+        Number("micro_f1", "micro F1", decimals=3),
+        Share("exact_match", decimals=1),
+        Number("ece", "pooled ECE", decimals=3),
+        Number("mean_classwise_ece", "classwise ECE", decimals=3),
+        Number("largest_classwise_ece", "largest", decimals=3),
+        Text("largest_classwise_ece_of", "of"),
     )
     blocks: list[Block] = [
         tiles,
@@ -160,24 +148,22 @@ def results_section(about: ModelOnTexts) -> Section:
 def _per_label(about: ModelOnTexts, level: str, tuned: LevelTuning) -> Table:
     frame = tuned.to_frame()
     limits = about.model.decision(level or None).thresholds
-    columns = [Column("label", "Label" if not level else level.capitalize(), "name")]
+    columns = [Key("label", level or "label")]
     if limits:
         frame = frame.insert_column(1, pl.Series("threshold", limits))
-        columns.append(Column("threshold", "Threshold", "number", 3))
+        columns.append(Number("threshold", decimals=3))
     columns += [
-        Column("precision", "Precision", "number", 3),
-        Column("recall", "Recall", "number", 3),
-        Column("f1", "F1", "number", 3),
-        Column("support", f"In {shown(about.dev.source, 30)}", "count"),
+        *(Number(name, decimals=3) for name in ("precision", "recall", "f1")),
+        Count("support", f"in {shown(about.dev.source, 30)}"),
     ]
     if not level:
         texts = about.model.training.get("texts_per_label", {})
         frame = frame.with_columns(
             trained_on=pl.Series([texts.get(label) for label in tuned.labels], dtype=pl.Float64)
         )
-        columns.append(Column("trained_on", f"In {shown(about.train.source, 30)}", "count"))
+        columns.append(Count("trained_on", f"in {shown(about.train.source, 30)}"))
     if "ece" in frame.columns:
-        columns.append(Column("ece", "ECE", "number", 3))
+        columns.append(Number("ece", "ECE", decimals=3))
     # Labels that no text has come last.
     frame = frame.with_columns(pl.col("precision", "recall", "f1").fill_nan(None))
     frame = frame.sort("f1", descending=True, maintain_order=True, nulls_last=True)
@@ -222,28 +208,23 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
         f"{percent(worst['share'])} of {plural(worst['texts'], 'text')}"
     )
     groups = None if about.groups is None else [about.groups[label] for label in labels]
-    blocks: list[Block] = [
-        Picture(
-            "confusions",
-            "Labels chosen for labels",
-            "Rows: true labels; columns: labels that the model chooses; colours: shares of a row. "
-            "Each true label of a text is set against each chosen one, so labels that are often "
-            "true together meet here, too."
-            + (
-                " Labels whose rows are alike are neighbours; the strip shows their sentiment."
-                if has_tree and groups
-                else ""
-            ),
-            f"{words}.",
-            fig_confusion_clusters(
-                found.rows,
-                labels,
-                tree.linkage if has_tree else None,
-                tree_labels=tree.labels if has_tree else None,
-                groups=groups,
-            ),
-        )
-    ]
+    caption = (
+        "Rows: true labels; columns: labels that the model chooses; colours: shares of a row. "
+        "Each true label of a text is set against each chosen one, so labels that are often "
+        "true together meet here, too."
+    )
+    if has_tree and groups:
+        caption += " Labels whose rows are alike are neighbours; the strip shows their sentiment."
+    picture = Picture.of(
+        found,
+        "confusion_clusters",
+        options={"groups": groups},
+        name="confusions",
+        title="Labels chosen for labels",
+        caption=caption,
+        description=f"{words}.",
+    )
+    blocks: list[Block] = [picture]
     if has_tree:
         blocks += _clusters(tree)
     blocks.append(
@@ -251,12 +232,7 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
             "confused",
             "Labels chosen where another one is true, most frequent first.",
             pairs,
-            (
-                Column("true", "True", "name"),
-                Column("chosen", "Chosen"),
-                Column("share", "Share of texts", "share"),
-                Column("texts", "Texts", "count"),
-            ),
+            (Key("true"), Text("chosen"), Share("share", "share of texts"), Count("texts")),
             limit=_PAIRS,
             folded=False,
             notes=(
@@ -279,18 +255,12 @@ def _clusters(tree: LabelClusters) -> list[Block]:
     )
     if not several:
         return [said]
-    frame = pl.DataFrame(
-        {
-            "cluster": list(several),
-            "labels": [", ".join(names) for names in several.values()],
-            "n_labels": [len(names) for names in several.values()],
-        }
-    )
-    table = Table(
-        "clusters",
-        "Labels that are confused alike.",
-        frame,
-        (Column("cluster", "Cluster", "name"), Column("labels", "Labels")),
+    clusters = tree.table("clusters")
+    table = replace(
+        clusters,
+        caption="Labels that are confused alike.",
+        frame=clusters.frame.filter(pl.col("cluster").is_in(list(several))),
+        columns=clusters.columns[:2],
         folded=False,
         notes=("Clusters are numbered as the figure shows them, from the left.",),
     )
@@ -325,22 +295,16 @@ def calibration_section(about: ModelOnTexts) -> Section:
     how = {"none": "not calibrated", "isotonic": "calibrated by isotonic regression"}.get(
         kind, f"calibrated by {kind}"
     )
-    picture = Picture(
+    picture = Picture.of(
+        found,
         "reliability",
-        "Probabilities and what came true",
-        f"Every probability of every label is one claim; {how}, on these texts. On the diagonal, "
-        "claims come true as often as they say; the histogram counts claims.",
-        f"Pooled expected calibration error {number(found['ece'].value, 3)} on the texts that "
-        f"calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
+        options={"outcome_name": "share that has the label"},
+        title="Probabilities and what came true",
+        caption=f"Every probability of every label is one claim; {how}, on these texts. On the "
+        "diagonal, claims come true as often as they say; the histogram counts claims.",
+        description=f"Pooled expected calibration error {number(found['ece'].value, 3)} on the "
+        f"texts that calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
         f"{number(tuned.ece_before, 3)} without calibration.",
-        fig_reliability_diagram(
-            *(
-                found.bins[name]
-                for name in ("low", "high", "n", "confidence", "share", "share_low", "share_high")
-            ),
-            ece=found["ece"].value,
-            outcome_name="share that has the label",
-        ),
     )
     said = Paragraph(
         f"Pooled over all labels the calibration error is {number(tuned.ece, 3)}, cross-fitted; "
@@ -362,57 +326,32 @@ def words_section(about: ModelOnTexts) -> Section:
 
     truth = about.model.truth_of(about.train.targets, len(about.train))
     labels = list(about.model.labels)
-    found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels)
-    frame = found.kept_words(min_z=_MIN_Z).filter(pl.col("word") != "")
-    first = {
-        label: [(row["word"], row["z"]) for row in own.head(_WORDS).iter_rows(named=True)]
-        for label in labels
-        for own in [frame.filter(label=label)]
-    }
-    n_words = frame.group_by("label").len()
-    lists = pl.DataFrame(
-        {
-            "label": labels,
-            "n_texts": found.n_texts.tolist(),
-            "words": [", ".join(shown(word, 30) for word, _ in first[name]) for name in labels],
-        }
-    ).join(n_words.rename({"len": "n_words"}), on="label", how="left", maintain_order="left")
-    lists = lists.with_columns(pl.col("n_words").fill_null(0).cast(pl.Int64))
-    without = [label for label in labels if not first[label]]
+    found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels, min_z=_MIN_Z)
+    words, first = found.tables
+    listed = dict(first.frame.select("label", "first").iter_rows())
+    without = [label for label in labels if not listed[label]]
     none = f" No word reaches that for {joined(without)}." if without else ""
-    blocks: list[Block] = [
-        Paragraph(
-            f"Words whose z is {_MIN_Z:g} or more in the {plural(found.n_all, 'text')} of "
-            f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
-            "single prediction is another question (affectlab rate text --explain)."
-        ),
-        Picture(
-            "words",
-            "Words that go with each label",
-            f"The first {_WORDS} words of each label, with their z.",
-            "; ".join(
-                f"{label}: {', '.join(shown(word, 30) for word, _ in own) or 'none'}"
-                for label, own in first.items()
-            )
-            + ".",
-            fig_words(first, groups=about.groups),
-        ),
-        Table(
-            "word_lists",
-            "The first words of each label.",
-            lists,
-            (
-                Column("label", "Label", "name"),
-                Column("n_texts", "Texts", "count"),
-                Column("n_words", "Words", "count"),
-                Column("words", "First words"),
-            ),
-            limit=max(lists.height, 1),
-            folded=True,
-        ),
-        Table("words", "All words of all labels.", frame, (), limit=0),
-    ]
-    return Section("words", "Words", tuple(blocks))
+    said = Paragraph(
+        f"Words whose z is {_MIN_Z:g} or more in the {plural(found.n_all, 'text')} of "
+        f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
+        "single prediction is another question (affectlab rate text --explain)."
+    )
+    picture = Picture.of(
+        found,
+        "words",
+        options={"groups": about.groups},
+        caption="The first words of each label, with their z.",
+        description="; ".join(f"{label}: {own or 'none'}" for label, own in listed.items()) + ".",
+    )
+    lists = replace(
+        first,
+        name="word_lists",
+        caption="The first words of each label.",
+        limit=max(len(labels), 1),
+        folded=True,
+    )
+    every = replace(words, caption="All words of all labels.", limit=0)
+    return Section("words", "Words", (said, picture, lists, every))
 
 
 def map_section(about: ModelOnTexts) -> Section | Skipped:
@@ -431,21 +370,19 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
     except InputError as error:
         return Skipped(title, f"{error}.")
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in found.notes)
-    picture = Picture(
-        "map",
-        "Texts between labels",
-        f"A dot is one of {plural(len(found), 'text')} of {about.dev.source}. Its place comes from "
-        f"the probabilities of the model ({found.method}), its colour from the labels that people "
-        "gave it: a patch of one colour is a label that the model separates, and mixed colours are "
-        f"labels that it does not. Far distances mean little.{notes}",
-        f"{count(len(found))} texts with {count(len(found.labels))} labels.",
-        fig_label_map(found.places, found.colours, chosen=found.chosen, labels=found.labels),
+    picture = Picture.of(
+        found,
+        "label_map",
+        name="map",
+        title="Texts between labels",
+        caption=f"A dot is one of {plural(len(found), 'text')} of {about.dev.source}. Its place "
+        f"comes from the probabilities of the model ({found.method}), its colour from the labels "
+        "that people gave it: a patch of one colour is a label that the model separates, and mixed "
+        f"colours are labels that it does not. Far distances mean little.{notes}",
+        description=f"{count(len(found))} texts with {count(len(found.labels))} labels.",
     )
-    return Section(
-        "map",
-        title,
-        (picture, Table("map", "Places and colours of the texts.", found.to_frame(), (), limit=0)),
-    )
+    table = replace(found.table(), name="map", caption="Places and colours of the texts.", limit=0)
+    return Section("map", title, (picture, table))
 
 
 def card_section(about: ModelOnTexts) -> Section:
@@ -461,7 +398,7 @@ def card_section(about: ModelOnTexts) -> Section:
         "model_card",
         "What the model was made of, what it is for, and what it is not for.",
         frame,
-        (Column("part", "Part", "name"), Column("text", "What")),
+        (Key("part"), Text("text", "what")),
         folded=False,
     )
     return Section("model-card", "Model card", (table, Paragraph(f"Settings: {settings}.")))

@@ -125,7 +125,9 @@ class CostMatrix:
             for place, label in enumerate(self.labels)
         )
         columns: list[Column] = [
-            Count(f"as_{label}", label) if whole else Number(f"as_{label}", label, decimals=1)
+            Count(f"as_{label}", label, verbatim=True)
+            if whole
+            else Number(f"as_{label}", label, verbatim=True, decimals=1)
             for label in self.labels
         ]
         pairs = (Key("label"), Key("other"), Number("cost"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -324,6 +324,23 @@ class Taxonomy:
         if level not in self.levels:
             raise unknown_name("level", level, self.levels, f"taxonomy {self.name}")
         return {entry.name: entry.groups[level] for entry in self.entries}
+
+    def sentiments(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Sentiment of each label: its group at that level, or else its polarity.
+
+        None where it is not known of all labels.
+
+        Examples
+        --------
+        >>> from affectlab.taxonomy import load_taxonomy
+        >>> load_taxonomy("goemotions").sentiments(["joy", "fear"])
+        ('positive', 'negative')
+        """
+        level = next((level for level in ("sentiment", "polarity") if level in self.levels), None)
+        group = self.polarity if level is None else self.group_of(level)
+        found = (group.get(self.name_of(name)) if name in self else None for name in labels)
+        known = tuple(part for part in found if part is not None)
+        return known if len(known) == len(labels) else None
 
     def group_to(self, level: str) -> LabelMapping:
         """Mapping of the labels to the groups of a level."""

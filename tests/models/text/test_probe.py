@@ -12,7 +12,7 @@ from affectlab.models.text import TextClassifier
 from affectlab.models.text.encoders.probe import LayerProbe, mix_layers, probe_layers
 from affectlab.models.text.encoders.sentence_encoder import SentenceEncoder
 from affectlab.models.text.encoders.transformer import TransformerTextClassifier
-from affectlab.report import fig_layers
+from affectlab.report import draw_figure
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of
@@ -125,11 +125,16 @@ def test_what_cannot_be_probed(bert):
 
 def test_figure():
     weights = np.array([[0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
-    figure = fig_layers(weights)
+    columns = {
+        "weight": weights.mean(axis=0),
+        "low": weights.min(axis=0),
+        "high": weights.max(axis=0),
+    }
+    figure = draw_figure("layers", columns)
     (axes,) = figure.axes
     np.testing.assert_allclose([bar.get_height() for bar in axes.patches], weights.mean(axis=0))
     assert axes.get_title(loc="left") == "centre of gravity 1.40"
     with pytest.raises(InputError, match="do not sum to 1"):
-        fig_layers([0.5, 0.2])
+        draw_figure("layers", {key: [0.5, 0.2] for key in columns})
     with pytest.raises(InputError, match="expected shares"):
-        fig_layers([1.5, -0.5])
+        draw_figure("layers", {key: [1.5, -0.5] for key in columns})

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text.transfers import Transfer, TransferRun, transfer
-from affectlab.report import fig_transfer
+from affectlab.report import draw_figure
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, texts_of
@@ -200,15 +200,20 @@ def test_frozen_encoders_take_all_setups(tmp_path):
 
 
 def test_figure():
-    rows = {"baseline": ([0.2, 0.5], [0.1, 0.4], [0.3, 0.6])}
-    rows["nofreeze"] = ([0.4, np.nan], [0.3, np.nan], [0.5, np.nan])
-    figure = fig_transfer(["100", "80 %"], rows)
+    columns = {
+        "setup": ["baseline"] * 2 + ["nofreeze"] * 2,
+        "size": ["100", "80 %"] * 2,
+        "value": [0.2, 0.5, 0.4, np.nan],
+        "low": [0.1, 0.4, 0.3, np.nan],
+        "high": [0.3, 0.6, 0.5, np.nan],
+    }
+    figure = draw_figure("transfer", columns)
     (axes,) = figure.axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["100", "80 %"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["baseline", "nofreeze"]
     points = [part.get_offsets()[:, 1] for part in axes.collections if len(part.get_offsets()) == 2]
     np.testing.assert_allclose(points[0], [0.2, 0.5])
-    with pytest.raises(InputError, match="expected one value for each of 2 sizes"):
-        fig_transfer(["100", "80 %"], {"freeze": ([0.1], [0.1], [0.1])})
-    with pytest.raises(InputError, match="no setup or no size"):
-        fig_transfer([], {})
+    with pytest.raises(InputError, match="3 values of 2 setups and 2 sizes"):
+        draw_figure("transfer", {name: own[:3] for name, own in columns.items()})
+    with pytest.raises(InputError, match="one setup at least"):
+        draw_figure("transfer", {name: [] for name in columns})

@@ -20,7 +20,7 @@ from affectlab.analysis.jnd.sampling_interval import (
     sampling_interval,
 )
 from affectlab.analysis.jnd.score import jnd_score, jnd_scores
-from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
+from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, staircase_runs
 from affectlab.analysis.jnd.steps import JndSteps, jnd_steps
 from affectlab.analysis.jnd.strip import JndStrips, jnd_strip, jnd_strips, strip_choices
 from affectlab.analysis.jnd.times import JndTimes, jnd_times
@@ -52,6 +52,7 @@ __all__ = [
     "quest",
     "sampling_interval",
     "simulate_observer",
+    "staircase_runs",
     "strip_choices",
     "transition_jnd",
 ]

@@ -9,18 +9,22 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab.analysis.jnd.json_state import flags_of, opened, plain_fields
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Key, Table, YesNo
 from affectlab.core.words import number, plural
 
 __all__ = [
     "FrameStaircase",
     "StaircaseResult",
     "staircase_result",
+    "staircase_runs",
 ]
 
 # What a run over the frames of a transition found.
@@ -499,3 +503,73 @@ def _distances(n_frames: int) -> tuple[float, ...]:
 
 def _whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> Result:
+    """Collect the trials of runs, and declare the figure of them.
+
+    Parameters
+    ----------
+    runs
+        Runs over the frames of transitions, from one or from both ends.
+    confidence
+        Of the credible interval of 1 JND.
+
+    Returns
+    -------
+    A table of trials in their order: ``run`` (from 0), ``anchor``, ``distance`` in frames (0 in
+    catch trials) and ``different``; a sentence for each run.
+
+    Raises
+    ------
+    InputError
+        When there is no run.
+
+    Examples
+    --------
+    >>> run = FrameStaircase.begin(90).simulate(lambda intensity: intensity > 1)
+    >>> staircase_runs([run]).to_frame().height
+    50
+    """
+    if not runs:
+        raise InputError("there is no run; expected at least one")
+    rows = [
+        (place, run.anchor, distance, different)
+        for place, run in enumerate(runs)
+        for distance, different in zip(run.distances, run.different, strict=True)
+    ]
+    schema = {"run": pl.Int64, "anchor": pl.String, "distance": pl.Int64, "different": pl.Boolean}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    columns = (Key("run"), Key("anchor"), Count("distance", "frames away"), YesNo("different"))
+    results = [run.result(confidence) for run in runs]
+    notes = [_jnd_in_words(found) for found in results]
+    thresholds = [
+        {
+            "title": f"anchor: {run.anchor}",
+            "note": note,
+            "grid": (10**run.quest.grid).tolist(),
+            "posterior": run.quest.posterior.tolist(),
+            "value": found.distance,
+            "low": found.low,
+            "high": found.high,
+        }
+        for run, found, note in zip(runs, results, notes, strict=True)
+    ]
+    sentences = tuple(f"From {run.anchor}: {note}." for run, note in zip(runs, notes, strict=True))
+    figure = Figure(
+        "staircases",
+        "staircases",
+        "trials",
+        "What was shown and answered, and the posterior of the threshold",
+        description=" ".join(sentences),
+        options={"thresholds": thresholds},
+    )
+    table = Table("trials", "Trials in their order.", frame, columns)
+    return Result((table,), sentences, (figure,))
+
+
+def _jnd_in_words(found: StaircaseResult) -> str:
+    if math.isnan(found.distance):
+        return found.status
+    interval = f" [{number(found.low, 1)}, {number(found.high, 1)}]"
+    return f"1 JND = {number(found.distance, 1)} frames{interval * (found.low == found.low)}"

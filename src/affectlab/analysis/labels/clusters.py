@@ -295,12 +295,26 @@ def cluster_confusion(
         {"true": np.repeat(labels, n), "predicted": np.tile(labels, n), "share": rows.ravel()}
     )
     columns = (Key("true"), Key("predicted"), Share("share"))
+    ok = clusters.status == "ok"
+    figure = Figure(
+        "confusion_clusters",
+        "confusion_clusters",
+        "shares",
+        "What each label was taken for",
+        "Rows: true labels; columns: predicted labels; colours: shares of a row.",
+        options={
+            "labels": list(labels),
+            "linkage": clusters.linkage.tolist() if ok else None,
+            "tree_labels": list(clusters.labels) if ok else None,
+        },
+    )
     return ConfusionClusters(
         (
             *clusters.tables[:2],
             Table("shares", "What each label was taken for.", shares, columns, limit=0),
         ),
         clusters.sentences,
+        (figure,),
         notes=clusters.notes,
         labels=tuple(labels),
         rows=rows,

@@ -112,13 +112,18 @@ def _show(out: Output, ratings: Ratings) -> None:
 
 
 def _draw(told: list[Contributions], folder: Path) -> None:
-    from affectlab.report import fig_contributions, save_figure
+    from affectlab.report import draw_figure, save_figure
 
     for number, found in enumerate(told, 1):
         labels = found.strongest()
         save_figure(
-            fig_contributions(
-                {label: found.of(label) for label in labels},
+            draw_figure(
+                "contributions",
+                {
+                    "token": found.tokens,
+                    **{label: [part for _, part in found.of(label)] for label in labels},
+                },
+                labels=labels,
                 probabilities={
                     label: float(found.probabilities[found.labels.index(label)]) for label in labels
                 },

@@ -104,23 +104,18 @@ def coverage(
 def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
     """Draw one count against all attributes."""
     from affectlab.core.words import percent
-    from affectlab.report import fig_coverage, save_figure
+    from affectlab.report import draw_figure, save_figure
     from affectlab.stimuli.prompts import WHOLE
 
-    attributes = [
-        name for name in found.counts["attribute"].unique(maintain_order=True) if name != WHOLE
-    ]
-    tables = {name: found.table(name, count) for name in attributes}
+    cells = found.counts.filter(found.counts["attribute"] != WHOLE)
     accepted = count == "n_accepted"
-    short = {name: found.table(name, "under_covered").drop("label") for name in attributes}
-    labels = tables[attributes[0]]["label"].to_list()
     what = "accepted pictures" if accepted else "prompts"
-    figure = fig_coverage(
-        {name: table.drop("label").to_numpy() for name, table in tables.items()},
-        labels,
-        {name: [one for one in table.columns if one != "label"] for name, table in tables.items()},
-        short={name: table.to_numpy() for name, table in short.items()} if accepted else None,
-        counted=what,
+    figure = draw_figure(
+        "coverage",
+        cells,
+        counted=count,
+        count_name=what,
+        short="under_covered" if accepted else None,
         short_name=f"fewer than {percent(found.least)} of what is due",
     )
     n_short = found.under_covered().height
@@ -128,7 +123,7 @@ def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
         figure,
         folder,
         what.replace(" ", "-"),
-        title=f"Labels by {', '.join(attributes)}: {what}",
-        description=f"Counts of {what} for {len(labels)} labels"
+        title=f"Labels by {', '.join(cells['attribute'].unique(maintain_order=True))}: {what}",
+        description=f"Counts of {what} for {cells['label'].n_unique()} labels"
         + (f"; {n_short} cells have too few." if accepted else "."),
     )

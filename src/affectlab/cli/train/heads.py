@@ -255,25 +255,35 @@ def _draw(
 
     from affectlab.core.words import number
     from affectlab.models.heads import head_agreement, rated_part, targets_from
-    from affectlab.report import Scatter, fig_scatter_fit, save_figure
+    from affectlab.report import draw_figure, save_figure
 
     part = rated_part(embedded, ratings)
     predicted = bank.predict(part)
     targets = targets_from(ratings, part.stimuli, bank.labels, how)
     agreement = head_agreement(predicted, targets, bank.labels)
-    panels = []
-    for column, (label, spearman) in enumerate(agreement.select("label", "spearman").iter_rows()):
-        rated = ~np.isnan(targets[:, column])
-        if rated.any():
-            note = f"Spearman {number(spearman)}"
-            x, y = predicted[rated, column], targets[rated, column]
-            panels.append(Scatter(label, x.tolist(), y.tolist(), note=note))
+    columns = {
+        "label": np.repeat(bank.labels, len(targets)),
+        "prediction": predicted.T.ravel(),
+        "rating": targets.T.ravel(),
+    }
+    panels = [
+        {
+            "x": "prediction",
+            "title": label,
+            "rows": {"label": label},
+            "note": f"Spearman {number(spearman)}",
+        }
+        for column, (label, spearman) in enumerate(
+            agreement.select("label", "spearman").iter_rows()
+        )
+        if not np.isnan(targets[:, column]).all()
+    ]
     save_figure(
-        fig_scatter_fit(panels, x_name="prediction", y_name="rating", share_x=True),
+        draw_figure("scatter", columns, y="rating", panels=panels, y_name="rating", share_x=True),
         folder,
         "predictions",
         title="Ratings against predictions",
-        description="; ".join(f"{panel.title}: {panel.note}" for panel in panels),
+        description="; ".join(f"{panel['title']}: {panel['note']}" for panel in panels),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Le
 
@@ -144,25 +144,30 @@ def _of_epoch(kept: Mapping[str, float], switched_at: int | None) -> Iterator[st
 
 def _draw(strategy: str, history: list[dict[str, float]], folder: Path) -> list[Path]:
     """Draw what the history holds, and give the pictures."""
-    from affectlab.core.words import number
-    from affectlab.report import (
-        fig_semi_quality,
-        fig_semi_threshold,
-        fig_semi_utilisation,
-        save_figure,
-    )
+    import polars as pl
 
-    figures: dict[str, tuple[str, Any, str]] = {
-        "threshold": ("Threshold", fig_semi_threshold, "threshold"),
-        "utilisation": ("Use of unlabelled images", fig_semi_utilisation, "utilisation"),
-        "quality": ("Quality of pseudo-labels", fig_semi_quality, "pseudo_accuracy"),
+    from affectlab.core.words import number
+    from affectlab.report import draw_figure, save_figure
+
+    figures = {
+        "threshold": ("Threshold", {"threshold": "threshold (mean over classes)"}),
+        "utilisation": (
+            "Use of unlabelled images",
+            {"utilisation": "share of unlabelled examples that count"},
+        ),
+        "quality": (
+            "Quality of pseudo-labels",
+            {"pseudo_accuracy": "ACC", "pseudo_ecc": "ECC", "pseudo_emc": "EMC"},
+        ),
     }
+    rows = pl.DataFrame([{"run": strategy, **entry} for entry in history], infer_schema_length=None)
     drawn = []
-    for file, (title, figure, column) in figures.items():
-        if any(column in entry for entry in history):
+    for file, (title, values) in figures.items():
+        column = next(iter(values))
+        if column in rows.columns:
             last = number(history[-1].get(column, float("nan")))
             png, _ = save_figure(
-                figure({strategy: history}),
+                draw_figure("epochs", rows, values=values),
                 folder,
                 file,
                 title=title,

@@ -258,17 +258,17 @@ def _show(
 
 def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
     from affectlab.core.words import file_part
-    from affectlab.report import fig_reliability_diagram, save_figure
+    from affectlab.report import draw_figure, save_figure
 
     for level in model.tuning:
         found = model.reliability(aside.texts, aside.targets, level or None, n_boot=0)
-        columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
         name = level or "labels"
         file = f"reliability-{file_part(name)}"
         ece = found["ece"].value
         save_figure(
-            fig_reliability_diagram(
-                *(found.bins[column] for column in columns),
+            draw_figure(
+                "reliability",
+                found.bins,
                 ece=ece,
                 outcome_name="share that has the label",
                 title=name,

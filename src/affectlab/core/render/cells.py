@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from affectlab.core.tables import Column
-from affectlab.core.words import count, number, percent, shown
+from affectlab.core.words import count, number, percent, sentence_case, shown
 
-__all__ = ["NUMERIC", "Cell", "cell"]
+__all__ = ["NUMERIC", "Cell", "cell", "head_of"]
 
 NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval", "value")
 """Kinds of columns that hold numbers."""
@@ -32,6 +32,18 @@ class Cell:
     def short(self) -> bool:
         """Whether the text is to stand on one line."""
         return len(self.text) <= _SHORT
+
+
+def head_of(column: Column) -> str:
+    """Give the head of a column, in sentence case unless it is a name that the data hold.
+
+    Examples
+    --------
+    >>> head_of(Column("n_items", "stimuli")), head_of(Column("p", "p, corrected"))
+    ('Stimuli', 'p, corrected')
+    """
+    head = shown(column.head.replace("\N{NO-BREAK SPACE}", " "))
+    return head if column.verbatim else sentence_case(head)
 
 
 def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool = False) -> Cell:

@@ -1,20 +1,62 @@
-"""Figures of results, drawn by whatever is registered under the name of their kind."""
+"""Figures of tables, drawn by whatever is registered under the name of their kind, and written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
 
-from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry, callables
 from affectlab.core.render.cells import NUMERIC
+from affectlab.core.render.drawing import (
+    ROLES,
+    canvas,
+    figure_with,
+    settled,
+    standalone_svg,
+    themed,
+    to_png,
+    to_svg,
+)
 from affectlab.core.tables import Column, Figure, Table
+from affectlab.core.types import Axes, pl
+from affectlab.core.types import Figure as Page
+from affectlab.core.words import shown
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+__all__ = [
+    "FIGURES",
+    "draw_figure",
+    "figure_of",
+    "figures_of",
+    "save_figure",
+    "titled",
+]
 
-
-__all__ = ["FIGURES", "PAGES", "draw", "figures_of"]
+_OURS = {
+    "agreement": ("consensus_flow", "pair_heatmap", "plan"),
+    "alignment": ("agreement_bars", "discrepancies", "equivalence", "people_range"),
+    "answers": ("answers", "levels_by_label", "outcomes"),
+    "attributes": ("attributes", "coverage"),
+    "classification": ("confusion", "reliability"),
+    "expressions": (
+        "expression_elbow",
+        "expression_heatmap",
+        "expression_priority",
+        "histograms",
+        "ranges",
+        "transition_curves",
+    ),
+    "groups": ("fairness", "groups_compared", "kinds_by_label"),
+    "intervals": ("intervals", "measures"),
+    "jnd": ("jnd_strips", "jnd_times", "latency", "staircases"),
+    "labels": ("confusion_clusters", "first_words", "frequencies", "label_heatmap", "label_map"),
+    "preference": ("item_votes", "shares"),
+    "reactions": ("emotion_words", "pair_emotions", "reaction_examples"),
+    "scatter": ("scatter",),
+    "trained_models": ("contributions", "epochs", "layers", "transfer"),
+}
+"""Kinds of figures by their module in ``affectlab.report.figures``."""
 
 FIGURES: Registry[Callable[..., Any]] = Registry(
     kind="figure",
@@ -22,62 +64,13 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     accept=callables,
     expected="a function of axes, a table and settings",
     ours={
-        name: f"affectlab.report.figures:draw_{name}"
-        for name in (
-            "agreement_bars",
-            "by_kind",
-            "confusion",
-            "consensus_flow",
-            "discrepancies",
-            "equivalence",
-            "fairness",
-            "groups_compared",
-            "intervals",
-            "item_votes",
-            "kinds_by_label",
-            "outcomes",
-            "pair_heatmap",
-            "people_range",
-            "plan",
-            "reliability",
-            "scatter",
-            "shares",
-        )
+        name: f"affectlab.report.figures.{module}:draw_{name}"
+        for module, names in _OURS.items()
+        for name in names
     },
 )
-"""Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
-
-PAGES: Registry[Callable[..., Any]] = Registry(
-    kind="figure of several panels",
-    group="affectlab.pages",
-    accept=callables,
-    expected="a function of a table and settings",
-    ours={
-        name: f"affectlab.report.figures.pages:page_of_{name}"
-        for name in (
-            "emotion_words",
-            "expression_elbow",
-            "expression_heatmap",
-            "expression_priority",
-            "first_words",
-            "histograms",
-            "jnd_strips",
-            "jnd_times",
-            "label_heatmap",
-            "label_map",
-            "latency",
-            "pair_emotions",
-            "ranges",
-            "transition_curves",
-        )
-    },
-)
-"""Kinds of figures that need a page of their own, such as those of several panels: functions of a
-table and settings that give the page."""
-
-
-_LINE = 0.2
-"""Height of a name beside an axis, in inches."""
+"""Kinds of figures: functions of axes, a table and settings, that draw on the axes, or put panels
+in their place."""
 
 
 def figures_of(tables: Sequence[Table]) -> tuple[Figure, ...]:
@@ -110,39 +103,167 @@ def _ends(column: Column, intervals: Sequence[Column]) -> tuple[str | None, str 
     return None, None
 
 
-def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
-    """Draw a figure on axes, new ones where none are given.
+_HEIGHT, _ROW = 3.6, 0.24
+"""Height of a page, and of a row of names on it, in inches."""
+
+
+@themed
+def figure_of(figure: Figure, table: Table, ax: Axes | None = None) -> Page:
+    """Draw a declared figure, without its title: on a page of its own, or on axes that are given.
+
+    The page is as high as the drawing asks for (:func:`affectlab.core.render.drawing.fit`), or as
+    its rows of names need.
+
+    Parameters
+    ----------
+    figure, table
+        What is drawn, and of what.
+    ax
+        Axes to draw on. A figure of several panels puts them in their place, so that the axes have
+        to stand in a grid of subplots.
+
+    Returns
+    -------
+    The page that the axes stand on.
+    """
+    draw = FIGURES.load(figure.kind)
+    if ax is not None:
+        draw(ax, table, **figure.options)
+        return figure_with(ax)
+    page = canvas(_HEIGHT)
+    axes = page.add_subplot()
+    draw(axes, table, **figure.options)
+    if not axes.axison and not axes.has_data():
+        # Panels stand in its place.
+        axes.remove()
+    elif page.get_figheight() == _HEIGHT:
+        needed = 1.2 + _ROW * len(axes.get_yticks())
+        if axes.get_aspect() != "auto":
+            # Squares need as much beside each other, and names.
+            page.set_size_inches(needed + 3, needed + 2)
+        elif axes.yaxis_inverted():
+            page.set_figheight(needed)
+    return page
+
+
+def draw_figure(
+    kind: str,
+    data: Mapping[str, Any] | pl.DataFrame,
+    *,
+    keys: Sequence[str] = (),
+    ax: Axes | None = None,
+    **settings: Any,
+) -> Page:
+    """Draw a figure of columns that no result holds.
+
+    Parameters
+    ----------
+    kind
+        A registered kind of figure, such as ``"intervals"``.
+    data
+        Columns by name, or a data frame; the module of the kind in ``affectlab.report.figures``
+        says which.
+    keys
+        Columns that name the rows.
+    ax
+        Axes to draw on; a page of their own by default.
+    settings
+        As the kind of figure takes them.
+
+    Returns
+    -------
+    The page, without a title.
 
     Raises
     ------
     InputError
-        When axes are given for a figure that needs a page of its own.
-    """
-    if figure.kind in PAGES.names():
-        if ax is not None:
-            raise InputError(f"figure {figure.name!r} is a page of its own; expected no axes")
-        page = PAGES.load(figure.kind)(table, **figure.options)
-        first: Axes = page.axes[0]
-        return first
-    given = ax is not None
-    if ax is None:
-        from matplotlib.figure import Figure as Canvas
+        When there is no such kind.
 
-        ax = Canvas(layout="constrained").add_subplot()
-    FIGURES.load(figure.kind)(ax, table, **figure.options)
-    canvas = ax.get_figure(root=True)
-    if given or ax.axison or canvas is None:
-        ax.set_title(figure.title)
-    else:
-        # Panels that stand in the place of axes have titles of their own.
-        canvas.suptitle(figure.title)
-    if not given and canvas is not None:
-        # Names below each other need a line each, and squares as much beside each other.
-        needed = 1.3 + _LINE * len(ax.get_yticklabels())
-        if ax.get_aspect() != "auto":
-            needed = max(canvas.get_figheight(), needed + 2)
-            canvas.set_figwidth(needed + 1)
-        elif not ax.yaxis_inverted():
-            needed = max(canvas.get_figheight(), needed)
-        canvas.set_figheight(needed)
-    return ax
+    Examples
+    --------
+    >>> data = {"label": ["a", "b"], "value": [0.2, 0.6], "low": [0.1, 0.5], "high": [0.3, 0.7]}
+    >>> page = draw_figure("intervals", data, keys=["label"], value_name="alpha")
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
+    ['b', 'a']
+    """
+    import polars as pl
+
+    columns = tuple(Column(key, key, "name", is_key=True) for key in keys)
+    table = Table("data", "", pl.DataFrame(data, strict=False), columns)
+    return figure_of(Figure(kind, kind, "data", "", options=settings), table, ax)
+
+
+def save_figure(
+    figure: Page, path: str | Path, name: str, *, title: str, description: str
+) -> tuple[Path, Path]:
+    """Write a figure as PNG (white background) and SVG (with title and description).
+
+    Parameters
+    ----------
+    figure
+        Such as :func:`draw_figure` gives it.
+    path
+        Made when it does not exist.
+    name
+        File name without suffix.
+    title, description
+        What the figure shows, for people who cannot see it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> page = draw_figure("answers", {"answer": ["no", "yes"], "group": ["people"] * 2,
+    ...                                "share": [0.25, 0.75]})
+    >>> png, svg = save_figure(page, tempfile.mkdtemp(), "answers", title="Answers",
+    ...                        description="Three in four say yes.")
+    >>> png.name, svg.name
+    ('answers.png', 'answers.svg')
+    """
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    png, svg = path / f"{name}.png", path / f"{name}.svg"
+    with settled(figure):
+        png.write_bytes(to_png(figure))
+        drawn = to_svg(figure)
+    svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
+    return png, svg
+
+
+_LINE, _ROOM = 0.19, 0.13
+"""Height of a line of a title, and what stays free below it, in inches."""
+_LETTER = 0.085
+"""Width of a letter in inches, on average."""
+
+
+@themed
+def titled(figure: Page, title: str) -> Page:
+    """Write a title above a page, which becomes higher by it; one that has a title keeps it.
+
+    Examples
+    --------
+    >>> page = draw_figure("answers", {"answer": ["no"], "group": ["people"], "share": [1.0]})
+    >>> titled(page, "Answers").get_suptitle()
+    'Answers'
+    """
+    if figure.get_suptitle() or not title:
+        return figure
+    width, height = figure.get_size_inches()
+    lines = wrap(shown(title), max(20, int(width / _LETTER)))
+    taller = height + _LINE * len(lines) + _ROOM
+    figure.set_size_inches(width, taller)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        left, low, wide, high = engine.get()["rect"]
+        share = height / taller
+        engine.set(rect=(left, low * share, wide, high * share))  # type: ignore[call-arg]
+    figure.suptitle(
+        "\n".join(lines),
+        x=0.01,
+        y=1 - 0.05 / taller,
+        ha="left",
+        va="top",
+        fontsize=10,
+        fontweight="bold",
+        color=ROLES["ink"][0],
+    )
+    return figure

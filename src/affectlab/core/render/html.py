@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from affectlab.core.render.cells import NUMERIC, cell
+from affectlab.core.render.cells import NUMERIC, cell, head_of
 from affectlab.core.render.intervals import notes_of
 from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
@@ -19,7 +19,7 @@ def table_html(table: Table) -> str:
     """Write a table as a fragment of HTML."""
     rows = table.frame.head(min(_MOST, table.limit)).rows(named=True)
     heads = "".join(
-        f'<th scope="col" style="text-align:{_side(column.kind)}">{escape(shown(column.head))}</th>'
+        f'<th scope="col" style="text-align:{_side(column.kind)}">{escape(head_of(column))}</th>'
         for column in table.columns
     )
     lines = "".join(

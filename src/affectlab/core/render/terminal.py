@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
-from affectlab.core.render.cells import NUMERIC, cell
+from affectlab.core.render.cells import NUMERIC, cell, head_of
 from affectlab.core.render.intervals import notes_of
 from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
@@ -45,7 +45,7 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
     for column in table.columns:
         numeric = column.kind in NUMERIC
         grid.add_column(
-            shown(column.head),
+            Text(head_of(column)),
             justify="right" if numeric else "left",
             no_wrap=numeric and column.kind != "value",
         )

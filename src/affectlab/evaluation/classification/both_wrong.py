@@ -240,8 +240,8 @@ def both_wrong(
     columns = [
         Key("stimulus"),
         Text("truth"),
-        Text("label_first", one),
-        Text("label_second", other),
+        Text("label_first", one, verbatim=True),
+        Text("label_second", other, verbatim=True),
     ]
     matrix = judging_of(classes, costs, None).costs
     if matrix is not None:

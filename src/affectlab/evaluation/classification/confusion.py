@@ -259,7 +259,7 @@ def _grid(labels: Sequence[str], counts: NDArray[Any]) -> Table:
     )
     columns = (
         Key("true", "true label"),
-        *(column(f"predicted {label}", shown(label, 12)) for label in labels),
+        *(column(f"predicted {label}", shown(label, 12), verbatim=True) for label in labels),
         Number("recall", decimals=2),
         Number("precision", decimals=2),
     )

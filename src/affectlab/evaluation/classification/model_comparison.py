@@ -89,7 +89,7 @@ def _result(
     few = len(pairs) <= _MOST_PAIRS
     titles = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
     caption = "Differences, the first model minus the second."
-    columns = difference_columns(frame, [Key(name) for name in _KEYS], ("first", "second"))
+    columns = difference_columns(frame, [Key(name) for name in _KEYS], ("First", "Second"))
     tables = [Table("differences", caption, frame, columns, limit=0 if few else 60)]
     verdicts = []
     for pair in pairs:

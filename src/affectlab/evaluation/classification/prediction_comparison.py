@@ -251,7 +251,10 @@ def difference_columns(
     """Declare the columns of differences of two models, which have these heads."""
     return (
         *keys,
-        *(Number(name, head) for name, head in zip(("value_a", "value_b"), heads, strict=True)),
+        *(
+            Number(name, head, verbatim=True)
+            for name, head in zip(("value_a", "value_b"), heads, strict=True)
+        ),
         Value(head="difference"),
         Interval(),
         PValue(spare=True),

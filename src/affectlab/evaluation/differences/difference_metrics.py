@@ -372,7 +372,7 @@ def _predictions(found: Differences) -> Table:
     declared = (
         Key("stimulus"),
         Number("score"),
-        *(Number(column, rater) for rater, column in columns.items()),
+        *(Number(column, rater, verbatim=True) for rater, column in columns.items()),
     )
     return Table("predictions", "Scores and predictions.", frame, declared, limit=0)
 

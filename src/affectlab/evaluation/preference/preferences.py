@@ -395,7 +395,7 @@ def _verdict_table(tally: Tally, rule: Rule) -> tuple[Table, dict[str, str]]:
         Text("verdict"),
         Text("preferred"),
         Count("n_votes"),
-        *(Count(name, choice) for choice, name in votes.items()),
+        *(Count(name, choice, verbatim=True) for choice, name in votes.items()),
     )
     return Table("verdicts", "Verdicts of the items.", frame, declared, limit=0), votes
 

@@ -6,6 +6,7 @@ from affectlab.evaluation.rater_comparison.pairs import (
     kappa_of_pairs,
     pair_kinds,
     pairwise_spearman,
+    spearman_of_sides,
     spearman_with_people,
 )
 from affectlab.evaluation.rater_comparison.published import PublishedTables, published_tables
@@ -21,5 +22,6 @@ __all__ = [
     "pairwise_spearman",
     "published_tables",
     "rater_table",
+    "spearman_of_sides",
     "spearman_with_people",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -17,7 +17,7 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, shown
 from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
 
@@ -27,6 +27,7 @@ __all__ = [
     "merged",
     "pair_kinds",
     "pairwise_spearman",
+    "spearman_of_sides",
     "spearman_with_people",
 ]
 
@@ -176,39 +177,57 @@ def pairwise_spearman(
     both = judged_sides(ratings, models)
     require_order(both.people, "Spearman's correlation")
     require_order(both.models, "Spearman's correlation")
-    people, judged = answers_of(both.people), answers_of(both.models)
-    shared = set(judged.labels)
-    labels = [name for name in people.labels if name in shared and name not in exclude]
-    if not labels:
+    found = spearman_of_sides([answers_of(both.people), answers_of(both.models)], exclude=exclude)
+    if found is None:
         raise InputError("no label is left to compare people and models on")
-    units = {name: k for k, name in enumerate(people.units)}
-    for name in judged.units:
-        units.setdefault(name, len(units))
-    places = [
-        np.array([units[name] for name in side.units], dtype=np.int64) for side in (people, judged)
-    ]
-    n_raters = len(people.raters) + len(judged.raters)
-    n_pairs = n_raters * (n_raters - 1) // 2
+    return found
+
+
+def spearman_of_sides(
+    sides: Sequence[Answers], *, exclude: Collection[str] = ()
+) -> KappaResult | None:
+    """Compute Spearman's correlation of every pair of raters, who may stand in several tables.
+
+    Parameters
+    ----------
+    sides
+        Answers of raters who differ between tables, and whose scales need not be the same.
+    exclude
+        Labels that are left out.
+
+    Returns
+    -------
+    As :func:`pairwise_spearman`; None where no label is in all tables.
+    """
+    first = sides[0]
+    shared = set(first.labels).intersection(*(side.labels for side in sides))
+    labels = [name for name in first.labels if name in shared and name not in exclude]
+    if not labels:
+        return None
+    units: dict[str, int] = {}
+    for side in sides:
+        for name in side.units:
+            units.setdefault(name, len(units))
+    places = [np.array([units[name] for name in side.units], dtype=np.int64) for side in sides]
+    names = tuple(name for side in sides for name in side.raters)
+    kinds = tuple(kind for side in sides for kind in side.rater_kinds)
+    before = np.cumsum([0, *(len(side.raters) for side in sides)])
+    n_pairs = len(names) * (len(names) - 1) // 2
     rho, n = np.full((len(labels), n_pairs), np.nan), np.zeros((len(labels), n_pairs), np.int64)
-    parts = [
-        {side.labels[k]: part for k, part in enumerate(side.by_label())}
-        for side in (people, judged)
-    ]
+    parts = [{side.labels[k]: part for k, part in enumerate(side.by_label())} for side in sides]
 
     def one_label(k: int) -> None:
         from affectlab.evaluation.rater_comparison.pair_kernels import spearman_of_pairs
 
-        of_people, of_models = (part[labels[k]] for part in parts)
-        item = np.concatenate([places[0][of_people.unit], places[1][of_models.unit]])
-        rater = np.concatenate([of_people.rater, of_models.rater + len(people.raters)])
-        value = np.concatenate([of_people.value, of_models.value])
-        spearman_of_pairs(*_lists(rater, item, value, n_raters), rho[k], n[k])
+        own = [part[labels[k]] for part in parts]
+        item = np.concatenate([place[one.unit] for place, one in zip(places, own, strict=True)])
+        rater = np.concatenate([one.rater + k for k, one in zip(before[:-1], own, strict=True)])
+        value = np.concatenate([one.value for one in own])
+        spearman_of_pairs(*_lists(rater, item, value, len(names)), rho[k], n[k])
 
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    names = (*people.raters, *judged.raters)
-    kinds = (*people.rater_kinds, *("model" for _ in judged.raters))
     return _pair_table(labels, names, kinds, rho.ravel(), n.ravel())
 
 

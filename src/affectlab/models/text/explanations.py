@@ -93,7 +93,7 @@ class Contributions:
         table.add_column("")
         chosen = self.strongest()
         for label in chosen:
-            table.add_column(shown(label, 20), justify="right")
+            table.add_column(Text(shown(label, 20)), justify="right")
         places = [self.labels.index(label) for label in chosen]
 
         def row(name: str, values: Any, style: str = "") -> None:

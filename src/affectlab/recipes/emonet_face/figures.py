@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab.core.types import Floats
 from affectlab.core.words import joined, number
 from affectlab.recipes.emonet_face.agreement import MODELS, RANDOM, Compared, key_of, simulated
 from affectlab.recipes.emonet_face.consensus import votes_by_label
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.evaluation import AlignmentResult
     from affectlab.ratings import Ratings
-    from affectlab.reliability import ConsensusFlow, KappaResult
+    from affectlab.reliability import KappaResult
 
 __all__ = ["binary_figures", "hq_figures"]
 
@@ -35,12 +34,18 @@ def binary_figures(ratings: Ratings) -> tuple[RecipeFigure, ...]:
     said = simulated(ratings)
     worst, best = votes["label"][0], votes["label"][-1]
     return (
-        RecipeFigure(
-            "consensus-flow",
-            "Binary: items of each batch, and those confirmed (Table 2)",
-            "; ".join(f"batch {batch.batch}: {batch.items:,} items" for batch in flow.batches)
+        RecipeFigure.of(
+            replace(
+                flow.figures[0],
+                name="consensus-flow",
+                options={"items_name": f"items (an image with an emotion){said}"},
+            ),
+            flow.table(),
+            title="Binary: items of each batch, and those confirmed (Table 2)",
+            description="; ".join(
+                f"batch {batch.batch}: {batch.items:,} items" for batch in flow.batches
+            )
             + ".",
-            partial(_flow, flow, said),
         ),
         RecipeFigure(
             "binary-votes",
@@ -55,6 +60,8 @@ def binary_figures(ratings: Ratings) -> tuple[RecipeFigure, ...]:
 
 def hq_figures(found: Compared, level: AlignmentResult) -> tuple[RecipeFigure, ...]:
     """Draw what the paper draws of people and models, and the test of equivalence beside it."""
+    from affectlab.core.render.figure import draw_figure
+
     tables = found.tables
     made = [
         RecipeFigure(
@@ -89,7 +96,12 @@ def hq_figures(found: Compared, level: AlignmentResult) -> tuple[RecipeFigure, .
                 "agreement-by-emotion",
                 "Agreement by emotion and kind of pair (appendix A.4)",
                 "Mean quadratic kappa of pairs of people, of people and models, and of models.",
-                partial(_by_emotion, by_label, found.said),
+                partial(
+                    draw_figure,
+                    "kinds_by_label",
+                    by_label,
+                    value_name=f"mean quadratic kappa{found.said}",
+                ),
             ),
         ]
     made.append(
@@ -138,44 +150,34 @@ def hq_figures(found: Compared, level: AlignmentResult) -> tuple[RecipeFigure, .
     return tuple(made)
 
 
-def _column(frame: pl.DataFrame, name: str) -> Floats:
-    column: Floats = frame[name].fill_null(np.nan).to_numpy()
-    return column
-
-
-def _flow(flow: ConsensusFlow, said: str) -> Figure:
-    from affectlab.report.drawing import figure_of
-
-    options = {"items_name": f"items (an image with an emotion){said}"}
-    return figure_of(replace(flow.figures[0], options=options), flow.table())
-
-
 def _votes(votes: pl.DataFrame, said: str) -> Figure:
-    from affectlab.report import fig_answers_by_label
+    from affectlab.core.render.figure import draw_figure
 
     levels = [name for name in votes.columns if name != "label"]
-    counts = votes.select(levels).to_numpy().astype(np.float64)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    figure = fig_answers_by_label(votes["label"].to_list(), levels, shares)
-    figure.axes[0].set_xlabel(f"share of cells with two or more answers{said}")
-    return figure
+    shares = votes.unpivot(levels, index="label", variable_name="answer", value_name="share")
+    place = pl.col("label").replace_strict(votes["label"], range(votes.height))
+    shares = shares.with_columns(pl.col("share") / pl.col("share").sum().over("label"))
+    share_name = f"share of cells with two or more answers{said}"
+    shares = shares.sort(place, maintain_order=True)
+    return draw_figure("levels_by_label", shares, share_name=share_name)
 
 
 def _ratings(found: Compared) -> Figure:
-    from affectlab.report import fig_answers
+    from affectlab.core.render.figure import draw_figure
 
-    steps = np.arange(8)
-    shares = {}
+    steps = 8
+    parts = []
     for name, side in (("people", found.people), ("models", found.models)):
         value = side.value[~np.isnan(side.value)]
-        counts = np.bincount(np.clip(np.rint(value), 0, 7).astype(int), minlength=steps.size)
-        shares[name] = counts / counts.sum()
-    return fig_answers([str(step) for step in steps], shares, value_name=f"rating{found.said}")
+        counts = np.bincount(np.clip(np.rint(value), 0, 7).astype(int), minlength=steps)
+        columns = {"answer": [str(step) for step in range(steps)], "share": counts / counts.sum()}
+        parts.append(pl.DataFrame(columns).with_columns(group=pl.lit(name)))
+    return draw_figure("answers", pl.concat(parts), value_name=f"rating{found.said}")
 
 
 def _groups(found: Compared) -> Figure:
+    from affectlab.core.render.figure import draw_figure
     from affectlab.evaluation import group_values
-    from affectlab.report import fig_groups_compared
 
     values = group_values(
         found.people,
@@ -185,47 +187,36 @@ def _groups(found: Compared) -> Figure:
         pairs=found.tables.kappa,
     )
     order = ["people", *dict.fromkeys(MODELS.values())]
-    values = {
-        name: values[name] for name in (*order, *sorted(set(values) - set(order))) if name in values
-    }
+    names = [name for name in (*order, *sorted(set(values) - set(order))) if name in values]
+    parts = [
+        pl.DataFrame({"value": values[name]}).with_columns(group=pl.lit(name)) for name in names
+    ]
     texts = []
     if found.tables.groups is not None:
         for row in found.tables.groups.frame.to_dicts():
             if row["group_a"] == "people" and row["p"] == row["p"]:
                 p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
                 texts.append((row["group_a"], row["group_b"], f"Δ {number(row['value'], 3)}, {p}"))
-    return fig_groups_compared(values, texts, value_name=f"quadratic kappa with people{found.said}")
-
-
-def _pairs(kappa: KappaResult, said: str) -> Figure:
-    from affectlab.reliability import kappa_matrix
-    from affectlab.report import fig_pair_heatmap
-
-    matrix = kappa_matrix(kappa)
-    return fig_pair_heatmap(
-        matrix.values, matrix.raters, matrix.rater_kinds, value_name=f"quadratic kappa{said}"
+    return draw_figure(
+        "groups_compared",
+        pl.concat(parts),
+        groups=names,
+        comparisons=texts,
+        value_name=f"quadratic kappa with people{found.said}",
     )
 
 
-def _by_emotion(table: pl.DataFrame, said: str) -> Figure:
-    from affectlab.report import fig_kinds_by_label
+def _pairs(kappa: KappaResult, said: str) -> Figure:
+    from affectlab.core.render.figure import draw_figure
 
-    labels = table["label"].unique(maintain_order=True).to_list()
-    kinds = [
-        kind
-        for kind in ("human-human", "human-model", "model-model")
-        if kind in set(table["pair_kind"])
-    ]
-    means = {
-        kind: _column(
-            pl.DataFrame({"label": labels}).join(
-                table.filter(pl.col("pair_kind") == kind), on="label", how="left"
-            ),
-            "mean",
-        )
-        for kind in kinds
-    }
-    return fig_kinds_by_label(labels, means, value_name=f"mean quadratic kappa{said}")
+    return draw_figure(
+        "pair_heatmap",
+        kappa.frame,
+        keys=kappa.keys,
+        raters=kappa.raters,
+        rater_kinds=kappa.rater_kinds,
+        value_name=f"quadratic kappa{said}",
+    )
 
 
 def _alpha_frame(found: Compared) -> pl.DataFrame:
@@ -244,54 +235,44 @@ def _alpha_words(found: Compared) -> str:
 
 
 def _alpha(found: Compared) -> Figure:
-    from affectlab.report import fig_alpha
+    from affectlab.core.render.figure import draw_figure
 
     frame = _alpha_frame(found)
-    value, low, high = (_column(frame, name) for name in ("value", "low", "high"))
-    figure = fig_alpha(frame["label"].to_list(), value, low, high)
-    figure.axes[0].set_xlabel(f"Krippendorff's alpha{found.said}")
-    return figure
+    options = found.tables.alpha.figures[0].options if found.tables.alpha.figures else {}
+    name = f"Krippendorff's alpha{found.said}"
+    shown = {"value_name": name, "limits": (None, 1.0), "most": frame.height}
+    return draw_figure("intervals", frame, keys=["label"], **{**options, **shown})
 
 
 def _spearman(with_median: Estimates, found: Compared) -> Figure:
-    from affectlab.report import fig_agreement_bars
+    from affectlab.core.render.figure import draw_figure
 
     frame = with_median.to_frame()
-    names = frame["rater"].to_list()
-    return fig_agreement_bars(
-        names,
-        *(_column(frame, name) for name in ("value", "low", "high")),
+    return draw_figure(
+        "agreement_bars",
+        frame,
         value_name=f"Spearman's correlation, mean of emotions{found.said}",
-        families=[found.families[name] for name in names],
+        families=[found.families[name] for name in frame["rater"]],
     )
 
 
 def _discrepancy(discrepancy: Estimates, said: str) -> Figure:
-    from affectlab.report import fig_discrepancy
+    from affectlab.core.render.figure import draw_figure
 
     # The random baseline is 3 points too high everywhere, which would make all others pale.
     frame = discrepancy.to_frame().filter(
         ~pl.col("rater").map_elements(key_of, return_dtype=pl.String).eq(key_of(RANDOM))
     )
-    models = frame["rater"].unique(maintain_order=True).to_list()
-    labels = frame["label"].unique(maintain_order=True).to_list()
-    value = _column(frame, "value").reshape(len(models), len(labels))
-    return fig_discrepancy(labels, models, value, value_name=f"people less model{said}")
+    return draw_figure("discrepancies", frame, value_name=f"people less model{said}")
 
 
 def _level(level: AlignmentResult, said: str) -> Figure:
-    from affectlab.report import fig_equivalence
+    from affectlab.core.render.figure import draw_figure
 
-    frame = level.to_frame()
-    return fig_equivalence(
-        frame["rater"].to_list(),
-        _column(frame, "difference"),
-        _column(frame, "low"),
-        _column(frame, "high"),
-        frame["verdict"].to_list(),
+    return draw_figure(
+        "equivalence",
+        level.to_frame(),
         margin=level.margin,
-        inner_low=_column(frame, "test_low"),
-        inner_high=_column(frame, "test_high"),
         inner_name="90 % interval, which decides",
         value_name=f"{level.measure_words}: model with people less people{said}",
     )

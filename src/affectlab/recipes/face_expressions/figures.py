@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, number, plural
+from affectlab.core.words import joined, plural
 from affectlab.recipes.recipe import RecipeFigure
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from affectlab.analysis import PairScores
     from affectlab.recipes.face_expressions.films import Films
-    from affectlab.report.pictures import Picture
 
 __all__ = ["in_paper", "metric_pictures", "score_pictures", "strip_picture"]
 
@@ -49,9 +49,9 @@ _SIDE = 160
 """Side of a drawn frame of a strip, in pixels."""
 
 
-def in_paper(pictures: Iterable[Picture]) -> tuple[RecipeFigure, ...]:
-    """Take pictures over, and say which figure of the paper shows the same."""
-    return tuple(RecipeFigure.of(one, _PLACES.get(one.name, "")) for one in pictures)
+def in_paper(*results: Result) -> tuple[RecipeFigure, ...]:
+    """Take the figures of results over, and say which figure of the paper shows the same."""
+    return RecipeFigure.all_of(*results, titles=_PLACES)
 
 
 def score_pictures(scores: PairScores, frames: pl.DataFrame | None) -> tuple[RecipeFigure, ...]:
@@ -60,16 +60,15 @@ def score_pictures(scores: PairScores, frames: pl.DataFrame | None) -> tuple[Rec
     What the pairs do not allow is left out.
     """
     from affectlab.analysis import score_histograms, transition_curves, transition_ranges
-    from affectlab.report.pictures import pictures_of
 
-    drawn = list(pictures_of(score_histograms(scores)))
+    histograms = score_histograms(scores)
     try:
         ranges = transition_ranges(scores)
         curves = transition_curves(scores, frames=frames)
     except InputError:
         # Without pairs of peak and neutral there is nothing to follow; the table says the same.
-        return in_paper(drawn)
-    return in_paper([*drawn, *pictures_of(ranges), *pictures_of(curves)])
+        return in_paper(histograms)
+    return in_paper(histograms, ranges, curves)
 
 
 def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
@@ -85,18 +84,17 @@ def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
 
 def _strip(scores: PairScores, films: Films, seed: int) -> Figure:
     from affectlab.analysis import jnd_score, jnd_strip, jnd_times, strip_choices
-    from affectlab.report import JndStrip, fig_jnd_strip
+    from affectlab.core.render.figure import draw_figure
 
     times = jnd_times(scores, films.frames, jnd=jnd_score(scores, seed=seed))
-    strips = []
+    images, rows = [], []
     for row in strip_choices(times, _STRIPS).iter_rows(named=True):
         one = films.transitions.of(row["actor"], row["expression"])
-        numbers, since, change = jnd_strip(times, one.actor, one.expression, one.times_ms)
-        images = [one.draw(frame, size=_SIDE) for frame in numbers.tolist()]
-        note = f"1 JND after {number(row['time_ms'], 0)} ms"
-        title = f"{one.actor}, {one.expression}"
-        strips.append(JndStrip(title, images, since, change, note))
-    return fig_jnd_strip(strips)
+        strip = jnd_strip(times, one.actor, one.expression, one.times_ms)
+        images += [one.draw(frame, size=_SIDE) for frame in strip[0].tolist()]
+        names = ("frame", "since_ms", "jnds")
+        rows += [row | dict(zip(names, cell, strict=True)) for cell in zip(*strip, strict=True)]
+    return draw_figure("jnd_strips", pl.DataFrame(rows), images=images)
 
 
 def metric_pictures(
@@ -140,8 +138,8 @@ def metric_pictures(
 def _scatter(
     score: Floats, values: Mapping[str, Floats], _actors: list[str], titles: Mapping[str, str]
 ) -> Figure:
+    from affectlab.core.render.figure import figure_of
     from affectlab.evaluation import difference_metrics
-    from affectlab.report.drawing import figure_of
 
     names = [titles[name] for name in values]
     found = difference_metrics(
@@ -155,8 +153,8 @@ def _scatter(
 def _by_actor(
     score: Floats, values: Mapping[str, Floats], actors: list[str], titles: Mapping[str, str]
 ) -> Figure:
+    from affectlab.core.render.figure import draw_figure
     from affectlab.evaluation import difference_metrics
-    from affectlab.report import fig_transition_ranges
 
     found = difference_metrics(
         score,
@@ -166,6 +164,10 @@ def _by_actor(
         by={"actor": actors},
         n_boot=0,
     )
-    groups = [name for name in found.groups if name != "all"]
-    rows = [[found[name, group, "srocc"].value for group in groups] for name in values]
-    return fig_transition_ranges(list(titles.values()), rows, value_name="SROCC")
+    rows = [
+        {"metric": title, "value": found[name, group, "srocc"].value}
+        for name, title in titles.items()
+        for group in found.groups
+        if group != "all"
+    ]
+    return draw_figure("ranges", pl.DataFrame(rows), by="metric", value_name="SROCC")

@@ -174,7 +174,6 @@ def analysis_figures(scores: PairScores, frames: pl.DataFrame | None, seed: int)
 
 def _structure(scores: PairScores, tests: AsymmetryTests | None, seed: int) -> Figures:
     from affectlab.analysis import expression_differences
-    from affectlab.report.pictures import pictures_of
 
     key = "structure.clusters"
     try:
@@ -183,7 +182,7 @@ def _structure(scores: PairScores, tests: AsymmetryTests | None, seed: int) -> F
         return Figures({key: Finding(why=str(problem))})
     n = len(found.clusters.members())
     notes = (f"Expressions: {note}." for note in found.notes if "show no groups" in note)
-    drawn = in_paper((*pictures_of(found), *(() if tests is None else pictures_of(tests))))
+    drawn = in_paper(found, *(() if tests is None else (tests,)))
     return Figures({key: Finding(float(n))}, tuple(notes), drawn)
 
 
@@ -208,7 +207,6 @@ def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
 
 def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
     from affectlab.analysis import jnd_score, jnd_steps, jnd_times, sampling_interval
-    from affectlab.report.pictures import pictures_of
 
     timed = ("jnd.interval_ms", "jnd.rate_hz", "jnd.actor_7_ms")
     try:
@@ -243,5 +241,5 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
         "where faces move evenly between frames; the paper gives a point."
     )
     notes += [f"Of the sampling interval: {note}." for note in interval.notes]
-    drawn = in_paper(pictures_of(interval))
+    drawn = in_paper(interval)
     return Figures(found, tuple(notes), drawn)

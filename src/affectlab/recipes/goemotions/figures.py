@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 from unicodedata import name
 
 import numpy as np
+import polars as pl
 
-from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.recipes.goemotions.agreement import Agreement, Structure, printed_agreement
 from affectlab.recipes.goemotions.counts import LabelNumbers, Votes
@@ -37,6 +38,8 @@ def frequency_figure(
     corpus: Corpus, votes: Votes | None, agreement: Agreement | None, of: str
 ) -> RecipeFigure:
     """Draw Figure 1: how many comments at least one rater gives each emotion."""
+    from affectlab.core.render.figure import draw_figure
+
     taxonomy = corpus.train.taxonomy
     names = [label for label in taxonomy.labels if label != taxonomy.neutral]
     if votes is None or agreement is None:
@@ -56,16 +59,15 @@ def frequency_figure(
         f"{of}: comments in which {who} saw an emotion (Figure 1)",
         f"Bars of {len(names)} emotions, {first} the longest and {last} the shortest"
         + ("; the colour is the interrater correlation." if shade else "."),
-        partial(_frequencies, names, counts, shade, groups),
+        partial(
+            draw_figure,
+            "frequencies",
+            {"label": names, "count": counts, "sentiment": groups, "shade": shade},
+            shade="shade" if shade else None,
+            groups="sentiment",
+            count_name="comments",
+        ),
     )
-
-
-def _frequencies(
-    names: list[str], counts: list[int], shade: list[float] | None, groups: list[str]
-) -> Figure:
-    from affectlab.report import fig_frequencies
-
-    return fig_frequencies(names, counts, shade=shade, groups=groups, count_name="comments")
 
 
 def structure_figure(structure: Structure, of: str) -> RecipeFigure:
@@ -80,15 +82,15 @@ def structure_figure(structure: Structure, of: str) -> RecipeFigure:
 
 
 def _structure(structure: Structure) -> Figure:
-    from affectlab.report import fig_label_clusters
+    from affectlab.core.render.figure import draw_figure
 
     clusters, whole = structure.clusters, structure.correlations
-    at = [whole.labels.index(label) for label in clusters.labels]
     drawn = clusters.status == "ok"
-    return fig_label_clusters(
-        whole.matrix[np.ix_(at, at)],
-        clusters.labels,
-        clusters.linkage if drawn else None,
+    return draw_figure(
+        "label_heatmap",
+        whole.to_frame(),
+        names=clusters.labels,
+        linkage=clusters.linkage if drawn else None,
         cluster=clusters.cluster.tolist() if drawn else None,
         groups=clusters.groups,
     )
@@ -96,6 +98,8 @@ def _structure(structure: Structure) -> Figure:
 
 def numbers_figure(numbers: LabelNumbers, of: str, of_raw: str) -> RecipeFigure:
     """Draw Figure 5: labels per example before and after those of one rater are left out."""
+    from affectlab.core.render.figure import draw_figure
+
     every = "labels of any rater" + ("" if of == of_raw else " (a part of the examples)")
     shares = {} if numbers.before is None else {every: numbers.before}
     shares["labels of two raters or more"] = numbers.after
@@ -105,14 +109,18 @@ def numbers_figure(numbers: LabelNumbers, of: str, of_raw: str) -> RecipeFigure:
         "labels-per-example",
         f"{of}: labels per example (Figure 5)",
         f"Share of examples with one label: {said}.",
-        partial(_numbers, numbers.names, shares),
+        partial(
+            draw_figure,
+            "answers",
+            {
+                "group": [which for which in shares for _ in numbers.names],
+                "answer": [*numbers.names] * len(shares),
+                "share": np.concatenate([*shares.values()]),
+            },
+            value_name="labels",
+            share_name="share of examples",
+        ),
     )
-
-
-def _numbers(names: tuple[str, ...], shares: dict[str, Floats]) -> Figure:
-    from affectlab.report import fig_answers
-
-    return fig_answers(names, shares, value_name="labels", share_name="share of examples")
 
 
 def words_figure(words: Words, of: str) -> RecipeFigure:
@@ -129,12 +137,17 @@ def words_figure(words: Words, of: str) -> RecipeFigure:
 
 
 def _words(words: Words) -> Figure:
-    from affectlab.report import fig_words
+    from affectlab.core.render.figure import draw_figure
 
-    drawn = {
-        label: [(_in_letters(word), z) for word, z in found] for label, found in words.first.items()
-    }
-    return fig_words(drawn, groups=words.groups)
+    rows = [
+        {"label": label, "word": _in_letters(word), "z": z}
+        for label, found in words.first.items()
+        for word, z in found
+    ]
+    labels, n = list(words.first), len(rows)
+    schema = {"label": pl.String, "word": pl.String, "z": pl.Float64}
+    data = pl.DataFrame(rows, schema=schema)
+    return draw_figure("first_words", data, labels=labels, n=n, groups=words.groups)
 
 
 def _in_letters(word: str) -> str:
@@ -155,21 +168,35 @@ def agreement_figure(ours: Agreement | None, of: str) -> RecipeFigure:
 
 
 def _agreement(panels: dict[str, Agreement]) -> Figure:
-    from affectlab.report import Scatter, fig_scatter_fit
+    from affectlab.core.render.figure import draw_figure
     from affectlab.taxonomy import load_taxonomy
 
     polarity = load_taxonomy("goemotions").polarity
-    return fig_scatter_fit(
-        [
-            Scatter(
-                which,
-                one.correlation,
-                one.kappa,
-                groups=[polarity[label] or "" for label in one.labels],
-                note=f"r {one.pearson:.2f}",
-            )
+    data = pl.concat(
+        pl.DataFrame(
+            {
+                "which": which,
+                "correlation": one.correlation,
+                "kappa": one.kappa,
+                "sentiment": [polarity[label] or "" for label in one.labels],
+            }
+        )
+        for which, one in panels.items()
+    )
+    return draw_figure(
+        "scatter",
+        data,
+        y="kappa",
+        panels=[
+            {
+                "x": "correlation",
+                "title": which,
+                "rows": {"which": which},
+                "note": f"r {one.pearson:.2f}",
+            }
             for which, one in panels.items()
         ],
+        groups="sentiment",
         x_name="interrater correlation",
         y_name="Cohen's kappa",
         share_x=True,
@@ -188,38 +215,25 @@ def confusion_figure(judged: Judged, who: str, of: str) -> RecipeFigure:
 
 def _confusion(judged: Judged) -> Figure:
     from affectlab.analysis import cluster_confusion
-    from affectlab.report import fig_confusion_clusters
+    from affectlab.core.render.figure import figure_of
     from affectlab.taxonomy import load_taxonomy
 
     polarity = load_taxonomy("goemotions").polarity
     found = cluster_confusion(judged.confusion, judged.labels)
-    drawn = found.clusters.status == "ok"
-    return fig_confusion_clusters(
-        found.rows,
-        found.labels,
-        found.clusters.linkage if drawn else None,
-        tree_labels=found.clusters.labels if drawn else None,
-        groups=[polarity[label] or "" for label in found.labels],
-    )
+    figure = found.figures[0]
+    groups = [polarity[label] or "" for label in found.labels]
+    drawn = replace(figure, options={**figure.options, "groups": groups})
+    return figure_of(drawn, found.table(figure.of))
 
 
 def transfer_figure(found: Transfer) -> RecipeFigure:
     """Draw Figure 3: macro F1 of each setup by the number of training texts."""
+    from affectlab.core.render.figure import draw_figure
+
     return RecipeFigure(
         "transfer",
         f"From comments to {found.target} (Figure 3)",
         "Macro F1 of a BiLSTM as baseline, freeze and nofreeze by the number of training texts, "
         "with 95 % t intervals over splits.",
-        partial(_transfer, found),
+        partial(draw_figure, "transfer", found.estimates().frame),
     )
-
-
-def _transfer(found: Transfer) -> Figure:
-    from affectlab.report import fig_transfer
-
-    frame = found.to_frame()
-    lines = {}
-    for setup in found.setups:
-        own = frame.filter(frame["setup"] == setup)
-        lines[setup] = tuple(own[end].to_list() for end in ("value", "low", "high"))
-    return fig_transfer(found.sizes, lines)  # type: ignore[arg-type]

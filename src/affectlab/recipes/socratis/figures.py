@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
 
 from affectlab.core.words import joined
 from affectlab.recipes.recipe import Finding, RecipeFigure
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.figure import Figure
 
     from affectlab.analysis.reactions import EmotionWords
@@ -31,7 +30,6 @@ _WRITERS = {"multimodal": "image and text", "text": "text alone"}
 def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeFigure, ...]:
     """Draw the commonest emotion words, and how much people differ over a pair (section 2)."""
     from affectlab.analysis.reactions import emotion_diversity, figures_of_reactions, map_emotions
-    from affectlab.report.drawing import figure_of
 
     mapped = map_emotions(words, "goemotions")
     diversity = emotion_diversity(
@@ -45,12 +43,7 @@ def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeF
     titles = {"emotion_words": "Emotions that people name most (section 2)"}
     tables = {"emotions": mapped.tables[0], "pairs": diversity.table("pairs")}
     return tuple(
-        RecipeFigure(
-            one.name,
-            titles.get(one.name, one.title),
-            one.description,
-            partial(figure_of, one, tables[one.of]),
-        )
+        RecipeFigure.of(one, tables[one.of], title=titles.get(one.name, ""))
         for one in figures_of_reactions(mapped, diversity)
     )
 
@@ -69,33 +62,33 @@ def study_pictures(
     images
         Picture of each pair.
     """
+    from affectlab.core.render.figure import draw_figure
     from affectlab.evaluation import preference_verdicts
-    from affectlab.report import fig_preferences
-    from affectlab.report.pictures import pictures_of
 
     rows = preference_verdicts(found).frame.filter(statistic="verdict")
-    counts = dict(zip(rows["of_what"].to_list(), rows["count"].to_list(), strict=True))
+    counts = dict(rows.select("of_what", "count").iter_rows())
+    choice = [_CHOICES.get(str(name), str(name)) for name in counts]
     verdicts = RecipeFigure(
         "verdicts",
         "Whose reactions judges prefer: verdicts of items (Table 1)",
         "; ".join(f"{name} {n:,}" for name, n in counts.items()) + ".",
         partial(
-            fig_preferences,
-            [_CHOICES.get(str(name), str(name)) for name in counts],
-            *(rows[name].to_numpy() for name in ("value", "low", "high", "count")),
+            draw_figure,
+            "shares",
+            {"choice": choice, **rows.select("value", "low", "high", "count").to_dict()},
             value_name="share of items with a majority",
         ),
     )
-    votes = [one for one in pictures_of(found) if one.name == "preference_by_item"]
-    return (*_examples(found, items, images), verdicts, *map(RecipeFigure.of, votes))
+    votes = (one for one in RecipeFigure.all_of(found) if one.name == "preference_by_item")
+    return (*_examples(found, items, images), verdicts, *votes)
 
 
 def _examples(
     found: Preferences, items: pl.DataFrame, images: Mapping[str, Path]
 ) -> list[RecipeFigure]:
     """Take the item of each verdict that judges agree on most; none where there is no verdict."""
+    from affectlab.core.render.figure import draw_figure
     from affectlab.models.images import load_image
-    from affectlab.report import ReactionExample, fig_reaction_examples
 
     rows = {row["stimulus"]: row for row in items.iter_rows(named=True)}
     best: dict[str, tuple[int, int, str]] = {}
@@ -103,28 +96,28 @@ def _examples(
         name, verdict = row["item"], row["verdict"]
         if verdict in _VERDICTS and row[verdict] > best.get(verdict, (0,))[0]:
             best[verdict] = (row[verdict], row["n_votes"], name)
-    examples = []
+    examples, pictures = [], []
     for verdict, (*votes, name) in sorted(best.items()):
         row = rows[name]
         text = {row[f"system_{side}"]: row[f"option_{side}"] for side in "ab"}
+        # The folder of pictures is gone when the figure is drawn.
+        pictures.append(load_image(images[row["pair"]]))
         examples.append(
-            ReactionExample(
-                f"{_VERDICTS[verdict]}, by {votes[0]} of {votes[1]} judges",
-                # The folder of pictures is gone when the figure is drawn.
-                load_image(images[row["pair"]]),
-                row["caption"],
-                row["emotion"],
-                [(who, text[who]) for who in ("human", "machine")],
-            )
+            {
+                "title": f"{_VERDICTS[verdict]}, by {votes[0]} of {votes[1]} judges",
+                "caption": row["caption"],
+                "emotion": row["emotion"],
+                **{who: text[who] for who in ("human", "machine")},
+            }
         )
     if not examples:
         return []
     said = " ".join(
-        f"{one.title}: {one.caption} ({one.emotion}). "
-        + " ".join(f"{who}: {text}" for who, text in one.reactions)
+        f"{one['title']}: {one['caption']} ({one['emotion']}). human: {one['human']} "
+        f"machine: {one['machine']}"
         for one in examples
     )
-    draw = partial(fig_reaction_examples, examples)
+    draw = partial(draw_figure, "reaction_examples", pl.DataFrame(examples), images=pictures)
     title = "What judges saw: examples of each verdict (figure 2)"
     return [RecipeFigure("examples", title, said, draw)]
 
@@ -136,8 +129,6 @@ def metric_pictures(
 
     `names` has the full names of metrics by short ones.
     """
-    from affectlab.report.pictures import pictures_of
-
     short = {full: _SHORT[key] for key, full in names.items()}
     drawn = [
         RecipeFigure(
@@ -155,22 +146,23 @@ def metric_pictures(
         ),
     ]
     areas = [replace(one, options={**one.options, "names": short}) for one in seen.figures]
-    return (*drawn, *map(RecipeFigure.of, pictures_of(replace(seen, figures=tuple(areas)))))
+    return (*drawn, *RecipeFigure.all_of(replace(seen, figures=tuple(areas))))
 
 
 def _means(
     found: Mapping[str, Finding], key: str, rows: Mapping[str, str], metrics: Sequence[str]
 ) -> Figure:
-    from affectlab.report import fig_measures
+    from affectlab.core.render.figure import draw_figure
 
-    def values(metric: str, part: str) -> list[list[float]]:
-        given = [
-            getattr(found.get(key.format(metric=metric, row=row), Finding()), part) for row in rows
-        ]
-        return [[np.nan if one is None else float(one)] for one in given]
-
-    measures = {
-        _SHORT[metric]: (values(metric, "value"), values(metric, "low"), values(metric, "high"))
+    cells = [
+        (_SHORT[metric], title, found.get(key.format(metric=metric, row=row), Finding()))
         for metric in metrics
+        for row, title in rows.items()
+    ]
+    data = {
+        "measure": [measure for measure, _, _ in cells],
+        "name": [title for _, title, _ in cells],
+        "group": ["mean with its 95 % interval"] * len(cells),
+        **{part: [getattr(one, part) for *_, one in cells] for part in ("value", "low", "high")},
     }
-    return fig_measures(list(rows.values()), ["mean with its 95 % interval"], measures)
+    return draw_figure("measures", data)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
 
 from affectlab.core.types import Ints
 from affectlab.core.words import joined, plural
@@ -41,13 +42,13 @@ def figures_of(
     """Say what can be drawn of the runs; a part that was not run has no figure."""
     places = {source.name: _place(source) for source in sources}
     figures = [
-        RecipeFigure(
+        _confusion(
+            seen,
             f"confusion-{name}-{loss}",
             f"{places[name]}: answers learned with {_LOSSES[loss]}",
             "Counts of answers to each true emotion, of ResNet-50 or the head in its place, all "
             f"seeds together. ACC {seen.accuracy:.3f}, ECC {seen.ecc:.3f}, "
             f"EMC {seen.emc:.3f}.",
-            partial(_confusion, seen),
         )
         for (name, loss), seen in kept.confusions.items()
     ]
@@ -86,15 +87,13 @@ def _place(source: Source) -> str:
     return f"{source.title} ({joined(told)})" if told else source.title
 
 
-def _confusion(seen: Confusion) -> Figure:
-    from affectlab.report import fig_confusion
-
+def _confusion(seen: Confusion, name: str, title: str, description: str) -> RecipeFigure:
     taxonomy = load_taxonomy("mikels")
     # In the order of the wheel, mild mistakes stand beside the diagonal.
     names = [name for name in taxonomy.labels if name in seen.labels]
-    rows = [seen.labels.index(name) for name in names]
-    groups = [taxonomy.polarity[name] or "" for name in names]
-    return fig_confusion(seen.counts[np.ix_(rows, rows)], names, groups=groups)
+    options = {"labels": names, "groups": [taxonomy.polarity[name] or "" for name in names]}
+    figure = replace(seen.figures[0], name=name, options=options)
+    return RecipeFigure.of(figure, seen.table(figure.of), title=title, description=description)
 
 
 def _compared(
@@ -126,34 +125,38 @@ def _compared(
 
 
 def _measures(cells: Mapping[str, list[list[Finding]]], groups: list[str]) -> Figure:
-    from affectlab.report import fig_measures
+    from affectlab.core.render.figure import draw_figure
 
-    def values(rows: list[list[Finding]], part: str) -> list[list[float]]:
-        given = [[getattr(one, part) for one in row] for row in rows]
-        return [[np.nan if one is None else one for one in row] for row in given]
-
-    measures = {
-        _MEASURES[measure]: (values(rows, "value"), values(rows, "low"), values(rows, "high"))
-        for measure, rows in cells.items()
-    }
-    return fig_measures(list(_NETWORKS.values()), groups, measures)
+    rows = [
+        (_MEASURES[measure], name, group, one.value, one.low, one.high)
+        for measure, networks in cells.items()
+        for name, row in zip(_NETWORKS.values(), networks, strict=True)
+        for group, one in zip(groups, row, strict=True)
+    ]
+    names = ("measure", "name", "group", "value", "low", "high")
+    return draw_figure("measures", dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
 def _votes(votes: Ints) -> RecipeFigure:
-    from affectlab.report import fig_item_votes
+    from affectlab.core.render.figure import draw_figure
 
-    choices = ["ListMLE", "cross-entropy", "indistinct"]
+    choices = {name: name for name in ("ListMLE", "cross-entropy", "indistinct")}
+    columns = {"scene": range(len(votes)), **dict(zip(choices, votes[:, [1, 0, 2]].T, strict=True))}
     ahead = int((votes[:, 1] > votes[:, 0]).sum())
     return RecipeFigure(
         "user-study",
         "Votes of simulated people on each scene (Figure 3b)",
         f"{plural(len(votes), 'scene')}; on {ahead} of them ListMLE has more votes than "
         "cross-entropy.",
-        partial(fig_item_votes, votes[:, [1, 0, 2]], choices),
+        partial(draw_figure, "item_votes", columns, choices=choices),
     )
 
 
 def _thresholds(histories: Mapping[str, list[dict[str, float]]]) -> Figure:
-    from affectlab.report import fig_semi_threshold
+    from affectlab.core.render.figure import draw_figure
 
-    return fig_semi_threshold(histories)
+    rows = [{"run": run, **entry} for run, entries in histories.items() for entry in entries]
+    title = "threshold (mean over classes)"
+    return draw_figure(
+        "epochs", pl.DataFrame(rows, infer_schema_length=None), values={"threshold": title}
+    )

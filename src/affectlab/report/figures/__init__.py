@@ -1,169 +1,44 @@
-"""Figures of the report, one kind per module; they take plain arrays, not ratings."""
+"""Kinds of figures, by subject: functions of axes, a table and settings.
 
-from affectlab.report.figures.agreement import (
-    draw_by_kind,
-    draw_consensus_flow,
-    draw_pair_heatmap,
-    draw_plan,
-    fig_by_kind,
-    fig_pair_heatmap,
-)
-from affectlab.report.figures.alignment import (
-    draw_agreement_bars,
-    draw_discrepancies,
-    draw_equivalence,
-    draw_people_range,
-    fig_agreement_bars,
-    fig_discrepancy,
-    fig_equivalence,
-    fig_people_range,
-)
-from affectlab.report.figures.answers import (
-    draw_outcomes,
-    fig_answers,
-    fig_answers_by_label,
-    fig_outcomes,
-)
-from affectlab.report.figures.attributes import Panel, fig_attributes, fig_coverage
-from affectlab.report.figures.classification import (
-    draw_confusion,
-    draw_reliability,
-    fig_confusion,
-    fig_reliability_diagram,
-)
-from affectlab.report.figures.expressions import (
-    CurvePanel,
-    HistogramPanel,
-    fig_expression_elbow,
-    fig_expression_heatmap,
-    fig_expression_histograms,
-    fig_expression_priority,
-    fig_transition_curves,
-    fig_transition_ranges,
-)
-from affectlab.report.figures.groups import (
-    draw_fairness,
-    draw_groups_compared,
-    draw_kinds_by_label,
-    fig_fairness,
-    fig_groups_compared,
-    fig_kinds_by_label,
-)
-from affectlab.report.figures.intervals import (
-    draw_intervals,
-    fig_alpha,
-    fig_intervals,
-    fig_measures,
-)
-from affectlab.report.figures.jnd import (
-    JndStrip,
-    StaircasePanel,
-    fig_jnd_strip,
-    fig_jnd_times,
-    fig_latency,
-    fig_staircase,
-)
-from affectlab.report.figures.labels import (
-    fig_confusion_clusters,
-    fig_frequencies,
-    fig_label_clusters,
-    fig_label_map,
-    fig_words,
-    group_colours,
-)
-from affectlab.report.figures.preference import (
-    draw_item_votes,
-    draw_shares,
-    fig_item_votes,
-    fig_preferences,
-)
-from affectlab.report.figures.reactions import (
-    ReactionExample,
-    fig_emotion_words,
-    fig_pair_emotions,
-    fig_reaction_examples,
-)
-from affectlab.report.figures.scatter import Scatter, draw_scatter, fig_scatter_fit
-from affectlab.report.figures.trained_models import (
-    fig_contributions,
-    fig_layers,
-    fig_semi_quality,
-    fig_semi_threshold,
-    fig_semi_utilisation,
-    fig_transfer,
-)
+They are registered in :mod:`affectlab.core.render.figure`; results name them by their kind, and
+:func:`affectlab.report.draw_figure` draws one of plain columns.
+"""
 
-__all__ = [
-    "CurvePanel",
-    "HistogramPanel",
-    "JndStrip",
-    "Panel",
-    "ReactionExample",
-    "Scatter",
-    "StaircasePanel",
-    "draw_agreement_bars",
-    "draw_by_kind",
-    "draw_confusion",
-    "draw_consensus_flow",
-    "draw_discrepancies",
-    "draw_equivalence",
-    "draw_fairness",
-    "draw_groups_compared",
-    "draw_intervals",
-    "draw_item_votes",
-    "draw_kinds_by_label",
-    "draw_outcomes",
-    "draw_pair_heatmap",
-    "draw_people_range",
-    "draw_plan",
-    "draw_reliability",
-    "draw_scatter",
-    "draw_shares",
-    "fig_agreement_bars",
-    "fig_alpha",
-    "fig_answers",
-    "fig_answers_by_label",
-    "fig_attributes",
-    "fig_by_kind",
-    "fig_confusion",
-    "fig_confusion_clusters",
-    "fig_contributions",
-    "fig_coverage",
-    "fig_discrepancy",
-    "fig_emotion_words",
-    "fig_equivalence",
-    "fig_expression_elbow",
-    "fig_expression_heatmap",
-    "fig_expression_histograms",
-    "fig_expression_priority",
-    "fig_fairness",
-    "fig_frequencies",
-    "fig_groups_compared",
-    "fig_intervals",
-    "fig_item_votes",
-    "fig_jnd_strip",
-    "fig_jnd_times",
-    "fig_kinds_by_label",
-    "fig_label_clusters",
-    "fig_label_map",
-    "fig_latency",
-    "fig_layers",
-    "fig_measures",
-    "fig_outcomes",
-    "fig_pair_emotions",
-    "fig_pair_heatmap",
-    "fig_people_range",
-    "fig_preferences",
-    "fig_reaction_examples",
-    "fig_reliability_diagram",
-    "fig_scatter_fit",
-    "fig_semi_quality",
-    "fig_semi_threshold",
-    "fig_semi_utilisation",
-    "fig_staircase",
-    "fig_transfer",
-    "fig_transition_curves",
-    "fig_transition_ranges",
-    "fig_words",
-    "group_colours",
-]
+from __future__ import annotations
+
+from pathlib import Path
+
+from affectlab.core.render.figure import figure_of, figures_of, save_figure
+from affectlab.core.result import Result
+
+__all__ = ["save_figures"]
+
+
+def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
+    """Write the figures of a result, each as PNG and SVG, to a folder.
+
+    Parameters
+    ----------
+    result
+        What was found; without figures of its own, its numbers are drawn table by table.
+    path
+        Folder, made when it does not exist.
+
+    Returns
+    -------
+    The files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from affectlab.reliability import mean_opinion_scores
+    >>> files = save_figures(mean_opinion_scores([[1, 2, 3], [1, 2, 4]]), tempfile.mkdtemp())
+    >>> [file.name for file in files]
+    ['estimates.png', 'estimates.svg']
+    """
+    files: list[Path] = []
+    for one in result.figures or figures_of(result.tables):
+        drawn = figure_of(one, result.table(one.of))
+        description = one.description or " ".join(result.sentences) or one.title
+        files += save_figure(drawn, path, one.name, title=one.title, description=description)
+    return tuple(files)

@@ -2,143 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure, Floats
-from affectlab.core.words import count, percent, shown
-from affectlab.report.drawing import (
+from affectlab.core.render.drawing import (
     RAMP,
-    canvas,
+    beside,
     colour,
+    columns_of,
+    figure_with,
+    fit,
     grid_along,
+    group_colours,
     key_below,
     names_on_y,
+    percent_along,
+    stacked,
     swatch,
-    themed,
 )
-from affectlab.report.figures.labels import group_colours
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes
+from affectlab.core.words import count, percent, shown
 
-__all__ = [
-    "draw_outcomes",
-    "fig_answers",
-    "fig_answers_by_label",
-    "fig_outcomes",
-]
+__all__ = ["draw_answers", "draw_levels_by_label", "draw_outcomes"]
 
 _ROLE = {"people": "people", "models": "model"}
 
 
-@themed
-def fig_answers(
-    bins: Sequence[str],
-    shares: Mapping[str, ArrayLike],
-    *,
-    value_name: str = "answer",
-    share_name: str = "share of answers",
-) -> Figure:
+def draw_answers(
+    ax: Axes, table: Table, *, value_name: str = "answer", share_name: str = "share of answers"
+) -> None:
     """Draw the share of answers on each point of the scale, people beside models.
 
     Parameters
     ----------
-    bins
-        Names of the points of the scale, or of the bins, shape (n,).
-    shares
-        Group (``people``, ``models``, or others) to its shares in [0, 1], shape (n,).
+    ax
+        Axes to draw on.
+    table
+        Holds ``group`` (``people``, ``models``, or others), ``answer`` and ``share``, a row for
+        each group and point of the scale; all groups have the same points.
     value_name, share_name
         What the axes show.
 
     Examples
     --------
-    >>> figure = fig_answers(["no", "yes"], {"people": [0.25, 0.75]})
-    >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"group": ["people"] * 2, "answer": ["no", "yes"], "share": [0.25, 0.75]}
+    >>> [float(bar.get_height()) for bar in draw_figure("answers", data).axes[0].patches]
     [0.25, 0.75]
     """
-    from matplotlib.ticker import PercentFormatter
-
-    figure = canvas(2.5)
-    axes = figure.add_subplot()
-    at = np.arange(len(bins))
-    width = 0.78 / max(len(shares), 1)
+    shares = {
+        str(group): part["share"].to_numpy()
+        for (group,), part in table.frame.group_by("group", maintain_order=True)
+    }
+    points = table.frame["answer"].unique(maintain_order=True).to_list()
+    at, width = np.arange(len(points)), 0.78 / max(len(shares), 1)
     others = set(shares) - set(_ROLE)
-    tints = group_colours(list(shares)) if others else {g: colour(_ROLE[g]) for g in shares}
+    tints = group_colours(shares) if others else {name: colour(_ROLE[name]) for name in shares}
+    fit(ax, 2.5)
     for k, (group, share) in enumerate(shares.items()):
         place = at + (k - (len(shares) - 1) / 2) * width
-        axes.bar(place, np.asarray(share), width * 0.94, color=tints[group])
-    turned = max(len(name) for name in bins) > 90 / max(len(bins), 1)
-    axes.set_xticks(
+        ax.bar(place, share, width * 0.94, color=tints[group])
+    turned = max(map(len, points)) > 90 / len(points)
+    ax.set_xticks(
         at,
-        [shown(name, 24) for name in bins],
+        [shown(name, 24) for name in points],
         rotation=45 if turned else 0,
         ha="right" if turned else "center",
     )
-    axes.set_xlim(-0.6, len(bins) - 0.4)
-    grid_along(axes, "y")
-    axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_xlabel(value_name)
-    axes.set_ylabel(share_name)
+    ax.set_xlim(-0.6, len(points) - 0.4)
+    grid_along(ax, "y")
+    ax.tick_params(axis="x", length=0)
+    percent_along(ax, "y")
+    ax.set_xlabel(value_name)
+    ax.set_ylabel(share_name)
     if len(shares) > 1:
-        key_below(figure, [(name, swatch(tints[name])) for name in shares])
-    return figure
+        key_below(figure_with(ax), [(name, swatch(tints[name])) for name in shares])
 
 
-@themed
-def fig_answers_by_label(names: Sequence[str], levels: Sequence[str], shares: ArrayLike) -> Figure:
+def draw_levels_by_label(ax: Axes, table: Table, *, share_name: str = "share of answers") -> None:
     """Draw a bar per label, divided into the shares of the levels of the scale.
 
     Parameters
     ----------
-    names
-        Labels, shape (n,).
-    levels
-        Names of the levels from low to high, shape (m,).
-    shares
-        Shape (n, m), rows that sum to 1.
+    ax
+        Axes to draw on.
+    table
+        Holds ``label``, ``answer`` (levels from low to high) and ``share``, a row for each label
+        and level; the shares of a label sum to 1.
+    share_name
+        What the axis shows.
 
     Examples
     --------
-    >>> figure = fig_answers_by_label(["joy"], ["0", "1"], [[0.25, 0.75]])
-    >>> len(figure.axes[0].patches)
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["joy"] * 2, "answer": ["0", "1"], "share": [0.25, 0.75]}
+    >>> len(draw_figure("levels_by_label", data).axes[0].patches)
     2
     """
-    from matplotlib.ticker import PercentFormatter
-
-    share = np.asarray(shares, dtype=np.float64)
-    order = np.argsort(-(share @ np.arange(share.shape[1])), kind="stable")
-    figure = canvas(1.05 + 0.2 * len(names))
-    axes = figure.add_subplot()
-    left = np.zeros(len(names))
-    steps = np.rint(np.linspace(0, len(RAMP) - 1, len(levels))).astype(int)
-    for k, step in enumerate(steps):
-        axes.barh(
-            range(len(names)),
-            share[order, k],
-            left=left,
-            height=0.76,
-            color=RAMP[step],
-            edgecolor=colour("paper"),
-            linewidth=0.4,
-        )
-        left += share[order, k]
-    names_on_y(axes, [names[k] for k in order])
-    grid_along(axes, "x")
-    axes.set_xlim(0, 1)
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_xlabel("share of answers")
-    key_below(
-        figure,
-        [(name, swatch(RAMP[step])) for name, step in zip(levels, steps, strict=True)],
-        columns=min(len(levels), 11),
+    names, levels = (
+        table.frame[name].unique(maintain_order=True).to_list() for name in ("label", "answer")
     )
-    return figure
-
-
-# What became of the questions to each model.
+    share = table.frame["share"].to_numpy().reshape(len(names), len(levels))
+    order = np.argsort(-(share @ np.arange(len(levels))), kind="stable")
+    tints = [RAMP[step] for step in np.rint(np.linspace(0, len(RAMP) - 1, len(levels))).astype(int)]
+    fit(ax, 1.05 + 0.2 * len(names))
+    stacked(ax, share[order], tints)
+    names_on_y(ax, [names[k] for k in order])
+    grid_along(ax, "x")
+    ax.set_xlim(0, 1)
+    percent_along(ax, "x")
+    ax.set_xlabel(share_name)
+    key = [(name, swatch(tint)) for name, tint in zip(levels, tints, strict=True)]
+    key_below(figure_with(ax), key, columns=min(len(levels), 11))
 
 
 _ROLES = {
@@ -153,76 +128,6 @@ _ROLES = {
     "transport": "neutral",
 }
 """From what can be used to what never arrived: the order of the parts of a bar."""
-
-
-@themed
-def fig_outcomes(
-    names: Sequence[str],
-    counts: Mapping[str, ArrayLike],
-    *,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw a bar per model and prompt, divided into the shares of the outcomes.
-
-    Parameters
-    ----------
-    names
-        Models, or models and prompts, shape (n,).
-    counts
-        Outcome to its number of answers, shape (n,); outcomes are those of a table of ratings.
-    low, high
-        Interval of the share that can be used, shape (n,); drawn as a bracket where given.
-    ax
-        Axes to draw on; those of a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_outcomes(["gazer"], {"ok": [90], "refused": [10]})
-    >>> [round(float(bar.get_width()), 2) for bar in figure.axes[0].patches]
-    [0.9, 0.1]
-    """
-    from matplotlib.ticker import PercentFormatter
-
-    drawn = [name for name in _ROLES if name in counts and np.any(np.asarray(counts[name]) > 0)]
-    table = np.array([np.asarray(counts[name], dtype=np.float64) for name in drawn])
-    table = table.reshape(len(drawn), len(names))
-    total = table.sum(axis=0)
-    share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
-    if ax is None:
-        ax = canvas(0.95 + 0.25 * len(names) + 0.2 * (len(drawn) > 5)).add_subplot()
-    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
-    left = np.zeros(len(names))
-    for k, name in enumerate(drawn):
-        axes.barh(
-            range(len(names)),
-            share[k],
-            left=left,
-            height=0.74,
-            color=colour(_ROLES[name]),
-            edgecolor=colour("paper"),
-            linewidth=0.5,
-        )
-        left += share[k]
-    if low is not None and high is not None:
-        ends = np.array([low, high], dtype=np.float64)
-        for row in np.flatnonzero(~np.isnan(ends).any(axis=0)):
-            axes.plot(ends[:, row], [row, row], color=colour("ink"), linewidth=1.1, marker="|")
-    names_on_y(axes, names)
-    grid_along(axes, "x")
-    axes.set_xlim(0, 1)
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_xlabel("share of answers")
-    _write_totals(axes, names, share[drawn.index("ok")] if "ok" in drawn else 0 * total, total)
-    key_below(
-        figure,
-        [(shown(name.replace("_", " ")), swatch(colour(_ROLES[name]))) for name in drawn],
-        columns=min(len(drawn), 5),
-    )
-    return figure
-
-
 _MOST = 40
 """Bars that fit below each other."""
 
@@ -236,26 +141,36 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
         Axes to draw on.
     table
         Holds a column of counts for each outcome, and ``value``, ``low`` and ``high`` of the share
-        that can be used.
+        that can be used; its keys name the rows.
+
+    Examples
+    --------
+    >>> from affectlab.evaluation import outcome_table, Response
+    >>> answers = [Response(text="3", parsed={"joy": 3})] * 9 + [Response(text="")]
+    >>> drawn = outcome_table(answers).plot()
+    >>> [round(float(bar.get_width()), 2) for bar in drawn.patches]
+    [0.9, 0.1]
     """
     frame = table.frame
     if frame.height > _MOST:
         frame = frame.sort("value", descending=True, maintain_order=True).head(_MOST)
     names = [" · ".join(shown(part, 40) for part in row) for row in frame.select(table.keys).rows()]
-    counts = {name: frame[name].to_numpy() for name in _ROLES}
-    fig_outcomes(names, counts, low=frame["low"], high=frame["high"], ax=ax)
-
-
-def _write_totals(axes: Axes, names: Sequence[str], usable: Floats, total: Floats) -> None:
-    """Write, right of each bar, the usable share and the number of answers."""
-    for row in range(len(names)):
-        text = f"{percent(float(usable[row]), 1)} of {count(total[row])}" if total[row] else "none"
-        axes.annotate(
-            text,
-            (1, row),
-            xycoords=("axes fraction", "data"),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour("soft"),
-        )
+    found = [name for name in _ROLES if name in frame.columns and frame[name].sum() > 0]
+    counts = np.array(columns_of(frame, *found)).reshape(len(found), frame.height).T
+    total = counts.sum(axis=1)
+    share = np.divide(counts, total[:, None], out=np.zeros_like(counts), where=total[:, None] > 0)
+    fit(ax, 0.95 + 0.25 * frame.height + 0.2 * (len(found) > 5))
+    stacked(ax, share, [colour(_ROLES[name]) for name in found])
+    for row, ends in enumerate(zip(*columns_of(frame, "low", "high"), strict=True)):
+        if not np.isnan(ends).any():
+            ax.plot(ends, [row, row], color=colour("ink"), linewidth=1.1, marker="|")
+    names_on_y(ax, names)
+    grid_along(ax, "x")
+    ax.set_xlim(0, 1)
+    percent_along(ax, "x")
+    ax.set_xlabel("share of answers")
+    usable = share[:, found.index("ok")] if "ok" in found else 0 * total
+    for row, n in enumerate(total):
+        beside(ax, row, f"{percent(float(usable[row]), 1)} of {count(n)}" if n else "none")
+    key = [(name.replace("_", " "), swatch(colour(_ROLES[name]))) for name in found]
+    key_below(figure_with(ax), key, columns=min(len(found), 5))

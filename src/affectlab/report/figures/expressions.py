@@ -3,92 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
 from textwrap import fill
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Axes, Colormap, Figure, Floats, Line2D, Normalize
-from affectlab.core.words import number, shown
-from affectlab.report.drawing import (
+from affectlab.core.render.drawing import (
+    CYCLE,
     RAMP,
     WIDTH,
-    canvas,
     colour,
+    columns_of,
+    dots,
+    falling,
+    figure_with,
+    fit,
     grid_along,
-    ink_on,
     key_below,
     names_on_y,
+    panels_of,
     say,
     swatch,
-    themed,
 )
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Floats, Line2D, pl
+from affectlab.core.words import number, shown
+from affectlab.report.figures.labels import frame_runs, leaves, square, tree_and_cells
 
 __all__ = [
-    "CurvePanel",
-    "HistogramPanel",
-    "cluster_colours",
-    "fig_expression_elbow",
-    "fig_expression_heatmap",
-    "fig_expression_histograms",
-    "fig_expression_priority",
-    "fig_transition_curves",
-    "fig_transition_ranges",
+    "draw_expression_elbow",
+    "draw_expression_heatmap",
+    "draw_expression_priority",
+    "draw_histograms",
+    "draw_ranges",
+    "draw_transition_curves",
 ]
 
-_ANNOTATED = 12
-_HEATMAP_NAME_LIMIT = 44
-_SPARE = 0.15
-_TREE = 0.75
-"""Height of the tree in inches."""
-_CLUSTER_HUES = ("people", "model", "positive", "mixed", "ambiguous", "negative", "ink")
+_NAME_LIMIT = 40
 
 
-def cluster_colours(clusters: Sequence[int | None]) -> dict[int | None, str]:
+def _cluster_colours(clusters: Sequence[int | None]) -> dict[int | None, str]:
     """Give each cluster a colour, in turn; grey for expressions of no cluster."""
-    known = sorted({number for number in clusters if number is not None})
-    tints: dict[int | None, str] = {
-        number: colour(_CLUSTER_HUES[k % len(_CLUSTER_HUES)]) for k, number in enumerate(known)
-    }
+    hues = [*(role for role in CYCLE if role != "neutral"), "ink"]
+    known = sorted({one for one in clusters if one is not None})
+    tints: dict[int | None, str] = {one: colour(hues[k % len(hues)]) for k, one in enumerate(known)}
     return tints | {None: colour("neutral")}
 
 
-@themed
-def fig_expression_heatmap(
-    matrix: ArrayLike,
-    names: Sequence[str],
-    linkage: ArrayLike | None = None,
+def draw_expression_heatmap(
+    ax: Axes,
+    table: Table,
     *,
-    cluster: Sequence[int | None] | None = None,
+    names: Sequence[str],
+    linkage: Sequence[Sequence[float]] | None = None,
+    cluster: Mapping[str, int] | None = None,
     value_name: str = "mean difference",
-) -> Figure:
+) -> None:
     """Draw differences of expressions, ordered by their tree, clusters framed and in colour.
 
     Rows carry a number and the name, columns the number alone. Cells that were not compared are
-    crossed out.
+    crossed out, and the diagonal is blank.
 
     Parameters
     ----------
-    matrix
-        Mean differences, shape (n, n), ``nan`` where there is none; the diagonal is blank.
+    ax
+        Axes of a grid, in whose place the parts stand.
+    table
+        Holds ``expression_a``, ``expression_b`` and ``value``, the mean difference of each pair.
     names
-        Shape (n,).
+        The expressions.
     linkage
         The tree of the first m expressions as SciPy writes it, shape (m - 1, 4); the others stand
         last. None: no tree, expressions as they are given.
     cluster
-        Cluster of each expression, None for those in none.
+        Cluster of expressions; those in none are left out.
     value_name
         What the colours show.
-
-    Raises
-    ------
-    InputError
-        When the matrix is not square, or does not fit the names.
 
     References
     ----------
@@ -96,199 +88,79 @@ def fig_expression_heatmap(
 
     Examples
     --------
-    >>> figure = fig_expression_heatmap([[0, 20, 70], [20, 0, 60], [70, 60, 0]],
-    ...                                 ["joy", "awe", "fear"], [[0, 1, 20, 2], [2, 3, 65, 3]])
-    >>> [text.get_text() for text in figure.axes[1].get_yticklabels()]
-    ['1  fear', '2  joy', '3  awe']
+    >>> from affectlab.report import draw_figure
+    >>> data = {"expression_a": ["joy"] * 2, "expression_b": ["awe", "fear"], "value": [20, 70]}
+    >>> page = draw_figure("expression_heatmap", data, names=["joy", "awe", "fear"])
+    >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
+    ['1  joy', '2  awe', '3  fear']
     """
-    value = np.array(matrix, dtype=np.float64)
-    n = len(names)
-    if value.shape != (n, n):
-        raise InputError(f"matrix of shape {value.shape}; expected ({n}, {n}) for {n} names")
-    np.fill_diagonal(value, np.nan)
-    order = _order(linkage, n)
-    value = value[np.ix_(order, order)]
-    clusters = [None] * n if cluster is None else [cluster[k] for k in order]
-    size = 8.0 if n <= 20 else 6.6 if n <= 40 else 5.4
-    rows = [f"{row + 1}  {shown(names[k], _HEATMAP_NAME_LIMIT)}" for row, k in enumerate(order)]
-    text = max(map(len, rows), default=1) * size * 0.62 / 72
-    cell = min(0.36, max((WIDTH - text - 0.9) / max(n, 4), 0.085))
-    side = cell * max(n, 4)
-    tree = _TREE if linkage is not None and n > 1 else 0.0
-    figure = canvas(side + tree + 0.85, max(side + text + 0.9, 4.2))
-    heights = [part for part in (tree, side) if part]
-    grid = figure.add_gridspec(
-        len(heights), 2, height_ratios=heights, width_ratios=[side, 0.13], hspace=0.0, wspace=0.02
-    )
-    # Small letters are wider, beside their size, in fine files than where the layout measures them.
-    spare = _SPARE * text / figure.get_figwidth()
-    figure.get_layout_engine().set(  # type: ignore[union-attr]
-        hspace=0.0,  # type: ignore[call-arg]
-        wspace=0.02,
-        h_pad=0.015,
-        rect=(spare, 0, 1 - spare, 1),
-    )
-    if tree:
-        _tree(figure.add_subplot(grid[0, 0], label="tree"), linkage, n)
-    axes = figure.add_subplot(grid[-1, 0], label="heat")
-    tones, norm = _tones(value)
-    mesh = axes.pcolormesh(
-        np.ma.masked_invalid(value),
-        cmap=tones,
-        norm=norm,
-        edgecolors=colour("paper"),
-        linewidth=0.8 if n <= 20 else 0.25,
-    )
-    lacking = np.isnan(value) & ~np.eye(n, dtype=bool)
-    _crossed(axes, lacking, n)
-    if n <= _ANNOTATED:
-        _numbers(axes, value, tones, norm)
-    _names(axes, rows, size, clusters)
-    _frames(axes, clusters)
-    bar = figure.colorbar(mesh, cax=figure.add_subplot(grid[-1, 1], label="bar"))
-    bar.set_label(value_name)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=7.5)
-    tints = cluster_colours(clusters)
-    key = [(f"cluster {one}", swatch(tint)) for one, tint in tints.items() if one is not None]
-    if lacking.any():
-        key.append(("not compared", swatch(colour("soft"), "x", size=5)))
-    key_below(figure, key, columns=min(len(key), 8))
-    return figure
-
-
-def _order(linkage: ArrayLike | None, n: int) -> list[int]:
-    from scipy.cluster.hierarchy import leaves_list
-
-    if linkage is None or n < 2:
-        return list(range(n))
-    leaves: list[int] = leaves_list(np.asarray(linkage, dtype=np.float64)).tolist()
-    return leaves + [k for k in range(n) if k >= len(leaves)]
-
-
-def _tones(value: Floats) -> tuple[Colormap, Normalize]:
-    """Pale for alike, dark for different."""
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
+    n, order = len(names), leaves(linkage, len(names))
+    value = square(table, "expression_a", "expression_b", names)[np.ix_(order, order)]
+    np.fill_diagonal(value, np.nan)
+    clusters = [(cluster or {}).get(names[k]) for k in order]
     known = value[np.isfinite(value)]
     low = float(np.floor(known.min() / 10) * 10) if known.size else 0.0
     high = float(np.ceil(known.max() / 10) * 10) if known.size else 1.0
+    # Pale for alike, dark for different.
     tones = LinearSegmentedColormap.from_list("difference", ["#fbf6e6", *RAMP])
-    return tones, Normalize(low, high if high > low else low + 1)
-
-
-def _tree(axes: Axes, linkage: ArrayLike | None, n: int) -> None:
-    """Draw the joinings; leaf k stands over the middle of cell k."""
-    from scipy.cluster.hierarchy import dendrogram
-
-    found = dendrogram(np.asarray(linkage, dtype=np.float64), no_plot=True)
-    for x, height in zip(found["icoord"], found["dcoord"], strict=True):
-        # SciPy puts leaves at 5, 15, 25, …
-        axes.plot(np.array(x) / 10, height, color=colour("soft"), linewidth=0.8)
-    axes.set_xlim(0, n)
-    axes.set_ylim(0, max(map(max, found["dcoord"])) * 1.04 or 1.0)
-    axes.axis("off")
-
-
-def _crossed(axes: Axes, lacking: np.ndarray, n: int) -> None:
+    every = 1 if n <= 40 else 2
+    heat = tree_and_cells(
+        ax,
+        value,
+        [f"{row + 1}  {shown(names[k], 44)}" for row, k in enumerate(order)],
+        (tones, Normalize(low, high if high > low else low + 1)),
+        value_name,
+        linkage=linkage,
+        columns=[str(k + 1) if k % every == 0 else "" for k in range(n)],
+        write=partial(number, digits=0),
+    )
+    lacking = np.isnan(value) & ~np.eye(n, dtype=bool)
     rows, columns = np.nonzero(lacking)
     size = 18.0 if n <= 12 else 8.0 if n <= 30 else 3.0
-    axes.scatter(
-        columns + 0.5, rows + 0.5, marker="x", s=size, color=colour("soft"), linewidths=0.6
-    )
-
-
-def _numbers(axes: Axes, value: Floats, tones: Colormap, norm: Normalize) -> None:
-    from matplotlib.colors import to_hex
-
-    for row, column in np.argwhere(np.isfinite(value)):
-        axes.text(
-            column + 0.5,
-            row + 0.5,
-            number(value[row, column], 0),
-            ha="center",
-            va="center",
-            fontsize=7.5,
-            color=ink_on(to_hex(tones(norm(value[row, column])))),
-        )
-
-
-def _names(axes: Axes, rows: list[str], size: float, clusters: Sequence[int | None]) -> None:
-    n = len(rows)
-    at = np.arange(n) + 0.5
-    every = 1 if n <= 40 else 2
-    axes.set_yticks(at, rows, fontsize=size)
-    axes.set_xticks(at[::every], [str(k + 1) for k in range(0, n, every)], fontsize=size)
-    axes.set_ylim(n, 0)
-    axes.set_xlim(0, n)
-    axes.tick_params(length=0, pad=2.5)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    if any(one is not None for one in clusters):
-        tints = cluster_colours(clusters)
-        for text, one in zip(axes.get_yticklabels(), clusters, strict=True):
+    cross: dict[str, Any] = {"marker": "x", "color": colour("soft"), "linewidths": 0.6}
+    heat.scatter(columns + 0.5, rows + 0.5, s=size, **cross)
+    tints = _cluster_colours(clusters)
+    if cluster:
+        for text, one in zip(heat.get_yticklabels(), clusters, strict=True):
             text.set_color(tints[one])
-
-
-def _frames(axes: Axes, clusters: Sequence[int | None]) -> None:
-    """Frame runs of neighbours of one cluster, in its colour."""
-    from matplotlib.patches import Rectangle
-
-    n = len(clusters)
-    tints = cluster_colours(clusters)
-    edges = [0, *(k for k in range(1, n) if clusters[k] != clusters[k - 1]), n]
-    for start, end in pairwise(edges):
-        if clusters[start] is None:
-            continue
-        axes.add_patch(
-            Rectangle(
-                (start, start),
-                end - start,
-                end - start,
-                fill=False,
-                edgecolor=tints[clusters[start]],
-                linewidth=1.6,
-                clip_on=False,
-            )
-        )
-
-
-# Histograms of scores side by side, with one axis for all.
+    frame_runs(heat, clusters, tints, least=1, width=1.6)
+    key = [(f"cluster {one}", swatch(tint)) for one, tint in tints.items() if one is not None]
+    if lacking.any():
+        key.append(("not compared", swatch(colour("soft"), "x", size=5)))
+    key_below(figure_with(ax), key, columns=min(len(key), 8))
 
 
 _HISTOGRAMS_ACROSS = 4
 _FEW = 0.05
 """Height of an axis below which its marks need a decimal."""
-_ROLES = {"intra": "people", "inter": "negative", "all": "mixed"}
+_ROLES = {"intra": "people", "inter": "negative"}
 
 
-@dataclass(frozen=True)
-class HistogramPanel:
-    """Bins of one group."""
-
-    title: str
-    low: ArrayLike
-    """Lower ends of the bins, shape (m,)."""
-    high: ArrayLike
-    """Upper ends."""
-    share: ArrayLike
-    """Share of the group in each bin; ``nan`` everywhere for an empty group."""
-    note: str = ""
-    """A few words below the title, such as the mean."""
-    role: str = "all"
-    """``intra``, ``inter`` or ``all``, for the colour."""
-
-
-@themed
-def fig_expression_histograms(
-    panels: Sequence[HistogramPanel], *, value_name: str = "score", count_name: str = "pairs"
-) -> Figure:
+def draw_histograms(
+    ax: Axes,
+    table: Table,
+    *,
+    histogram: str,
+    notes: Mapping[str, str],
+    value_name: str = "score",
+    count_name: str = "pairs",
+) -> None:
     """Draw histograms in shares of their groups, up to four side by side.
 
     Parameters
     ----------
-    panels
-        What is drawn.
+    ax
+        Axes of a grid, in whose place the panels stand.
+    table
+        Holds ``histogram``, ``group``, and ``low``, ``high`` and ``share`` of each bin; the share
+        is ``nan`` everywhere for an empty group. The groups ``intra`` and ``inter`` have colours
+        of their own.
+    histogram
+        The one that is drawn.
+    notes
+        A few words below the title of each group, such as the mean.
     value_name
         What the horizontal axis shows.
     count_name
@@ -297,7 +169,7 @@ def fig_expression_histograms(
     Raises
     ------
     InputError
-        When there are no panels.
+        When there is no such histogram.
 
     References
     ----------
@@ -305,100 +177,77 @@ def fig_expression_histograms(
 
     Examples
     --------
-    >>> panel = HistogramPanel("intra", [0, 50], [50, 100], [0.4, 0.6])
-    >>> figure = fig_expression_histograms([panel])
-    >>> figure.axes[0].get_title(loc="left")
+    >>> from affectlab.report import draw_figure
+    >>> data = {"histogram": ["all"] * 2, "group": ["intra"] * 2, "low": [0, 50],
+    ...         "high": [50, 100], "share": [0.4, 0.6]}
+    >>> page = draw_figure("histograms", data, histogram="all", notes={"intra": "mean 55"})
+    >>> page.axes[0].get_title(loc="left")
     'intra'
     """
-    if not panels:
-        raise InputError("there are no panels; expected at least one")
     from matplotlib.ticker import PercentFormatter
 
-    across = _across(len(panels))
-    down = -(-len(panels) // across)
-    figure = canvas(0.4 + 1.75 * down, WIDTH if across > 1 else 4.4)
-    figure.get_layout_engine().set(wspace=0.04, hspace=0.03)  # type: ignore[union-attr, call-arg]
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    for axes, panel in zip(grid.ravel(), panels, strict=False):
-        _draw_histogram(axes, panel)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_visible(False)
-    for place, axes in enumerate(grid.ravel()[: len(panels)]):
-        if place + across >= len(panels):
-            axes.tick_params(labelbottom=True)
-    few = grid[0, 0].get_ylim()[1] < _FEW
-    grid[0, 0].yaxis.set_major_formatter(PercentFormatter(1, 1 if few else 0, "\u00a0%"))
+    groups = table.frame.filter(histogram=histogram).partition_by(
+        "group", as_dict=True, maintain_order=True
+    )
+    if not groups:
+        raise InputError(f"there is no histogram {histogram!r} to draw; expected one at least")
+    n = len(groups)
+    # Panels fill rows where that is possible.
+    full = (k for k in (4, 3) if n % k == 0)
+    across = n if n <= _HISTOGRAMS_ACROSS else next(full, _HISTOGRAMS_ACROSS)
+    height = 0.4 + 1.75 * -(-n // across)
+    fit(ax, height, WIDTH if across > 1 else 4.4, wspace=0.04, hspace=0.03)
+    panels = panels_of(ax, n, across, sharex=True, sharey=True)
+    for axes, ((name,), bins) in zip(panels, groups.items(), strict=True):
+        _draw_histogram(axes, str(name), bins, notes.get(str(name), ""))
+    few = panels[0].get_ylim()[1] < _FEW
+    panels[0].yaxis.set_major_formatter(PercentFormatter(1, 1 if few else 0, "\u00a0%"))
+    figure = figure_with(ax)
     figure.supxlabel(value_name, fontsize=8.5, color=colour("soft"))
     figure.supylabel(f"share of {count_name}", fontsize=8.5, color=colour("soft"))
-    return figure
 
 
-def _across(n: int) -> int:
-    """Put panels into full rows where that is possible."""
-    if n <= _HISTOGRAMS_ACROSS:
-        return n
-    return next((k for k in (4, 3) if n % k == 0), _HISTOGRAMS_ACROSS)
-
-
-def _draw_histogram(axes: Axes, panel: HistogramPanel) -> None:
-    low, high, share = (
-        np.asarray(part, dtype=np.float64) for part in (panel.low, panel.high, panel.share)
-    )
+def _draw_histogram(axes: Axes, name: str, bins: pl.DataFrame, note: str) -> None:
+    low, high, share = columns_of(bins, "low", "high", "share")
     if np.isnan(share).all():
         axes.text(0.5, 0.5, "no pairs", transform=axes.transAxes, ha="center", color=colour("soft"))
     else:
-        axes.bar(
-            low,
-            share,
-            width=high - low,
-            align="edge",
-            color=colour(_ROLES[panel.role]),
-            alpha=0.8,
-            edgecolor=colour("paper"),
-            linewidth=0.4,
-        )
-    axes.grid(visible=True, axis="y")
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+        style: dict[str, Any] = {"edgecolor": colour("paper"), "linewidth": 0.4, "alpha": 0.8}
+        tint = colour(_ROLES.get(name, "mixed"))
+        axes.bar(low, share, width=high - low, align="edge", color=tint, **style)
+    grid_along(axes, "y")
     axes.tick_params(labelsize=7.5)
-    axes.set_title(shown(panel.title, 34), fontweight="bold", pad=14 if panel.note else 4)
-    if panel.note:
-        axes.annotate(
-            shown(panel.note, 44),
-            (0, 1),
-            xycoords="axes fraction",
-            xytext=(0, 4),
-            textcoords="offset points",
-            fontsize=7,
-            color=colour("soft"),
-        )
+    axes.set_title(shown(name, 34), fontweight="bold", pad=14 if note else 4)
+    axes.annotate(
+        shown(note, 44),
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        fontsize=7,
+        color=colour("soft"),
+    )
 
 
-# Which expressions need most care, and at how many clusters their tree bends.
-
-
-_PRIORITY_NAME_LIMIT = 40
-
-
-@themed
-def fig_expression_priority(
-    names: Sequence[str],
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
+def draw_expression_priority(
+    ax: Axes,
+    table: Table,
     *,
-    cluster: Sequence[int | None] | None = None,
+    has_clusters: bool = False,
     value_name: str = "mean difference from the other expressions",
     interval_name: str = "95 % interval",
-) -> Figure:
+) -> None:
     """Draw mean differences from all other expressions, the smallest at the top.
 
     Parameters
     ----------
-    names, value, low, high
-        Shape (n,); ends are ``nan`` where there is no interval.
-    cluster
-        Cluster of each expression, for the colour.
+    ax
+        Axes to draw on.
+    table
+        Holds ``expression``, ``value``, and ``relative`` (to the mean of all) with
+        ``relative_low`` and ``relative_high``, which are ``nan`` where there is no interval.
+    has_clusters
+        Whether a column ``cluster`` gives the colours.
     value_name
         What the axis shows.
     interval_name
@@ -410,49 +259,51 @@ def fig_expression_priority(
 
     Examples
     --------
-    >>> figure = fig_expression_priority(["joy", "clench"], [70, 40], [65, 36], [75, 44])
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"expression": ["joy", "clench"], "value": [70, 40], "relative": [15, -15],
+    ...         "relative_low": [10, -19], "relative_high": [20, -11]}
+    >>> page = draw_figure("expression_priority", data)
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
     ['clench', 'joy']
     """
-    point, lower, upper = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
-    order = np.argsort(np.where(np.isnan(point), np.inf, point), kind="stable")
-    clusters = [None] * len(names) if cluster is None else list(cluster)
-    tints = cluster_colours(clusters)
-    if cluster is None:
-        tints = {None: colour("people")}
-    own = [tints[clusters[k]] for k in order]
-    figure = canvas(1.2 + 0.19 * max(len(names), 3))
-    axes = figure.add_subplot()
-    rows = np.arange(len(names))
-    axes.hlines(rows, lower[order], upper[order], colors=own, linewidth=1.6, alpha=0.5)
-    axes.scatter(
-        point[order], rows, c=own, s=26, zorder=3, edgecolors=colour("paper"), linewidths=0.6
-    )
-    names_on_y(axes, [names[k] for k in order])
-    axes.set_yticks(rows, [shown(names[k], _PRIORITY_NAME_LIMIT) for k in order])
-    grid_along(axes, "x")
-    axes.set_xlabel(value_name)
-    axes.set_title("needs most care: easily taken for others", color=colour("soft"), pad=4)
-    known = [one for one in tints if one is not None]
-    key = [(f"cluster {one}", swatch(tints[one], "o", size=5)) for one in known]
-    if None in clusters and cluster is not None:
+    names = ("value", "relative", "relative_low", "relative_high")
+    columns = columns_of(table.frame, *names)
+    order = falling(-columns[0])
+    frame, (value, relative, low, high) = table.frame[order], (part[order] for part in columns)
+    clusters = frame["cluster"].to_list() if has_clusters else [None] * frame.height
+    tints = _cluster_colours(clusters) if has_clusters else {None: colour("people")}
+    centre = value - relative
+    fit(ax, 1.2 + 0.19 * max(frame.height, 3))
+    ends = centre + low, centre + high
+    dots(ax, np.arange(frame.height), value, *ends, [tints[one] for one in clusters])
+    names_on_y(ax, frame["expression"].to_list(), _NAME_LIMIT)
+    grid_along(ax, "x")
+    ax.set_xlabel(value_name)
+    ax.set_title("needs most care: easily taken for others", color=colour("soft"), pad=4)
+    key = [
+        (f"cluster {one}", swatch(tint, "o", size=5))
+        for one, tint in tints.items()
+        if one is not None
+    ]
+    if has_clusters and None in clusters:
         key.append(("in no cluster", swatch(tints[None], "o", size=5)))
-    if np.isfinite(lower).any():
+    if np.isfinite(low).any():
         key.append((interval_name, swatch(colour("soft"), "_", size=12)))
-    key_below(figure, key, columns=min(len(key), 5))
-    return figure
+    key_below(figure_with(ax), key, columns=min(len(key), 5))
 
 
-@themed
-def fig_expression_elbow(
-    n_clusters: ArrayLike, height: ArrayLike, chosen: int, *, value_name: str = "mean difference"
-) -> Figure:
+def draw_expression_elbow(
+    ax: Axes, table: Table, *, chosen: int, value_name: str = "mean difference"
+) -> None:
     """Draw the heights of a tree by number of clusters, and the number that was chosen.
 
     Parameters
     ----------
-    n_clusters, height
-        Mean difference at which so many clusters become one fewer, shape (m,).
+    ax
+        Axes to draw on.
+    table
+        Holds ``n_clusters`` and ``height``: the mean difference at which so many clusters become
+        one fewer.
     chosen
         Number of clusters that is marked.
     value_name
@@ -460,37 +311,32 @@ def fig_expression_elbow(
 
     Examples
     --------
-    >>> figure = fig_expression_elbow([2, 3, 4], [70, 65, 20], 3)
-    >>> figure.axes[0].texts[0].get_text()
+    >>> from affectlab.report import draw_figure
+    >>> data = {"n_clusters": [2, 3, 4], "height": [70, 65, 20]}
+    >>> draw_figure("expression_elbow", data, chosen=3).axes[0].texts[0].get_text()
     '3 clusters'
     """
     from matplotlib.ticker import MaxNLocator
 
-    count, at = np.asarray(n_clusters, dtype=np.float64), np.asarray(height, dtype=np.float64)
-    figure = canvas(2.6, 0.75 * WIDTH)
-    axes = figure.add_subplot()
-    axes.plot(
-        count, at, color=colour("people"), linewidth=1.3, marker="o", markersize=3.2, zorder=2
-    )
-    place = np.flatnonzero(count == chosen)
-    if place.size:
-        y = float(at[place[0]])
-        axes.scatter([chosen], [y], s=60, color=colour("model"), zorder=3)
-        axes.annotate(
+    count, at = columns_of(table.frame, "n_clusters", "height")
+    fit(ax, 2.6, 0.75 * WIDTH)
+    ax.plot(count, at, color=colour("people"), linewidth=1.3, marker="o", markersize=3.2)
+    for height in at[count == chosen]:
+        ax.scatter([chosen], [height], s=60, color=colour("model"), zorder=3)
+        ax.annotate(
             f"{chosen} clusters",
-            (chosen, y),
+            (chosen, height),
             xytext=(8, 6),
             textcoords="offset points",
             color=colour("model"),
             fontweight="bold",
         )
-    grid_along(axes, "y")
+    grid_along(ax, "y")
     # Room for the mark of the highest point, and for what is written beside it.
-    axes.set_ylim(0, 1.15 * float(np.nanmax(at, initial=0.0)) or 1.0)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("number of clusters, of which the nearest two are joined there")
-    axes.set_ylabel(value_name)
-    return figure
+    ax.set_ylim(0, 1.15 * float(np.nanmax(at, initial=0.0)) or 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("number of clusters, of which the nearest two are joined there")
+    ax.set_ylabel(value_name)
 
 
 # Differences from neutral along transitions, in small panels.
@@ -498,59 +344,57 @@ def fig_expression_elbow(
 
 _Dash: TypeAlias = Literal["solid", "dashed"]
 _Look: TypeAlias = tuple[str, _Dash]
+_Curve: TypeAlias = tuple[Floats, Floats]
 
 _CURVES_ACROSS = 4
-_CURVE_HUES = ("people", "model", "positive", "mixed", "ambiguous", "negative", "neutral", "ink")
+_HUES = (*CYCLE, "ink")
 """Roles whose colours tell curves apart; more curves than these are drawn thin."""
 _DASHES: tuple[_Dash, ...] = ("solid", "dashed")
-_NAMED = ("model", "positive")
+_NAMED = {"model": "first to lose half", "positive": "last to lose half"}
+"""Roles of the curves that are named where there are too many to tell them all apart."""
 _PANEL_LETTERS = 27
 """Letters that fit over a panel."""
 _GRID = 101
 """Places where a median is taken, when curves have no common ones."""
+_FIVE = {1: "peak", 2: "1 JND", 3: "mid", 4: "1 JND", 5: "neutral"}
 
 
-@dataclass(frozen=True)
-class CurvePanel:
-    """One panel: curves by name."""
-
-    title: str
-    curves: Mapping[str, tuple[ArrayLike, ArrayLike]]
-    """Places along the transition, ascending, and differences there, each of shape (m,)."""
-    named: Sequence[str] = field(default=())
-    """Curves that are drawn in colour and named within the panel, where there are too many to tell
-    them all apart."""
-
-
-@themed
-def fig_transition_curves(
-    panels: Sequence[CurvePanel],
+def draw_transition_curves(
+    ax: Axes,
+    table: Table,
     *,
+    by: str,
+    value: str,
     x_name: str = "place in the transition",
     y_name: str = "share of the difference of the peak",
-    ticks: Sequence[tuple[float, str]] = (),
-    named_as: Sequence[str] = (),
-) -> Figure:
+    names_frames: bool = False,
+) -> None:
     """Draw how the difference from neutral falls, four panels side by side.
 
-    Up to sixteen names over all panels get a look each and a key; of more, curves are thin, and the
-    median of each panel's curves is thick.
+    Up to sixteen names over all panels get a look each and a key; of more, curves are thin, the
+    median of each panel's curves is thick, and those that lose half first and last are named.
 
     Parameters
     ----------
-    panels
-        What is drawn; all have the same axes.
+    ax
+        Axes of a grid, in whose place the panels stand.
+    table
+        Holds ``actor``, ``expression``, ``x`` (the place along the transition), ``place`` (its
+        number), ``half`` (where half of the difference is lost; rows without are not drawn), and
+        values.
+    by
+        ``actor`` or ``expression``: what has a panel of its own.
+    value
+        Column of the values.
     x_name, y_name
         What the axes show.
-    ticks
-        Marks along the horizontal axis, and what to call them.
-    named_as
-        What the curves in colour are, for the key, where there are too many to tell apart.
+    names_frames
+        Whether the five frames of a transition are named on the axis.
 
     Raises
     ------
     InputError
-        When there are no panels, or the arrays of a curve do not fit together.
+        When there is no transition to draw.
 
     References
     ----------
@@ -558,59 +402,64 @@ def fig_transition_curves(
 
     Examples
     --------
-    >>> curves = {"ann": ([1, 3, 5], [1, 0.7, 0]), "bob": ([1, 3, 5], [1, 0.4, 0])}
-    >>> figure = fig_transition_curves([CurvePanel("joy", curves)])
-    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"actor": ["ann"] * 3 + ["bob"] * 3, "expression": ["joy"] * 6,
+    ...         "x": [1, 3, 5] * 2, "place": [1, 3, 5] * 2, "half": [3.0] * 6,
+    ...         "share": [1, 0.7, 0, 1, 0.4, 0]}
+    >>> page = draw_figure("transition_curves", data, by="expression", value="share")
+    >>> [text.get_text() for text in page.legends[0].get_texts()]
     ['ann', 'bob']
     """
-    if not panels:
-        raise InputError("there are no panels; expected at least one")
-    names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
-    looks = _looks(names)
-    lines = any(len(panel.title) > _PANEL_LETTERS for panel in panels)
-    across = min(_CURVES_ACROSS, len(panels))
-    down = -(-len(panels) // across)
-    width = WIDTH if across > 2 else 2.6 * across + 0.9
-    keyed = len(looks) if looks else 2 + len(named_as)
-    rows = -(-keyed // _CURVES_ACROSS)
-    figure = canvas(
-        0.55 + down * ((1.45 if lines else 1.35) if across > 2 else 2.0) + 0.2 * rows, width
-    )
-    figure.get_layout_engine().set(wspace=0.04, hspace=0.02)  # type: ignore[union-attr, call-arg]
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    for axes, panel in zip(grid.ravel(), panels, strict=False):
-        _draw_curves(axes, panel, looks)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_visible(False)
-    for place, axes in enumerate(grid.ravel()[: len(panels)]):
+    second = "expression" if by == "actor" else "actor"
+    frame = table.frame.filter(table.frame["half"].is_not_nan()).sort(by, second, "place")
+    charts = frame.partition_by(by, as_dict=True, maintain_order=True)
+    if not charts:
+        raise InputError("there is no transition to draw; expected at least one")
+    names = frame[second].unique(maintain_order=True).to_list()
+    looks: dict[str, _Look] = {}
+    if len(names) <= len(_HUES) * len(_DASHES):
+        looks = {
+            name: (colour(_HUES[k % len(_HUES)]), _DASHES[k // len(_HUES)])
+            for k, name in enumerate(names)
+        }
+    lines = any(len(name) > _PANEL_LETTERS for (name,) in charts)
+    across = min(_CURVES_ACROSS, len(charts))
+    keyed = len(looks) if looks else 2 + len(_NAMED)
+    each = (1.45 if lines else 1.35) if across > 2 else 2.0
+    height = 0.55 + -(-len(charts) // across) * each + 0.2 * -(-keyed // _CURVES_ACROSS)
+    fit(ax, height, WIDTH if across > 2 else 2.6 * across + 0.9, wspace=0.04, hspace=0.02)
+    panels = panels_of(ax, len(charts), across, sharex=True, sharey=True)
+    for place, (axes, ((name,), own)) in enumerate(zip(panels, charts.items(), strict=True)):
+        _draw_curves(axes, str(name), own, second, value, looks)
         if place + across >= len(panels):
-            axes.tick_params(labelbottom=True)
             axes.set_xlabel(fill(x_name, 30), fontsize=7)
         if place % across == 0:
             axes.set_ylabel(fill(y_name, 24), fontsize=7)
-    if ticks:
-        grid[0, 0].set_xticks([at for at, _ in ticks], [text for _, text in ticks])
-    if not looks and any(panel.named for panel in panels):
-        low, high = grid[0, 0].get_ylim()
-        grid[0, 0].set_ylim(low, high + 0.22 * (high - low))
-    key_below(figure, _key(looks, named_as), columns=min(_CURVES_ACROSS, keyed))
-    return figure
+    places = sorted(frame["place"].unique())
+    if names_frames and set(places) <= set(_FIVE):
+        near = "near_peak" in frame["role"].to_list()
+        ticks = [_FIVE[at] if near or at not in (2, 4) else str(at) for at in places]
+        panels[0].set_xticks(places, ticks)
+    if not looks:
+        # Room for the names.
+        low, high = panels[0].get_ylim()
+        panels[0].set_ylim(low, high + 0.22 * (high - low))
+    key_below(figure_with(ax), _key(looks), columns=min(_CURVES_ACROSS, keyed))
 
 
-def _looks(names: Sequence[str]) -> dict[str, _Look]:
-    """Give each name a colour and a dash; none where there are too many to tell apart."""
-    if len(names) > len(_CURVE_HUES) * len(_DASHES):
-        return {}
-    return {
-        name: (colour(_CURVE_HUES[k % len(_CURVE_HUES)]), _DASHES[k // len(_CURVE_HUES)])
-        for k, name in enumerate(names)
-    }
-
-
-def _draw_curves(axes: Axes, panel: CurvePanel, looks: Mapping[str, _Look]) -> None:
-    drawn = {name: _arrays(panel.title, name, *curve) for name, curve in panel.curves.items()}
-    for name, (x, y) in drawn.items():
-        tint, dash = looks.get(name, (colour("people"), "solid"))
+def _draw_curves(
+    axes: Axes,
+    title: str,
+    frame: pl.DataFrame,
+    by: str,
+    value: str,
+    looks: Mapping[str, _Look],
+) -> None:
+    curves: dict[str, _Curve] = {}
+    for (name,), own in frame.group_by(by, maintain_order=True):
+        x, y = columns_of(own, "x", value)
+        curves[str(name)] = x, y
+        tint, dash = looks.get(str(name), (colour("people"), "solid"))
         axes.plot(
             x,
             y,
@@ -622,11 +471,11 @@ def _draw_curves(axes: Axes, panel: CurvePanel, looks: Mapping[str, _Look]) -> N
             markersize=3,
             markeredgewidth=0.8,
         )
-    if not looks and drawn:
-        axes.plot(*_median(list(drawn.values())), color=colour("ink"), linewidth=1.7)
-        for k, name in enumerate(name for name in panel.named if name in drawn):
-            tint = colour(_NAMED[k % 2])
-            axes.plot(*drawn[name], color=tint, linewidth=1.3, marker="x", markersize=3)
+    if not looks:
+        axes.plot(*_median([*curves.values()]), color=colour("ink"), linewidth=1.7)
+        by_half = frame.sort("half", maintain_order=True)[by].to_list()
+        for k, (role, name) in enumerate(zip(_NAMED, (by_half[0], by_half[-1]), strict=True)):
+            axes.plot(*curves[name], color=colour(role), linewidth=1.3, marker="x", markersize=3)
             axes.annotate(
                 shown(name, _PANEL_LETTERS),
                 (1, 1),
@@ -636,27 +485,15 @@ def _draw_curves(axes: Axes, panel: CurvePanel, looks: Mapping[str, _Look]) -> N
                 ha="right",
                 va="top",
                 fontsize=6.2,
-                color=tint,
+                color=colour(role),
             )
-    if not drawn:
-        axes.text(0.5, 0.5, "no curve", transform=axes.transAxes, ha="center", fontsize=7)
     axes.grid(visible=True)
     axes.tick_params(length=0, labelsize=7)
-    title = fill(shown(panel.title, 2 * _PANEL_LETTERS), _PANEL_LETTERS)
+    title = fill(shown(title, 2 * _PANEL_LETTERS), _PANEL_LETTERS)
     axes.set_title(title, fontsize=7.2, pad=3, color=colour("ink"), linespacing=1.05)
 
 
-def _arrays(title: str, name: str, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    at, value = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if at.ndim != 1 or at.shape != value.shape or (np.diff(at) <= 0).any():
-        raise InputError(
-            f"panel {title!r}, curve {name!r}: shapes {at.shape} and {value.shape}; expected two "
-            "arrays of one length, the first ascending"
-        )
-    return at, value
-
-
-def _median(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def _median(curves: Sequence[_Curve]) -> _Curve:
     """Take the median of curves on straight lines; a curve keeps its last value from its end on."""
     at = np.unique(np.concatenate([x for x, _ in curves]))
     if at.size > max(x.size for x, _ in curves):
@@ -664,58 +501,54 @@ def _median(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return at, np.median([np.interp(at, x, y) for x, y in curves], axis=0)
 
 
-def _key(looks: Mapping[str, _Look], named_as: Sequence[str]) -> list[tuple[str, Line2D]]:
+def _key(looks: Mapping[str, _Look]) -> list[tuple[str, Line2D]]:
     from matplotlib.lines import Line2D as Line
 
-    if not looks:
+    if looks:
+        style: dict[str, Any] = {"linewidth": 1.2, "marker": "x", "markersize": 3.5}
         return [
-            ("one transition", Line([], [], color=colour("people"), linewidth=0.8, alpha=0.5)),
-            ("median of the panel", Line([], [], color=colour("ink"), linewidth=1.7)),
-            *(
-                (text, Line([], [], color=colour(_NAMED[k % 2]), linewidth=1.3, marker="x"))
-                for k, text in enumerate(named_as)
-            ),
+            (name, Line([], [], color=tint, linestyle=dash, **style))
+            for name, (tint, dash) in looks.items()
         ]
     return [
-        (name, Line([], [], color=tint, linestyle=dash, linewidth=1.2, marker="x", markersize=3.5))
-        for name, (tint, dash) in looks.items()
+        ("one transition", Line([], [], color=colour("people"), linewidth=0.8, alpha=0.5)),
+        ("median of the panel", Line([], [], color=colour("ink"), linewidth=1.7)),
+        *(
+            (text, Line([], [], color=colour(role), linewidth=1.3, marker="x"))
+            for role, text in _NAMED.items()
+        ),
     ]
 
 
-# How far peaks are from neutral: the range over actors for each expression.
-
-
-_RANGE_NAME_LIMIT = 40
-
-
-@themed
-def fig_transition_ranges(
-    names: Sequence[str],
-    values: Sequence[ArrayLike],
+def draw_ranges(
+    ax: Axes,
+    table: Table,
     *,
+    by: str,
+    value: str = "value",
     value_name: str = "difference between peak and neutral",
     of: str = "an actor",
+    kind: str | None = None,
     line: float | None = None,
-) -> Figure:
-    """Draw the values of each row, their range and their median, the largest median at the top.
+) -> None:
+    """Draw the values of each group, their range and their median, the largest median at the top.
 
     Parameters
     ----------
-    names
-        Name of each row, such as an expression.
-    values
-        Values of each row, such as one per actor, each of shape (m,); ``nan`` is not drawn.
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each value; those that are not finite are not drawn.
+    by, value
+        Column of the groups, such as expressions, and of the values, such as one per actor.
     value_name
         What the axis shows.
     of
         What one value is of, for the key.
+    kind
+        What the column ``kind`` holds in the rows that are drawn; by default all rows.
     line
         Value to mark with a line, such as 0 for differences.
-
-    Raises
-    ------
-    InputError
-        When names and values differ in number.
 
     References
     ----------
@@ -723,55 +556,39 @@ def fig_transition_ranges(
 
     Examples
     --------
-    >>> figure = fig_transition_ranges(["joy", "fear"], [[40, 50], [60, 80, 70]])
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"expression": ["joy", "joy", "fear"], "value": [40, 50, 60]}
+    >>> page = draw_figure("ranges", data, by="expression")
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
     ['fear', 'joy']
     """
-    if len(names) != len(values):
-        raise InputError(f"{len(names)} names and {len(values)} rows; expected as many of each")
-    rows = [np.asarray(row, dtype=np.float64) for row in values]
-    rows = [row[np.isfinite(row)] for row in rows]
-    median = np.array([np.median(row) if row.size else np.nan for row in rows])
-    order = np.argsort(np.where(np.isnan(median), np.inf, -median), kind="stable")
-    figure = canvas(0.95 + 0.19 * max(len(names), 3))
-    axes = figure.add_subplot()
-    for place, k in enumerate(order.tolist()):
-        if not rows[k].size:
-            say(axes, place, "no values")
+    frame = table.frame if kind is None else table.frame.filter(kind=kind)
+    groups = frame.partition_by(by, as_dict=True, maintain_order=True)
+    names = [str(name) for (name,) in groups]
+    values = [columns_of(own, value)[0] for own in groups.values()]
+    values = [own[np.isfinite(own)] for own in values]
+    median = np.array([np.median(own) if own.size else np.nan for own in values])
+    order = falling(median).tolist()
+    people, model = colour("people"), colour("model")
+    fit(ax, 0.95 + 0.19 * max(len(names), 3))
+    for row, k in enumerate(order):
+        own = values[k]
+        if not own.size:
+            say(ax, row, "no values")
             continue
-        axes.hlines(
-            place, rows[k].min(), rows[k].max(), colors=colour("people"), linewidth=3, alpha=0.45
-        )
-        axes.scatter(
-            rows[k],
-            np.full(rows[k].size, place),
-            marker="x",
-            s=17,
-            color=colour("ink"),
-            linewidths=0.9,
-            zorder=3,
-        )
-        axes.scatter(
-            median[k],
-            place,
-            s=30,
-            color=colour("model"),
-            edgecolors=colour("paper"),
-            linewidths=0.7,
-            zorder=4,
-        )
+        ax.hlines(row, own.min(), own.max(), colors=people, linewidth=3, alpha=0.45)
+        cross: dict[str, Any] = {"marker": "x", "s": 17, "linewidths": 0.9, "zorder": 3}
+        ax.scatter(own, np.full(own.size, row), color=colour("ink"), **cross)
+        mark: dict[str, Any] = {"s": 30, "edgecolors": colour("paper"), "linewidths": 0.7}
+        ax.scatter(median[k], row, color=model, zorder=4, **mark)
     if line is not None:
-        axes.axvline(line, color=colour("soft"), linewidth=0.9)
-    names_on_y(axes, [names[k] for k in order])
-    axes.set_yticks(range(len(names)), [shown(names[k], _RANGE_NAME_LIMIT) for k in order])
-    grid_along(axes, "x")
-    axes.set_xlabel(value_name)
-    key_below(
-        figure,
-        [
-            (of, swatch(colour("ink"), "x", size=5)),
-            ("median", swatch(colour("model"), "o", size=5.5)),
-            ("range", swatch(colour("people"), "_", size=12)),
-        ],
-    )
-    return figure
+        ax.axvline(line, color=colour("soft"), linewidth=0.9)
+    names_on_y(ax, [names[k] for k in order], _NAME_LIMIT)
+    grid_along(ax, "x")
+    ax.set_xlabel(value_name)
+    key = [
+        (of, swatch(colour("ink"), "x", size=5)),
+        ("median", swatch(model, "o", size=5.5)),
+        ("range", swatch(people, "_", size=12)),
+    ]
+    key_below(figure_with(ax), key)

@@ -2,117 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure, Transform
-from affectlab.core.words import shown
-from affectlab.report.drawing import (
-    MOST_DOTS,
-    canvas,
+from affectlab.core.render.drawing import (
+    CYCLE,
+    box,
     colour,
+    columns_of,
+    dots,
+    falling,
     figure_with,
+    fit,
     grid_along,
     key_below,
     names_on_y,
     say,
     swatch,
-    themed,
 )
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Transform
+from affectlab.core.words import shown
 
-__all__ = [
-    "draw_fairness",
-    "draw_groups_compared",
-    "draw_kinds_by_label",
-    "fig_fairness",
-    "fig_groups_compared",
-    "fig_kinds_by_label",
-]
+__all__ = ["draw_fairness", "draw_groups_compared", "draw_kinds_by_label"]
 
-_ROLES = ("people", "model", "mixed", "positive", "negative", "ambiguous", "neutral")
 _KINDS = {"human-human": "people", "human-model": "mixed", "model-model": "model"}
 _CHARACTER = 0.0092
 """Width of a letter of a small text, as a share of the width of a figure."""
 
 
-@themed
-def fig_groups_compared(
-    values: Mapping[str, ArrayLike],
-    comparisons: Sequence[tuple[str, str, str]] = (),
-    *,
-    value_name: str,
-    shown_dots: int = MOST_DOTS,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw a box per group with the dots behind it, and what was found between groups beside it.
-
-    Parameters
-    ----------
-    values
-        Group to its values; groups without any stay empty.
-    comparisons
-        Two groups and what to write at the bracket between them, for example a p-value.
-    value_name
-        What the axis shows.
-    shown_dots
-        Dots drawn per group; of more, evenly spaced ones in rising order.
-    ax
-        Axes to draw on; those of a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_groups_compared({"people": [0.4, 0.5], "models": [0.3, 0.2]},
-    ...                              [("people", "models", "p = 0.10")], value_name="kappa")
-    >>> figure.axes[0].texts[-1].get_text()
-    'p = 0.10'
-    """
-    axes = ax or canvas(0.75 + 0.5 * len(values)).add_subplot()
-    figure = figure_with(axes)
-    names = list(values)
-    for row, (name, given) in enumerate(values.items()):
-        known = np.sort(np.asarray(given, dtype=np.float64))
-        known = known[np.isfinite(known)]
-        if known.size == 0:
-            say(axes, row, "no values")
-            continue
-        tint = colour(_KINDS.get(name, _role(row)))
-        dots = known[np.unique(np.linspace(0, known.size - 1, shown_dots).astype(int))]
-        spread = (np.arange(dots.size) * 0.618034) % 1 - 0.5
-        axes.scatter(dots, row + 0.52 * spread, s=8, color=tint, alpha=0.35, linewidths=0)
-        axes.boxplot(
-            known,
-            positions=[row],
-            orientation="horizontal",
-            widths=0.52,
-            showfliers=False,
-            manage_ticks=False,
-            patch_artist=True,
-            boxprops={"facecolor": "none", "edgecolor": tint, "linewidth": 1.2},
-            medianprops={"color": colour("ink"), "linewidth": 1.8},
-            whiskerprops={"color": tint, "linewidth": 1.2},
-            capprops={"color": tint, "linewidth": 1.2},
-        )
-    names_on_y(axes, names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    grid_along(axes, "x")
-    axes.set_xlabel(value_name)
-    _brackets(axes, names, comparisons)
-    return figure
+def _tint(name: str, place: int) -> str:
+    """Give people the colour of people, and the groups behind them the others in turn."""
+    return colour(_KINDS.get(name, CYCLE[place] if place < len(CYCLE) else "neutral"))
 
 
 def draw_groups_compared(
     ax: Axes,
     table: Table,
     *,
-    group: str,
     value_name: str,
+    group: str = "group",
     groups: Sequence[str] = (),
     comparisons: Sequence[tuple[str, str, str]] = (),
 ) -> None:
-    """Draw a box per group of the values of a table.
+    """Draw a box per group with the dots behind it, and what was found between groups beside it.
 
     Parameters
     ----------
@@ -120,24 +54,39 @@ def draw_groups_compared(
         Axes to draw on.
     table
         Holds a column ``value`` and that of the groups; rows without a group are not drawn.
+    value_name
+        What the axis shows.
     group
         Column of the groups.
     groups
-        Groups in their order; by default as they occur.
-    value_name, comparisons
-        As for :func:`fig_groups_compared`.
+        Groups in their order, also those without a value; by default as they occur.
+    comparisons
+        Two groups and what to write at the bracket between them, for example a p-value.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"group": ["people", "people", "models"], "value": [0.4, 0.5, 0.3]}
+    >>> page = draw_figure("groups_compared", data, value_name="kappa",
+    ...                    comparisons=[("people", "models", "p = 0.10")])
+    >>> page.axes[0].texts[-1].get_text()
+    'p = 0.10'
     """
-    parts = table.frame.drop_nulls(group).partition_by(group, as_dict=True, maintain_order=True)
-    values = {
-        str(name): part["value"].fill_null(np.nan).to_numpy() for (name,), part in parts.items()
-    }
-    values = {name: values.get(name, np.empty(0)) for name in groups or values}
-    fig_groups_compared(values, comparisons, value_name=value_name, ax=ax)
-
-
-def _role(row: int) -> str:
-    """Give people the colour of people, and the groups behind them the others in turn."""
-    return _ROLES[row] if row < len(_ROLES) else "neutral"
+    frame = table.frame.drop_nulls(group)
+    names = list(groups or frame[group].unique(maintain_order=True))
+    fit(ax, 0.75 + 0.5 * len(names))
+    for row, name in enumerate(names):
+        (value,) = columns_of(frame.filter(frame[group] == name), "value")
+        known = value[np.isfinite(value)]
+        if known.size:
+            box(ax, row, known, _tint(name, row))
+        else:
+            say(ax, row, "no values")
+    names_on_y(ax, names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    grid_along(ax, "x")
+    ax.set_xlabel(value_name)
+    _brackets(ax, names, comparisons)
 
 
 def _brackets(axes: Axes, names: list[str], comparisons: Sequence[tuple[str, str, str]]) -> None:
@@ -220,64 +169,8 @@ def _write(axes: Axes, x: float, row: float, text: str) -> None:
     written.set_in_layout(False)
 
 
-@themed
-def fig_kinds_by_label(
-    labels: Sequence[str],
-    values: Mapping[str, ArrayLike],
-    *,
-    value_name: str,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw the mean agreement of each kind of pair on each label, sorted by the first kind.
-
-    Parameters
-    ----------
-    labels
-        Shape (labels,).
-    values
-        Kind of pair to its means, shape (labels,); ``nan`` where not defined.
-    value_name
-        What the axis shows.
-    ax
-        Axes to draw on; those of a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_kinds_by_label(["joy", "awe"], {"human-human": [0.2, 0.4]}, value_name="kappa")
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    ['awe', 'joy']
-    """
-    table = np.array([np.asarray(given, dtype=np.float64) for given in values.values()])
-    order = np.argsort(np.where(np.isnan(table[0]), np.inf, -table[0]), kind="stable")
-    axes = ax or canvas(1.0 + 0.2 * len(labels)).add_subplot()
-    figure = figure_with(axes)
-    rows = np.arange(len(labels))
-    known = np.where(np.isnan(table).all(axis=0), 0.0, table)
-    axes.hlines(
-        rows,
-        np.nanmin(known, axis=0)[order],
-        np.nanmax(known, axis=0)[order],
-        colors=colour("line"),
-        linewidth=1.4,
-    )
-    markers = ("o", "D", "s")
-    entries = []
-    for k, kind in enumerate(values):
-        tint = colour(_KINDS.get(kind, _role(k)))
-        axes.scatter(
-            table[k, order], rows, s=22, color=tint, marker=markers[k % 3], linewidths=0, zorder=3
-        )
-        entries.append((kind, swatch(tint, markers[k % 3], size=5)))
-    names_on_y(axes, [labels[k] for k in order])
-    grid_along(axes, "x")
-    axes.axvline(0, color=colour("soft"), linewidth=0.8)
-    axes.set_xlabel(value_name)
-    key_below(figure, entries)
-    return figure
-
-
 def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
-    """Draw the mean agreement of each kind of pair on each label.
+    """Draw the mean agreement of each kind of pair on each label, sorted by the first kind.
 
     Parameters
     ----------
@@ -287,147 +180,42 @@ def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
         Holds ``label``, ``pair_kind`` and ``mean``.
     value_name
         What the axis shows.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["joy", "awe"], "pair_kind": ["human-human"] * 2, "mean": [0.2, 0.4]}
+    >>> page = draw_figure("kinds_by_label", data, value_name="kappa")
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
+    ['awe', 'joy']
     """
-    labels = table.frame["label"].unique(maintain_order=True).to_list()
-    means = {row[:2]: row[2] for row in table.frame.select("pair_kind", "label", "mean").rows()}
-    kinds = [kind for kind in _KINDS if kind in table.frame["pair_kind"]]
-    values = {
-        kind: np.array([means.get((kind, label)) for label in labels], dtype=np.float64)
-        for kind in kinds
-    }
-    fig_kinds_by_label(labels, values, value_name=value_name, ax=ax)
-
-
-# A measure by group, with intervals: is a model as good for one group as for another.
+    frame = table.frame
+    labels = frame["label"].unique(maintain_order=True).to_list()
+    kinds = [kind for kind in _KINDS if kind in frame["pair_kind"]]
+    means = {row[:2]: row[2] for row in frame.select("pair_kind", "label", "mean").iter_rows()}
+    value = np.array(
+        [[means.get((kind, label)) for label in labels] for kind in kinds], dtype=np.float64
+    )
+    order = falling(value[0])
+    rows, value = np.arange(len(labels)), value[:, order]
+    known = np.where(np.isnan(value).all(axis=0), 0.0, value)
+    fit(ax, 1.0 + 0.2 * len(labels))
+    ends = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
+    ax.hlines(rows, *ends, colors=colour("line"), linewidth=1.4)
+    key = []
+    for kind, own, marker in zip(kinds, value, "oDs", strict=False):
+        tint = colour(_KINDS[kind])
+        ax.scatter(own, rows, s=22, color=tint, marker=marker, linewidths=0, zorder=3)
+        key.append((kind, swatch(tint, marker, size=5)))
+    names_on_y(ax, [labels[k] for k in order])
+    grid_along(ax, "x")
+    ax.axvline(0, color=colour("soft"), linewidth=0.8)
+    ax.set_xlabel(value_name)
+    key_below(figure_with(ax), key)
 
 
 _HEADING = 1.15
 """Rows that a heading takes, with the space above it."""
-
-
-@themed
-def fig_fairness(
-    sections: Sequence[str],
-    groups: Sequence[str],
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    *,
-    value_name: str,
-    flagged: Sequence[bool] | None = None,
-    sizes: Sequence[int] | None = None,
-    line: float | None = None,
-    band: float = 0.0,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw a dot with its interval per group, one block per model or label.
-
-    Parameters
-    ----------
-    sections
-        Heading that each row stands under, shape (n,); rows of one heading stand together.
-    groups
-        Group of each row.
-    value, low, high
-        Shape (n,); ``nan`` where not defined.
-    value_name
-        What the axis shows.
-    flagged
-        Rows to stress: groups with a gap that is shown.
-    sizes
-        Number of stimuli, or people, in each group, written beside its name.
-    line
-        A value to mark, such as 0 for a signed difference or for gaps.
-    band
-        What counts as small: values that lie no further than this from the line stand on grey.
-    ax
-        Axes to draw on; those of a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_fairness(["net", "net"], ["man", "woman"], [0.4, 0.7], [0.3, 0.6], [0.5, 0.8],
-    ...                       value_name="mean absolute error", flagged=[False, True])
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    ['man', 'woman']
-    """
-    point, lower, upper = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
-    stressed = np.zeros(point.size, dtype=bool) if flagged is None else np.asarray(flagged, bool)
-    headings = list(dict.fromkeys(sections))
-    several = len(headings) > 1
-    order = [row for name in headings for row, own in enumerate(sections) if own == name]
-    place = np.zeros(point.size)
-    title_at = {}
-    at = -0.4
-    for name in headings:
-        if several:
-            title_at[name] = at + 0.55
-            at += _HEADING
-        for row in (row for row in order if sections[row] == name):
-            place[row] = at + 0.4
-            at += 1
-    axes = ax or canvas(0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0)).add_subplot()
-    figure = figure_with(axes)
-    if line is not None and band > 0:
-        axes.axvspan(line - band, line + band, color=colour("faint"), linewidth=0, zorder=0)
-    if line is not None:
-        axes.axvline(line, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
-    tint = [colour("model" if stress else "people") for stress in stressed]
-    axes.hlines(place, lower, upper, colors=tint, linewidth=1.6, alpha=0.55)
-    marks = (("o", ~stressed), ("D", stressed))
-    for marker, rows in marks:
-        axes.scatter(
-            point[rows],
-            place[rows],
-            c=[tint[row] for row in np.flatnonzero(rows)],
-            marker=marker,
-            s=24,
-            zorder=3,
-            edgecolors=colour("paper"),
-            linewidths=0.6,
-        )
-    names = [
-        shown(group, 34) + ("" if sizes is None else f"  ({sizes[row]:,})")
-        for row, group in enumerate(groups)
-    ]
-    axes.set_yticks([place[row] for row in order], [names[row] for row in order])
-    axes.set_ylim(at + 0.1, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    grid_along(axes, "x")
-    axes.margins(x=0.04)
-    for name, height in title_at.items():
-        axes.annotate(
-            shown(name, 60),
-            (0, height),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontweight="bold",
-            color=colour("ink"),
-        )
-    axes.set_xlabel(value_name)
-    for row in np.flatnonzero(np.isnan(point)).tolist():
-        axes.annotate(
-            "not defined",
-            (0.01, place[row]),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=colour("soft"),
-            fontsize=8,
-            style="italic",
-        )
-    if np.isnan(point).all():
-        axes.set_xlim(0, 1)
-    if stressed.any():
-        key_below(
-            figure,
-            [
-                ("a gap is shown", swatch(colour("model"), "D", size=5)),
-                ("no gap is shown", swatch(colour("people"), "o", size=5)),
-            ],
-        )
-    return figure
-
-
 _MOST_SECTIONS = 24
 """Models and labels that a figure shows."""
 
@@ -443,20 +231,36 @@ def draw_fairness(
     line: float | None = None,
     band: float = 0.0,
 ) -> None:
-    """Draw the values of groups, or gaps between them; of many models those with a gap first.
+    """Draw a dot with its interval per group, one block per model or label.
+
+    Of many models and labels those with a gap that is shown are drawn first.
 
     Parameters
     ----------
     ax
         Axes to draw on.
     table
-        Holds ``value``, ``low``, ``high`` and ``flagged``.
+        Holds ``value``, ``low`` and ``high`` of groups, or of gaps between them, and ``flagged``:
+        whether a gap is shown, which is stressed.
     row, section
         Columns that name a row, and the block that it stands in.
+    value_name
+        What the axis shows.
     size
-        Column with the number of stimuli, or people.
-    value_name, line, band
-        As for :func:`fig_fairness`.
+        Column with the number of stimuli, or people, written beside the names.
+    line
+        A value to mark, such as 0 for a signed difference or for gaps.
+    band
+        What counts as small: values that lie no further than this from the line stand on grey.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"rater": ["net", "net"], "group": ["man", "woman"], "value": [0.4, 0.7],
+    ...         "low": [0.3, 0.6], "high": [0.5, 0.8], "flagged": [False, True]}
+    >>> page = draw_figure("fairness", data, row=["group"], section=["rater"], value_name="error")
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
+    ['man', 'woman']
     """
     import polars as pl
 
@@ -465,17 +269,50 @@ def draw_fairness(
         row=pl.concat_str(row, separator=" − "),
     ).filter(pl.col("value").is_not_nan() | (len(row) == 1))
     loud = frame.filter("flagged")["section"].unique(maintain_order=True).to_list()
-    chosen = list(dict.fromkeys([*loud, *frame["section"].to_list()]))[:_MOST_SECTIONS]
-    place = {name: at for at, name in enumerate(chosen)}
-    frame = frame.filter(pl.col("section").is_in(chosen)).sort(
-        pl.col("section").replace_strict(place, return_dtype=pl.Int64), maintain_order=True
-    )
-    fig_fairness(
-        *(frame[name].to_list() for name in ("section", "row", "value", "low", "high")),
-        value_name=value_name,
-        flagged=frame["flagged"].to_list(),
-        sizes=None if size is None else frame[size].to_list(),
-        line=line,
-        band=band,
-        ax=ax,
-    )
+    chosen = list(dict.fromkeys([*loud, *frame["section"]]))[:_MOST_SECTIONS]
+    blocks = {name: frame.filter(section=name) for name in chosen}
+    at, places, headings = -0.4, list[float](), dict[float, str]()
+    for name, block in blocks.items():
+        if len(blocks) > 1:
+            headings[at + 0.55] = name
+            at += _HEADING
+        places += [at + 0.4 + k for k in range(block.height)]
+        at += block.height
+    frame = pl.concat(blocks.values()) if blocks else frame
+    place = np.array(places)
+    value, low, high = columns_of(frame, "value", "low", "high")
+    stressed = frame["flagged"].to_numpy().astype(bool)
+    fit(ax, 0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0))
+    if line is not None:
+        ax.axvspan(line - band, line + band, color=colour("faint"), linewidth=0, zorder=0)
+        ax.axvline(line, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
+    looks = (("people", "o", ~stressed), ("model", "D", stressed))
+    for role, marker, own in looks:
+        dots(ax, place[own], value[own], low[own], high[own], colour(role), marker=marker)
+    sizes = [""] * frame.height if size is None else [f"  ({n:,})" for n in frame[size]]
+    names = [shown(name, 34) + n for name, n in zip(frame["row"], sizes, strict=True)]
+    names_on_y(ax, names, 60)
+    ax.set_yticks(place, names)
+    ax.set_ylim(at + 0.1, -0.6)
+    grid_along(ax, "x")
+    ax.margins(x=0.04)
+    for height, name in headings.items():
+        ax.annotate(
+            shown(name, 60),
+            (0, height),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontweight="bold",
+            color=colour("ink"),
+        )
+    ax.set_xlabel(value_name)
+    for missing in place[np.isnan(value)]:
+        say(ax, missing)
+    if np.isnan(value).all():
+        ax.set_xlim(0, 1)
+    if stressed.any():
+        key = [
+            ("a gap is shown", swatch(colour("model"), "D", size=5)),
+            ("no gap is shown", swatch(colour("people"), "o", size=5)),
+        ]
+        key_below(figure_with(ax), key)

@@ -4,124 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure, pl
-from affectlab.report.drawing import (
-    canvas,
+from affectlab.core.render.drawing import (
     colour,
+    columns_of,
+    dots,
+    falling,
+    figure_with,
     fit,
     grid_along,
+    group_colours,
     key_below,
     names_on_y,
+    say,
+    split,
     swatch,
-    themed,
 )
-from affectlab.report.figures.labels import group_colours
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, pl
 
-__all__ = [
-    "draw_intervals",
-    "fig_alpha",
-    "fig_intervals",
-    "fig_measures",
-    "rows_where",
-]
-
-
-@themed
-def fig_intervals(
-    names: Sequence[str],
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    *,
-    value_name: str,
-    lines: Sequence[tuple[float, str]] = (),
-    groups: Sequence[str] | None = None,
-    roles: Mapping[str, str] | None = None,
-    limits: tuple[float, float] | None = None,
-    largest_first: bool = True,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw a dot and an interval per row, sorted; rows without a value stand last, and say so.
-
-    Parameters
-    ----------
-    names, value, low, high
-        Shape (n,); ``nan`` where not defined.
-    value_name
-        What the axis shows.
-    lines
-        Values to mark with a line, and what to call them.
-    groups
-        Group of each row, for the colour.
-    roles
-        Role of each group, such as ``people`` or ``model``, whose colour it takes; by default
-        every group has a colour of its own.
-    limits
-        Ends of the axis; by default from the values.
-    largest_first
-        Sort from the largest value down, otherwise up.
-    ax
-        Axes to draw on; those of a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_intervals(["a", "b"], [0.2, 0.6], [0.1, 0.5], [0.3, 0.7], value_name="alpha")
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    ['b', 'a']
-    """
-    point, lower, upper = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
-    sort_by = np.where(np.isnan(point), np.inf, -point if largest_first else point)
-    order = np.argsort(sort_by, kind="stable")
-    point, lower, upper = point[order], lower[order], upper[order]
-    if ax is None:
-        ax = canvas(0.75 + 0.2 * len(names) + (0.25 if groups else 0)).add_subplot()
-    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
-    colours = {} if groups is None else group_colours(groups)
-    if groups is not None and roles is not None:
-        colours = {name: colour(roles[name]) for name in dict.fromkeys(groups)}
-    tint = [colour("people") if groups is None else colours[groups[k]] for k in order]
-    rows = np.arange(len(names))
-    for at, text in lines:
-        axes.axvline(at, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
-        axes.annotate(
-            text,
-            (at, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            ha="center",
-            textcoords="offset points",
-            fontsize=8,
-            color=colour("soft"),
-            annotation_clip=False,
-        )
-    axes.hlines(rows, lower, upper, colors=tint, linewidth=1.6, alpha=0.55)
-    axes.scatter(point, rows, c=tint, s=24, zorder=3, edgecolors=colour("paper"), linewidths=0.6)
-    names_on_y(axes, [names[k] for k in order])
-    grid_along(axes, "x")
-    axes.set_xlabel(value_name)
-    start, end = limits or _limits(np.concatenate([point, lower, upper, [at for at, _ in lines]]))
-    axes.set_xlim(start, end)
-    for row in np.flatnonzero(np.isnan(point)):
-        axes.annotate(
-            "not defined",
-            (start, row),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour("soft"),
-            fontsize=8,
-            style="italic",
-        )
-    key_below(figure, [(name, swatch(c, "o")) for name, c in colours.items()])
-    return figure
-
+__all__ = ["draw_intervals", "draw_measures", "rows_where"]
 
 _MOST = 40
 """Rows that fit below each other."""
@@ -137,12 +42,17 @@ def draw_intervals(
     rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
     groups: str | None = None,
     names: Mapping[str, str] = MappingProxyType({}),
-    **settings: Any,
+    value_name: str = "",
+    lines: Sequence[tuple[float, str]] = (),
+    roles: Mapping[str, str] | None = None,
+    limits: tuple[float | None, float | None] = (None, None),
+    largest_first: bool = True,
+    most: int = _MOST,
 ) -> None:
-    """Draw the values of a table with their intervals, rows named by its keys.
+    """Draw the values of a table with their intervals, sorted, rows named by its keys.
 
-    Of more than 40 rows with a value, the 20 lowest and the 20 highest are drawn, and the axis says
-    so.
+    Rows without a value stand last, and say so. Of more rows than fit below each other, the lowest
+    and the highest are drawn, as many of each, and the axis says so.
 
     Parameters
     ----------
@@ -158,35 +68,77 @@ def draw_intervals(
         Column whose values give dots their colours.
     names
         Other names for what keys hold, where their own are long.
-    settings
-        As for :func:`fig_intervals`.
+    value_name
+        What the axis shows; by default what the table says of itself.
+    lines
+        Values to mark with a line, and what to call them.
+    roles
+        Role of each group, such as ``people`` or ``model``, whose colour it takes; by default
+        every group has a colour of its own.
+    limits
+        Ends of the axis; None: from the values.
+    largest_first
+        Whether the largest value stands at the top.
+    most
+        Rows that are drawn.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["a", "b"], "value": [0.2, 0.6], "low": [0.1, 0.5], "high": [0.3, 0.7]}
+    >>> page = draw_figure("intervals", data, keys=["label"], value_name="alpha")
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
+    ['b', 'a']
     """
     import polars as pl
 
-    frame = rows_where(table.frame, rows).with_columns(
-        pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
-    )
-    said = settings.pop("value_name", table.caption or "value")
-    known = frame.filter(pl.col(value).is_finite())
-    if frame.height > _MOST and known.height:
+    frame, said = rows_where(table.frame, rows), value_name or table.caption or "value"
+    number = pl.col(value).cast(pl.Float64)
+    known = frame.filter(number.is_finite())
+    if frame.height > most and known.height:
         n_rows, frame = frame.height, known.sort(value, maintain_order=True)
-        if frame.height > _MOST:
-            half = _MOST // 2
+        if frame.height > most:
+            half = most // 2
             frame = pl.concat([frame.head(half), frame.tail(half)])
             said += f" ({half} lowest and {half} highest of {n_rows:,})"
+    colours = {} if groups is None else group_colours(frame[groups].cast(pl.String))
+    if roles is not None:
+        colours = {name: colour(roles[name]) for name in colours}
+    (point,) = columns_of(frame, value)
+    order = falling(point if largest_first else -point)
+    frame, point = frame[order], point[order]
+    none = np.full(frame.height, np.nan)
+    lower, upper = (none if end is None else columns_of(frame, end)[0] for end in (low, high))
     # A key that is the same in all rows names none of them.
     named = [key for key in table.keys if len(rows.get(key, ())) != 1]
-    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in named]
+    keys = [frame[key].cast(pl.String).fill_null("–") for key in named]
     rows_of = [", ".join(names.get(key, key) for key in row) for row in zip(*keys, strict=True)]
-    rows_of = rows_of or list(map(str, range(1, frame.height + 1)))
-    none = np.full(frame.height, np.nan)
-    ends = (
-        none if name is None else frame[name].fill_null(np.nan).to_numpy()
-        for name in (value, low, high)
-    )
-    coloured = None if groups is None else frame[groups].cast(pl.String).to_list()
-    fig_intervals(rows_of, *ends, ax=ax, value_name=said, groups=coloured, **settings)
-    fit(ax, 0.75 + 0.2 * len(rows_of) + (0.25 if groups else 0))
+    tint: str | list[str] = colour("people")
+    if groups is not None:
+        tint = [colours[name] for name in frame[groups].cast(pl.String)]
+    fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
+    for at, text in lines:
+        ax.axvline(at, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
+        ax.annotate(
+            text,
+            (at, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            ha="center",
+            textcoords="offset points",
+            fontsize=8,
+            color=colour("soft"),
+            annotation_clip=False,
+        )
+    dots(ax, np.arange(frame.height), point, lower, upper, tint)
+    names_on_y(ax, rows_of or list(map(str, range(1, frame.height + 1))))
+    grid_along(ax, "x")
+    ax.set_xlabel(said)
+    found = _limits(np.concatenate([point, lower, upper, [at for at, _ in lines]]))
+    ax.set_xlim(*(own if end is None else end for end, own in zip(limits, found, strict=True)))
+    for row in np.flatnonzero(np.isnan(point)):
+        say(ax, row)
+    key_below(figure_with(ax), [(name, swatch(tone, "o")) for name, tone in colours.items()])
 
 
 def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -194,34 +146,6 @@ def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.Dat
     import polars as pl
 
     return frame.filter(*(pl.col(name).is_in(list(values)) for name, values in rows.items()))
-
-
-def fig_alpha(
-    names: Sequence[str],
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    *,
-    groups: Sequence[str] | None = None,
-) -> Figure:
-    """Draw Krippendorff's alpha per label with lines at 0.67 and 0.80.
-
-    Parameters are those of :func:`fig_intervals`. The axis ends at 1 and starts at 0, or lower
-    where a value does.
-    """
-    known = np.concatenate([np.asarray(value, dtype=np.float64), np.asarray(low, dtype=np.float64)])
-    lowest = float(np.min(known[np.isfinite(known)], initial=0.0))
-    start = max(-1.0, np.floor(lowest * 10) / 10) if lowest < 0 else 0.0
-    return fig_intervals(
-        names,
-        value,
-        low,
-        high,
-        value_name="Krippendorff's alpha",
-        groups=groups,
-        lines=((0.67, "0.67"), (0.80, "0.80")),
-        limits=(float(start) - 0.01, 1.0),
-    )
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
@@ -233,71 +157,56 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
     return min(low - room, 0.0) if low >= 0 else low - room, high + room
 
 
-# Several measures of the same rows, side by side, with intervals.
-
-
-@themed
-def fig_measures(
-    names: Sequence[str],
-    groups: Sequence[str],
-    measures: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
-) -> Figure:
+def draw_measures(
+    ax: Axes, table: Table, *, name: str = "name", group: str = "group", measure: str = "measure"
+) -> None:
     """Draw a panel for each measure, a line for each name, and on it a dot for each group.
 
     Parameters
     ----------
-    names
-        What stands on the lines, such as networks.
-    groups
-        What is compared on each line, such as losses; each has a colour.
-    measures
-        Values and the ends of their intervals by name of measure, each of shape
-        (names, groups); ``nan`` where there is none.
+    ax
+        Axes of a grid, in whose place the panels stand.
+    table
+        Holds ``value``, ``low`` and ``high`` of every measure, name and group; ``nan`` where there
+        is none.
+    name, group, measure
+        Columns that say what stands on the lines, such as networks; what is compared on each line,
+        such as losses; and what is measured.
 
     Raises
     ------
     InputError
-        When nothing is to be drawn, or a shape is another.
+        When nothing is to be drawn.
 
     Examples
     --------
-    >>> values = [[0.6, 0.5], [0.7, 0.6]]
-    >>> figure = fig_measures(["small", "large"], ["a", "b"], {"ACC": (values, values, values)})
-    >>> [axes.get_title(loc="left") for axes in figure.axes]
-    ['ACC']
+    >>> from affectlab.report import draw_figure
+    >>> data = {"name": ["small", "large"], "group": ["a"] * 2, "measure": ["ACC"] * 2,
+    ...         "value": [0.6, 0.7], "low": [0.5, 0.6], "high": [0.7, 0.8]}
+    >>> draw_figure("measures", data).axes[0].get_title(loc="left")
+    'ACC'
     """
-    shape = (len(names), len(groups))
-    if not measures or 0 in shape:
+    names, groups, measures = (
+        table.frame[column].unique(maintain_order=True).to_list()
+        for column in (name, group, measure)
+    )
+    if not measures:
         raise InputError("no measures to draw; expected one measure, name and group at least")
-    figure = canvas(0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)))
-    figure.get_layout_engine().set(wspace=0.1)  # type: ignore[union-attr, call-arg]
-    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    fit(ax, 0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)), wspace=0.1)
+    panels = split(ax, 1, len(measures), sharey=True)[0]
     colours = group_colours(groups)
     # Dots of one line stand below each other, so that intervals do not cover each other.
-    places = (np.arange(len(groups)) - (len(groups) - 1) / 2) * 0.7 / max(len(groups), 1)
-    rows = np.arange(len(names))
-    for axes, (title, given) in zip(panels, measures.items(), strict=True):
-        value, low, high = (np.asarray(part, dtype=np.float64) for part in given)
-        if not value.shape == low.shape == high.shape == shape:
-            raise InputError(f"{title}: values have shape {value.shape}; expected {shape}")
+    places = (np.arange(len(groups)) - (len(groups) - 1) / 2) * 0.7 / len(groups)
+    for axes, title in zip(panels, measures, strict=True):
         names_on_y(axes, names)
-        for at, (group, place) in enumerate(zip(groups, places.tolist(), strict=True)):
-            tint = colours[group]
-            ends = low[:, at], high[:, at]
-            axes.hlines(rows + place, *ends, colors=tint, linewidth=1.6, alpha=0.55)
-            axes.scatter(
-                value[:, at],
-                rows + place,
-                color=tint,
-                s=20,
-                zorder=3,
-                edgecolors=colour("paper"),
-                linewidths=0.6,
-            )
+        for one, place in zip(groups, places.tolist(), strict=True):
+            own = table.frame.filter(**{measure: title, group: one})
+            rows = np.array([names.index(each) for each in own[name]]) + place
+            value, low, high = columns_of(own, "value", "low", "high")
+            dots(axes, rows, value, low, high, colours[one], size=20)
         axes.margins(x=0.09)
         grid_along(axes, "x")
         # Its line says where a panel ends.
         axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
-    key_below(figure, [(group, swatch(colours[group], "o")) for group in groups])
-    return figure
+    key_below(figure_with(ax), [(one, swatch(tone, "o")) for one, tone in colours.items()])

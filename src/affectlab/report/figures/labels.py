@@ -3,71 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.types import Axes, Colormap, Figure, Normalize
-from affectlab.core.words import number, shown
-from affectlab.report.drawing import (
+from affectlab.core.render.drawing import (
     RAMP,
     WIDTH,
-    canvas,
+    cells,
     colour,
+    colour_bar,
+    columns_of,
+    counts_ramp,
+    diverging,
+    figure_with,
+    fit,
     grid_along,
-    ink_on,
+    group_colours,
     key_below,
+    name_cells,
     names_on_y,
+    panels_of,
+    runs,
+    split,
     swatch,
-    themed,
 )
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Colormap, Floats, Normalize
+from affectlab.core.words import number, shown
 
 __all__ = [
-    "fig_confusion_clusters",
-    "fig_frequencies",
-    "fig_label_clusters",
-    "fig_label_map",
-    "fig_words",
-    "group_colours",
+    "draw_confusion_clusters",
+    "draw_first_words",
+    "draw_frequencies",
+    "draw_label_heatmap",
+    "draw_label_map",
+    "frame_runs",
+    "leaves",
+    "square",
+    "tree_and_cells",
 ]
 
-_CYCLE = ("people", "model", "mixed", "positive", "negative", "ambiguous", "neutral")
 
-
-def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """Give each group its colour: the sentiments theirs, other groups one after the other."""
-    known = ("positive", "negative", "ambiguous", "neutral")
-    names = list(dict.fromkeys(groups))
-    if set(names) <= set(known):
-        return {name: colour(name) for name in known if name in names}
-    return {name: colour(_CYCLE[k % len(_CYCLE)]) for k, name in enumerate(names)}
-
-
-@themed
-def fig_frequencies(
-    names: Sequence[str],
-    counts: Sequence[float],
+def draw_frequencies(
+    ax: Axes,
+    table: Table,
     *,
-    shade: Sequence[float] | None = None,
-    shade_name: str = "interrater correlation",
-    groups: Sequence[str] | None = None,
+    count: str = "count",
     count_name: str = "stimuli",
-) -> Figure:
+    shade: str | None = None,
+    shade_name: str = "interrater correlation",
+    groups: str | None = None,
+) -> None:
     """Draw a bar per label, longest first.
 
     Parameters
     ----------
-    names, counts
-        Labels and how often each is used, shape (n,).
-    shade
-        Number per label that colours the bars, such as the interrater correlation; ``nan`` gives a
-        grey bar. None: the colour is that of the group.
+    ax
+        Axes to draw on.
+    table
+        Holds ``label`` and how often each is used.
+    count, count_name
+        Column of the counts, and what is counted.
+    shade, shade_name
+        Column of the numbers that colour the bars, and what they are; where there is none the bar
+        is grey. By default the colour is that of the group.
     groups
-        Group of each label. With `shade`, groups are dots beside the names.
-    count_name
-        What is counted.
+        Column of the group of each label. With `shade`, groups are dots beside the names.
 
     References
     ----------
@@ -75,50 +78,37 @@ def fig_frequencies(
 
     Examples
     --------
-    >>> figure = fig_frequencies(["joy", "fear"], [10, 4], shade=[0.5, 0.3])
-    >>> [float(bar.get_width()) for bar in figure.axes[0].patches]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["joy", "fear"], "count": [10, 4], "r": [0.5, 0.3]}
+    >>> page = draw_figure("frequencies", data, shade="r")
+    >>> [float(bar.get_width()) for bar in page.axes[0].patches]
     [10.0, 4.0]
     """
-    amount = np.asarray(counts, dtype=np.float64)
-    order = np.argsort(-amount, kind="stable")
-    figure = canvas(0.75 + 0.2 * len(names) + (0.25 if groups else 0))
-    axes = figure.add_subplot()
-    colours = None if groups is None else group_colours(groups)
+    frame = table.frame
+    colours = {} if groups is None else group_colours(frame[groups])
+    frame = frame.sort(count, descending=True, maintain_order=True)
+    (amount,) = columns_of(frame, count)
+    own = [colour("people") if groups is None else colours[name] for name in frame[groups or count]]
+    fill = own
+    fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
     if shade is not None:
-        value = np.asarray(shade, dtype=np.float64)
+        (value,) = columns_of(frame, shade)
         edges, steps = _steps(value)
-        fill = [_step_colour(value[k], edges, steps) for k in order]
+        fill = [_step_colour(one, edges, steps) for one in value]
         if np.isfinite(value).any():
-            _shade_key(figure, axes, edges, steps, shade_name)
-    else:
-        fill = [
-            colour("people") if colours is None or groups is None else colours[groups[k]]
-            for k in order
-        ]
-    axes.barh(range(len(names)), amount[order], color=fill, height=0.72)
-    names_on_y(axes, [names[k] for k in order])
-    grid_along(axes, "x")
-    axes.set_xlabel(count_name)
-    axes.set_xlim(0, max(float(amount.max(initial=0)), 1.0) * 1.04)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    if groups is not None and colours is not None:
-        if shade is not None:
-            _dots(axes, [colours[groups[k]] for k in order])
-        key_below(figure, [(name, swatch(c, "o")) for name, c in colours.items()])
-    return figure
-
-
-def _dots(axes: Axes, colours: list[str]) -> None:
-    axes.scatter(
-        np.full(len(colours), -0.012),
-        range(len(colours)),
-        c=colours,
-        s=14,
-        clip_on=False,
-        transform=axes.get_yaxis_transform(),
-        linewidths=0,
-    )
-    axes.tick_params(axis="y", pad=9)
+            _shade_key(ax, edges, steps, shade_name)
+    ax.barh(range(frame.height), amount, color=fill, height=0.72)
+    names_on_y(ax, frame["label"].to_list())
+    grid_along(ax, "x")
+    ax.set_xlabel(count_name)
+    ax.set_xlim(0, max(float(amount.max(initial=0)), 1.0) * 1.04)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    if groups is not None and shade is not None:
+        left = np.full(frame.height, -0.012)
+        style: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "clip_on": False}
+        ax.scatter(left, range(frame.height), c=own, s=14, linewidths=0, **style)
+        ax.tick_params(axis="y", pad=9)
+    key_below(figure_with(ax), [(name, swatch(tone, "o")) for name, tone in colours.items()])
 
 
 def _steps(value: np.ndarray[Any, Any]) -> tuple[list[float], list[str]]:
@@ -141,19 +131,14 @@ def _step_colour(value: float, edges: Sequence[float], steps: Sequence[str]) -> 
     return steps[int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(steps) - 1))]
 
 
-def _shade_key(
-    figure: Figure, axes: Axes, edges: Sequence[float], steps: Sequence[str], name: str
-) -> None:
+def _shade_key(axes: Axes, edges: Sequence[float], steps: Sequence[str], name: str) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    mapping: Mapping[str, Any] = {
-        "cmap": ListedColormap(steps),
-        "norm": BoundaryNorm(edges, len(steps)),
-    }
+    figure = figure_with(axes)
     height = figure.get_figheight()
     bar = figure.colorbar(
-        ScalarMappable(**mapping),
+        ScalarMappable(BoundaryNorm(edges, len(steps)), ListedColormap(steps)),
         ax=axes,
         location="right",
         aspect=16 * min(1.0, height / 3),
@@ -169,26 +154,32 @@ def _shade_key(
     bar.ax.yaxis.set_major_formatter("{x:.2f}")
 
 
-# The words that go with each label, as small charts.
-
-
 _ACROSS = 4
 _WORD_HEIGHT = 0.17
 """Height of a bar in inches."""
 
 
-@themed
-def fig_words(
-    words: Mapping[str, Sequence[tuple[str, float]]],
+def draw_first_words(
+    ax: Axes,
+    table: Table,
     *,
+    labels: Sequence[str],
+    n: int,
     groups: Mapping[str, str] | None = None,
-) -> Figure:
+) -> None:
     """Draw the first words of each label as bars, one small chart per label.
 
     Parameters
     ----------
-    words
-        Label to its words with their z, the first first; a label may have none.
+    ax
+        Axes of a grid, in whose place the charts stand.
+    table
+        Holds ``label``, ``word`` and ``z``, the first words of a label first; a label may have
+        none, or an empty one.
+    labels
+        The labels, in their order.
+    n
+        Words that are drawn of each.
     groups
         Group of each label, which gives the colour.
 
@@ -198,68 +189,179 @@ def fig_words(
 
     Examples
     --------
-    >>> figure = fig_words({"joy": [("happy", 32.0), ("glad", 27.0)], "grief": []})
-    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["joy", "joy"], "word": ["happy", "glad"], "z": [32.0, 27.0]}
+    >>> page = draw_figure("first_words", data, labels=["joy", "grief"], n=5)
+    >>> [panel.get_title(loc="left") for panel in page.axes]
     ['joy', 'grief']
     """
-    across = min(_ACROSS, max(len(words), 1))
-    down = -(-len(words) // across)
+    known = table.frame.filter(table.frame["word"] != "")
+    words = {name: known.filter(label=name).head(n).select("word", "z").rows() for name in labels}
+    across = min(_ACROSS, len(words))
     lines = max((len(found) for found in words.values()), default=1) or 1
-    figure = canvas(down * (0.36 + _WORD_HEIGHT * lines) + 0.1, WIDTH if across > 1 else WIDTH / 2)
+    down = -(-len(words) // across)
+    height = down * (0.36 + _WORD_HEIGHT * lines) + 0.1
+    fit(ax, height, WIDTH if across > 1 else WIDTH / 2)
     most = max((z for found in words.values() for _, z in found), default=1.0)
-    tints = {} if groups is None else group_colours(list(groups.values()))
-    for k, (label, found) in enumerate(words.items()):
-        axes = figure.add_subplot(down, across, k + 1)
+    tints = group_colours((groups or {}).values())
+    for panel, (label, found) in zip(panels_of(ax, len(words), across), words.items(), strict=True):
         tint = colour("people") if groups is None else tints[groups[label]]
-        _bars(axes, found, lines, most, tint)
-        axes.set_title(shown(label, 24), fontweight="bold", color=tint)
-    return figure
+        bars = [z for _, z in found]
+        panel.barh(range(len(found)), bars, color=tint, height=0.86, alpha=0.3)
+        soft: dict[str, Any] = {"va": "center", "color": colour("soft")}
+        for row, (word, z) in enumerate(found):
+            panel.text(0.015 * most, row, shown(word, 20), va="center", fontsize=7.5)
+            panel.text(most, row, number(z, 1), ha="right", fontsize=7, **soft)
+        if not found:
+            panel.text(0.015 * most, 0, "no word", fontsize=7.5, **soft)
+        panel.set_xlim(0, most)
+        panel.set_ylim(lines - 0.5, -0.5)
+        panel.axis("off")
+        panel.set_title(shown(label, 24), fontweight="bold", color=tint)
 
 
-def _bars(
-    axes: Axes, found: Sequence[tuple[str, float]], lines: int, most: float, tint: str
-) -> None:
-    """Draw bars with the word and its z inside or beside them."""
-    axes.barh(range(len(found)), [z for _, z in found], color=tint, height=0.86, alpha=0.3)
-    for row, (word, z) in enumerate(found):
-        axes.text(0.015 * most, row, shown(word, 20), va="center", fontsize=7.5)
-        axes.text(
-            most, row, number(z, 1), va="center", ha="right", fontsize=7, color=colour("soft")
-        )
-    if not found:
-        axes.text(0.015 * most, 0, "no word", va="center", fontsize=7.5, color=colour("soft"))
-    axes.set_xlim(0, most)
-    axes.set_ylim(lines - 0.5, -0.5)
-    axes.axis("off")
+# Cells of labels in the order of a tree, with the tree above.
 
 
-# Heatmaps of labels in the order of a tree, with the tree above.
-
-
-_ANNOTATED = 12
-_NAME = 26
 _TREE = 0.8
 """Height of the tree in inches."""
 
 
-@themed
-def fig_label_clusters(
-    matrix: ArrayLike,
-    labels: Sequence[str],
-    linkage: ArrayLike | None = None,
+def square(table: Table, first: str, second: str, names: Sequence[str]) -> Floats:
+    """Spread the values of pairs of names over a matrix; ``nan`` where there is none."""
+    place = {name: k for k, name in enumerate(names)}
+    matrix = np.full((len(names), len(names)), np.nan)
+    for a, b, value in table.frame.select(first, second, "value").iter_rows():
+        if a in place and b in place and value is not None:
+            matrix[place[a], place[b]] = matrix[place[b], place[a]] = value
+    return matrix
+
+
+def leaves(linkage: ArrayLike | None, n: int) -> list[int]:
+    """Give the order of `n` things in a tree as SciPy writes it; those in no tree stand last."""
+    from scipy.cluster.hierarchy import leaves_list
+
+    if linkage is None or n < 2:
+        return list(range(n))
+    found: list[int] = leaves_list(np.asarray(linkage, dtype=np.float64)).tolist()
+    return found + [k for k in range(n) if k >= len(found)]
+
+
+def tree_and_cells(
+    ax: Axes,
+    value: Floats,
+    names: Sequence[str],
+    colours: tuple[Colormap, Normalize],
+    value_name: str,
     *,
-    cluster: Sequence[int] | None = None,
-    groups: Sequence[str] | None = None,
-    value_name: str = "correlation",
-) -> Figure:
-    """Draw the correlations of labels, ordered by their tree.
+    linkage: ArrayLike | None,
+    columns: Sequence[str] | None = None,
+    strip: Sequence[str] = (),
+    **written: Any,
+) -> Axes:
+    """Draw cells in the order of a tree, with the tree above them, and give the axes of the cells.
 
     Parameters
     ----------
-    matrix
-        Correlations, shape (n, n), ``nan`` (grey) where not defined; the diagonal is blank.
-    labels
-        Shape (n,).
+    ax
+        Axes of a grid, in whose place the parts stand.
+    value
+        Shape (n, n), in the order of the leaves.
+    names, columns
+        Names of rows and columns, the same by default.
+    colours, value_name
+        Colours of the cells, and what they show.
+    linkage
+        The tree as SciPy writes it; None: no tree.
+    strip
+        Colours of a strip between tree and cells.
+    written
+        As for :func:`affectlab.core.render.drawing.cells`.
+    """
+    from scipy.cluster.hierarchy import dendrogram
+
+    n = len(names)
+    size = 8.0 if n <= 20 else 6.7 if n <= 36 else 5.5
+    text = max(map(len, names), default=1) * size * 0.61 / 72
+    cell = min(0.36, max((WIDTH - text - 0.9) / max(n, 4), 0.09))
+    side = cell * max(n, 4)
+    tree = _TREE if linkage is not None and n > 1 else 0.0
+    heights = [part for part in (tree, 0.09 if strip else 0.0, side) if part]
+    below = text if columns is None else 0.25
+    width = max(side + text + 0.95, 4.2 if columns is not None else 0)
+    fit(ax, sum(heights) + below + 0.55, width, hspace=0.0, wspace=0.02, h_pad=0.015)
+    parts = split(
+        ax,
+        len(heights),
+        2,
+        height_ratios=heights,
+        width_ratios=(side, 0.13),
+        spaces=(0.01, 0.03),
+    )
+    for left, right in parts[:-1]:
+        left.set_axis_off()
+        right.remove()
+    if tree:
+        top = parts[0][0]
+        top.set_label("tree")
+        found = dendrogram(np.asarray(linkage, dtype=np.float64), no_plot=True)
+        for x, height in zip(found["icoord"], found["dcoord"], strict=True):
+            # SciPy puts leaves at 5, 15, 25, …, and leaf k stands over the middle of cell k.
+            top.plot(np.array(x) / 10, height, color=colour("soft"), linewidth=0.8)
+        top.set_xlim(0, n)
+        top.set_ylim(0, max(map(max, found["dcoord"])) * 1.04 or 1.0)
+    for k, tint in enumerate(strip):
+        parts[-2][0].axvspan(k, k + 1, color=tint, linewidth=0)
+    if strip:
+        parts[-2][0].set_xlim(0, n)
+    heat, bar = parts[-1]
+    heat.set_label("heat")
+    mesh = cells(heat, value, *colours, **written)
+    name_cells(heat, names, names if columns is None else columns, size=size, limit=0)
+    heat.tick_params(pad=2.5)
+    colour_bar(mesh, value_name, cax=bar)
+    bar.tick_params(labelsize=7.5)
+    return heat
+
+
+def frame_runs(
+    axes: Axes, clusters: Sequence[Any], tints: Mapping[Any, str], *, least: int, width: float
+) -> None:
+    """Frame runs of neighbours of one cluster, those of `least` members or more."""
+    from matplotlib.patches import Rectangle
+
+    for start, end in runs(clusters):
+        if end - start >= least and clusters[start] is not None:
+            frame: dict[str, Any] = {
+                "edgecolor": tints[clusters[start]],
+                "linewidth": width,
+                "clip_on": False,
+            }
+            side = end - start
+            axes.add_patch(Rectangle((start, start), side, side, fill=False, **frame))
+
+
+def draw_label_heatmap(
+    ax: Axes,
+    table: Table,
+    *,
+    names: Sequence[str],
+    linkage: Sequence[Sequence[float]] | None = None,
+    cluster: Sequence[int] | None = None,
+    groups: Sequence[str] | None = None,
+    value_name: str = "correlation",
+) -> None:
+    """Draw the correlations of labels, ordered by their tree where there is one.
+
+    Parameters
+    ----------
+    ax
+        Axes of a grid, in whose place the parts stand.
+    table
+        Holds ``label_a``, ``label_b`` and ``value``; pairs without a value are grey, and the
+        diagonal is blank.
+    names
+        The labels.
     linkage
         The tree as SciPy writes it, shape (n - 1, 4). None: no tree, labels as they are given.
     cluster
@@ -275,49 +377,46 @@ def fig_label_clusters(
 
     Examples
     --------
-    >>> r = [[1, 0.5, -0.2], [0.5, 1, -0.3], [-0.2, -0.3, 1]]
-    >>> figure = fig_label_clusters(r, ["joy", "awe", "fear"], [[0, 1, 0.5, 2], [2, 3, 1.4, 3]])
-    >>> len(figure.axes[0].lines)
-    2
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label_a": ["joy"], "label_b": ["fear"], "value": [-0.2]}
+    >>> page = draw_figure("label_heatmap", data, names=["joy", "fear"])
+    >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
+    ['joy', 'fear']
     """
-    value = np.array(matrix, dtype=np.float64)
+    value = square(table, "label_a", "label_b", names)
     np.fill_diagonal(value, np.nan)
-    order = _order(linkage, len(labels))
+    order = leaves(linkage, len(names))
     most = np.nanmax(np.abs(value), initial=0.0, where=np.isfinite(value))
     step = 0.05 if most < 0.4 else 0.1
     high = float(min(max(np.ceil(most / step - 1e-9) * step, 0.1), 1.0))
-    colours, norm = _diverging(high)
-    return _draw(
-        value[np.ix_(order, order)],
-        [labels[k] for k in order],
-        linkage,
-        colours,
-        norm,
-        value_name,
-        cluster=None if cluster is None else [cluster[k] for k in order],
-        groups=None if groups is None else [groups[k] for k in order],
-        blank_diagonal=True,
+    heat = _label_cells(
+        ax, value, order, names, diverging(-high, high), value_name, linkage, groups, diagonal=True
     )
+    if cluster is not None:
+        own = [cluster[k] for k in order]
+        frame_runs(heat, own, dict.fromkeys(own, colour("ink")), least=2, width=1.1)
 
 
-@themed
-def fig_confusion_clusters(
-    rows: ArrayLike,
-    labels: Sequence[str],
-    linkage: ArrayLike | None = None,
+def draw_confusion_clusters(
+    ax: Axes,
+    table: Table,
     *,
+    labels: Sequence[str],
+    linkage: Sequence[Sequence[float]] | None = None,
     tree_labels: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
-) -> Figure:
+) -> None:
     """Draw a confusion matrix by rows, ordered by the tree of its labels.
 
     Parameters
     ----------
-    rows
-        Share of each row, shape (n, n), true labels in rows; ``nan`` for a label that does not
-        occur.
+    ax
+        Axes of a grid, in whose place the parts stand.
+    table
+        Holds ``true``, ``predicted`` and ``share`` of the row; a label that does not occur has a
+        grey row.
     labels
-        Shape (n,).
+        The labels.
     linkage
         The tree of `tree_labels`; the others come last.
     tree_labels
@@ -331,183 +430,65 @@ def fig_confusion_clusters(
 
     Examples
     --------
-    >>> figure = fig_confusion_clusters([[0.8, 0.2], [0.1, 0.9]], ["joy", "fear"])
-    >>> figure.axes[0].get_ylabel()
+    >>> from affectlab.report import draw_figure
+    >>> data = {"true": ["joy", "joy", "fear", "fear"], "predicted": ["joy", "fear"] * 2,
+    ...         "share": [0.8, 0.2, 0.1, 0.9]}
+    >>> page = draw_figure("confusion_clusters", data, labels=["joy", "fear"])
+    >>> page.axes[0].get_ylabel()
     'true label'
     """
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.colors import Normalize
 
-    share = np.array(rows, dtype=np.float64)
-    # A label that does not occur has a grey row.
-    inside = list(labels if tree_labels is None else tree_labels)
-    order = [list(labels).index(inside[k]) for k in _order(linkage, len(inside))]
+    place = {label: k for k, label in enumerate(labels)}
+    share = np.full((len(labels), len(labels)), np.nan)
+    for true, predicted, value in table.frame.select("true", "predicted", "share").iter_rows():
+        share[place[true], place[predicted]] = np.nan if value is None else value
+    inside = [place[name] for name in (labels if tree_labels is None else tree_labels)]
+    order = [inside[k] for k in leaves(linkage, len(inside))]
     order += [k for k in range(len(labels)) if k not in set(order)]
     high = float(np.nanmax(share, initial=0.1, where=np.isfinite(share)))
-    figure = _draw(
-        share[np.ix_(order, order)],
-        [labels[k] for k in order],
-        linkage,
-        LinearSegmentedColormap.from_list("share", [colour("raised"), *RAMP]),
-        Normalize(0, min(float(np.ceil(high * 10 - 1e-9) / 10), 1.0)),
-        "share of the row",
-        groups=None if groups is None else [groups[k] for k in order],
-    )
-    heat = next(axes for axes in figure.axes if axes.get_label() == "heat")
+    colours = counts_ramp(), Normalize(0, min(float(np.ceil(high * 10 - 1e-9) / 10), 1.0))
+    heat = _label_cells(ax, share, order, labels, colours, "share of the row", linkage, groups)
     heat.set_ylabel("true label")
     heat.set_xlabel("predicted label")
-    return figure
 
 
-def _order(linkage: ArrayLike | None, n: int) -> list[int]:
-    from scipy.cluster.hierarchy import leaves_list
-
-    if linkage is None or n < 2:
-        return list(range(n))
-    found: list[int] = leaves_list(np.asarray(linkage, dtype=np.float64)).tolist()
-    return found
-
-
-def _diverging(high: float) -> tuple[Colormap, Normalize]:
-    """Rust below 0, pale at 0, blue above, equally far to both sides."""
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
-
-    tones = ["#7f2f04", "#d98747", "#f2efec", "#5b9bc6", "#0b2f4f"]
-    return LinearSegmentedColormap.from_list("correlation", tones), Normalize(-high, high)
-
-
-def _draw(
-    value: np.ndarray[Any, Any],
-    names: list[str],
-    linkage: ArrayLike | None,
-    colours: Colormap,
-    norm: Normalize,
+def _label_cells(
+    ax: Axes,
+    value: Floats,
+    order: Sequence[int],
+    labels: Sequence[str],
+    colours: tuple[Colormap, Normalize],
     value_name: str,
+    linkage: ArrayLike | None,
+    groups: Sequence[str] | None,
     *,
-    cluster: list[int] | None = None,
-    groups: list[str] | None = None,
-    blank_diagonal: bool = False,
-) -> Figure:
+    diagonal: bool = False,
+) -> Axes:
+    """Draw cells of labels; what is not defined is grey, but for a blank diagonal."""
     from matplotlib.patches import Rectangle
 
-    n = len(names)
-    short = [shown(name, _NAME) for name in names]
-    size = 8.0 if n <= 20 else 6.8 if n <= 32 else 5.6
-    text = max(map(len, short), default=1) * size * 0.6 / 72
-    cell = min(0.36, max((WIDTH - text - 0.9) / max(n, 4), 0.1))
-    side = cell * max(n, 4)
-    tree = _TREE if linkage is not None and n > 1 else 0.0
-    strip = 0.09 if groups is not None else 0.0
-    figure = canvas(side + text + tree + strip + 0.55, side + text + 0.95)
-    heights = [part for part in (tree, strip, side) if part]
-    grid = figure.add_gridspec(
-        len(heights), 2, height_ratios=heights, width_ratios=[side, 0.13], hspace=0.01, wspace=0.03
+    value = value[np.ix_(order, order)]
+    names = [shown(labels[k], 26) for k in order]
+    tints = group_colours(groups or ())
+    strip = [] if groups is None else [tints[groups[k]] for k in order]
+    heat = tree_and_cells(
+        ax, value, names, colours, value_name, linkage=linkage, strip=strip, size=7
     )
-    figure.get_layout_engine().set(hspace=0.0, wspace=0.02, h_pad=0.015)  # type: ignore[union-attr, call-arg]
-    heat_row = len(heights) - 1
-    # The heatmap is made last, but the tree shares its range; both count cells from 0 to n.
-    if tree:
-        _tree(figure.add_subplot(grid[0, 0], label="tree"), linkage, n)
-    if groups is not None:
-        _strip(figure.add_subplot(grid[heat_row - 1, 0], label="strip"), groups)
-    axes = figure.add_subplot(grid[heat_row, 0], label="heat")
-    mesh = axes.pcolormesh(
-        np.ma.masked_invalid(value),
-        cmap=colours,
-        norm=norm,
-        edgecolors=colour("paper"),
-        linewidth=0.8 if n <= 20 else 0.35,
-    )
-    for row, column in np.argwhere(np.isnan(value)):
-        tint = colour("paper" if blank_diagonal and row == column else "line")
-        axes.add_patch(Rectangle((column + 0.06, row + 0.06), 0.88, 0.88, color=tint, linewidth=0))
-    if n <= _ANNOTATED:
-        _numbers(axes, value, colours, norm)
-    _names(axes, short, size, groups)
-    if cluster is not None:
-        _frames(axes, cluster)
-    bar = figure.colorbar(mesh, cax=figure.add_subplot(grid[heat_row, 1], label="bar"))
-    bar.set_label(value_name)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=7.5)
-    key = [(name, swatch(tint)) for name, tint in group_colours(groups or ()).items()]
     undefined = np.isnan(value)
-    if blank_diagonal:
-        undefined &= ~np.eye(n, dtype=bool)
+    if diagonal:
+        undefined &= ~np.eye(len(names), dtype=bool)
+    for row, column in np.argwhere(undefined).tolist():
+        corner = (column + 0.06, row + 0.06)
+        heat.add_patch(Rectangle(corner, 0.88, 0.88, color=colour("line"), linewidth=0))
+    for texts in (heat.get_xticklabels(), heat.get_yticklabels()):
+        for text, tint in zip(texts, strip, strict=False):
+            text.set_color(tint)
+    key = [(name, swatch(tint)) for name, tint in tints.items()]
     if undefined.any():
         key.append(("not defined", swatch(colour("line"))))
-    key_below(figure, key)
-    return figure
-
-
-def _tree(axes: Axes, linkage: ArrayLike | None, n: int) -> None:
-    """Draw the joinings of a tree; leaf k stands over the middle of cell k."""
-    from scipy.cluster.hierarchy import dendrogram
-
-    found = dendrogram(np.asarray(linkage, dtype=np.float64), no_plot=True)
-    for x, height in zip(found["icoord"], found["dcoord"], strict=True):
-        # SciPy puts leaves at 5, 15, 25, …
-        axes.plot(np.array(x) / 10, height, color=colour("soft"), linewidth=0.8)
-    axes.set_xlim(0, n)
-    axes.set_ylim(0, max(map(max, found["dcoord"])) * 1.04 or 1.0)
-    axes.axis("off")
-
-
-def _strip(axes: Axes, groups: list[str]) -> None:
-    tints = group_colours(groups)
-    for k, group in enumerate(groups):
-        axes.axvspan(k, k + 1, color=tints[group], linewidth=0)
-    axes.set_xlim(0, len(groups))
-    axes.axis("off")
-
-
-def _numbers(axes: Axes, value: np.ndarray[Any, Any], colours: Colormap, norm: Normalize) -> None:
-    from matplotlib.colors import to_hex
-
-    for row, column in np.argwhere(np.isfinite(value)):
-        axes.text(
-            column + 0.5,
-            row + 0.5,
-            number(value[row, column]),
-            ha="center",
-            va="center",
-            fontsize=7,
-            color=ink_on(to_hex(colours(norm(value[row, column])))),
-        )
-
-
-def _names(axes: Axes, names: list[str], size: float, groups: list[str] | None) -> None:
-    at = np.arange(len(names)) + 0.5
-    axes.set_xticks(at, names, rotation=90, fontsize=size)
-    axes.set_yticks(at, names, fontsize=size)
-    axes.set_ylim(len(names), 0)
-    axes.set_xlim(0, len(names))
-    axes.tick_params(length=0, pad=2.5)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    if groups is not None:
-        tints = group_colours(groups)
-        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-            for text, group in zip(labels, groups, strict=True):
-                text.set_color(tints[group])
-
-
-def _frames(axes: Axes, cluster: list[int]) -> None:
-    """Frame runs of neighbours that share a cluster."""
-    from matplotlib.patches import Rectangle
-
-    edges = [0, *(k for k in range(1, len(cluster)) if cluster[k] != cluster[k - 1]), len(cluster)]
-    for start, end in pairwise(edges):
-        if end - start > 1:
-            axes.add_patch(
-                Rectangle(
-                    (start, start),
-                    end - start,
-                    end - start,
-                    fill=False,
-                    edgecolor=colour("ink"),
-                    linewidth=1.1,
-                )
-            )
+    key_below(figure_with(ax), key)
+    return heat
 
 
 # A map of stimuli as a still picture.
@@ -520,53 +501,51 @@ _LETTER_WIDTH = 0.0125
 """Height of a name and width of a letter, as shares of the map."""
 
 
-@themed
-def fig_label_map(
-    places: ArrayLike,
-    colours: Sequence[str],
-    *,
-    chosen: ArrayLike | None = None,
-    labels: Sequence[str] = (),
-) -> Figure:
+def draw_label_map(ax: Axes, table: Table, *, labels: Sequence[str] = ()) -> None:
     """Draw stimuli as dots, and the name of each label where most of its stimuli are.
 
     Parameters
     ----------
-    places
-        Shape (n, 2).
-    colours
-        Colour of each dot, shape (n,).
-    chosen
-        Which labels each stimulus has, shape (n, L). None: no names.
+    ax
+        Axes to draw on.
+    table
+        Holds the place ``x`` and ``y``, ``colour`` and ``labels`` (separated by commas) of each
+        stimulus, as :class:`affectlab.analysis.LabelMap` does.
     labels
-        Shape (L,).
+        Labels that are named.
 
     Examples
     --------
-    >>> figure = fig_label_map([[0, 0], [1, 1]], ["#aa0000", "#00aa00"],
-    ...                        chosen=[[True, False], [False, True]], labels=["joy", "fear"])
-    >>> sorted(text.get_text() for text in figure.axes[0].texts)
+    >>> from affectlab.report import draw_figure
+    >>> data = {"x": [0, 1], "y": [0, 1], "colour": ["#aa0000", "#00aa00"],
+    ...         "labels": ["joy", "fear"]}
+    >>> page = draw_figure("label_map", data, labels=["joy", "fear"])
+    >>> sorted(text.get_text() for text in page.axes[0].texts)
     ['fear', 'joy']
     """
-    at = np.asarray(places, dtype=np.float64)
-    figure = canvas(WIDTH * 0.86, WIDTH)
-    axes = figure.add_subplot()
-    size = float(np.clip(22000 / max(len(at), 1), 1.5, 30))
-    axes.scatter(
+    import polars as pl
+
+    frame = table.frame
+    at = np.stack(columns_of(frame, "x", "y"), axis=1)
+    fit(ax, WIDTH * 0.86)
+    ax.scatter(
         at[:, 0],
         at[:, 1],
-        c=list(colours),
-        s=size,
+        c=frame["colour"].to_list(),
+        s=float(np.clip(22000 / max(len(at), 1), 1.5, 30)),
         linewidths=0,
         alpha=0.85,
         rasterized=len(at) > _MANY,
     )
-    if chosen is not None:
-        _place_names(axes, at, np.asarray(chosen, dtype=bool), labels)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.04)
-    axes.axis("off")
-    return figure
+    if labels:
+        listed = pl.format(", {}, ", pl.col("labels"))
+        chosen = frame.select(
+            listed.str.contains(f", {name}, ", literal=True).alias(name) for name in labels
+        )
+        _place_names(ax, at, chosen.to_numpy(), labels)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.04)
+    ax.axis("off")
 
 
 def _place_names(

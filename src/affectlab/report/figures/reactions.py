@@ -2,115 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Axes, Figure, Floats, Image
-from affectlab.core.words import percent, shown
-from affectlab.report.drawing import (
+from affectlab.core.render.drawing import (
     WIDTH,
-    canvas,
+    bare,
     colour,
+    columns_of,
+    figure_with,
+    fit,
     grid_along,
     key_below,
     names_on_y,
+    split,
     swatch,
-    themed,
 )
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Floats, Image
+from affectlab.core.words import percent, shown
 
-__all__ = [
-    "ReactionExample",
-    "fig_emotion_words",
-    "fig_pair_emotions",
-    "fig_reaction_examples",
-]
+__all__ = ["draw_emotion_words", "draw_pair_emotions", "draw_reaction_examples"]
 
 _POLES = ("positive", "negative", "ambiguous", "neutral")
-_NO_POLE = "no polarity known"
 _BINS = 10
+_CROWD = 25
+"""Emotions of which one figure is readable."""
 
 
-@themed
-def fig_emotion_words(
-    words: Sequence[str],
-    counts: Sequence[float],
+def draw_emotion_words(
+    ax: Axes,
+    table: Table,
     *,
-    labels: Sequence[str | None],
-    polarities: Sequence[str | None],
+    polarity: Mapping[str, str],
     taxonomy: str = "",
-) -> Figure:
+    n: int = _CROWD,
+) -> None:
     """Draw the words that people wrote most, with the label that each is mapped to.
 
     Parameters
     ----------
-    words, counts
-        Emotions and how often each was named, shape (n,), drawn in this order.
-    labels
-        Label of each; None when it has none.
-    polarities
-        Polarity of the label, which gives the colour; None for grey.
+    ax
+        Axes to draw on.
+    table
+        Holds ``word``, ``n`` (how often each was named), and ``label``, null where a word has none;
+        drawn in this order.
+    polarity
+        Polarity of labels, which gives the colour; others are grey.
     taxonomy
         Name of the taxonomy of the labels.
-
-    Raises
-    ------
-    InputError
-        When the lengths differ.
+    n
+        Words that are drawn.
 
     Examples
     --------
-    >>> figure = fig_emotion_words(
-    ...     ["sad", "zen"], [9, 2], labels=["sadness", None], polarities=["negative", None])
-    >>> [text.get_text() for text in figure.axes[0].texts]
+    >>> from affectlab.report import draw_figure
+    >>> data = {"word": ["sad", "zen"], "n": [9, 2], "label": ["sadness", None]}
+    >>> page = draw_figure("emotion_words", data, polarity={"sadness": "negative"})
+    >>> [text.get_text() for text in page.axes[0].texts]
     ['sadness', 'no label']
     """
-    if not len(words) == len(counts) == len(labels) == len(polarities):
-        raise InputError("words, counts, labels and polarities differ in length; expected one each")
-    amount = np.asarray(counts, dtype=np.float64)
-    figure = canvas(0.95 + 0.22 * len(words))
-    axes = figure.add_subplot()
-    poles = [one if one in _POLES else None for one in polarities]
-    tints = [colour("line") if one is None else colour(one) for one in poles]
-    axes.barh(range(len(words)), amount, color=tints, height=0.72)
+    frame = table.frame.head(n)
+    (amount,) = columns_of(frame, "n")
+    labels: list[str | None] = frame["label"].to_list()
+    poles = [polarity.get(label or "") for label in labels]
+    poles = [pole if pole in _POLES else None for pole in poles]
+    tints = [colour(pole or "line") for pole in poles]
+    fit(ax, 0.95 + 0.22 * frame.height)
+    ax.barh(range(frame.height), amount, color=tints, height=0.72)
     most = max(float(amount.max(initial=0)), 1.0)
-    for row, (count, label) in enumerate(zip(amount, labels, strict=True)):
-        axes.text(
-            count + 0.012 * most,
-            row,
-            "no label" if label is None else shown(label, 30),
-            va="center",
-            fontsize=7.5,
-            color=colour("soft"),
-        )
-    names_on_y(axes, list(words))
-    grid_along(axes, "x")
-    axes.set_xlabel(
+    for row, (times, label) in enumerate(zip(amount.tolist(), labels, strict=True)):
+        said = "no label" if label is None else shown(label, 30)
+        at = times + 0.012 * most
+        ax.text(at, row, said, va="center", fontsize=7.5, color=colour("soft"))
+    names_on_y(ax, frame["word"].to_list())
+    grid_along(ax, "x")
+    ax.set_xlabel(
         f"reactions; beside each bar the label in {taxonomy}" if taxonomy else "reactions"
     )
-    axes.set_xlim(0, most * 1.25)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    used = [(pole, swatch(colour(pole), "s")) for pole in _POLES if pole in poles]
+    ax.set_xlim(0, most * 1.25)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    key = [(pole, swatch(colour(pole))) for pole in _POLES if pole in poles]
     if None in poles:
-        used.append((_NO_POLE, swatch(colour("line"), "s")))
-    key_below(figure, used)
-    return figure
+        key.append(("no polarity known", swatch(colour("line"))))
+    key_below(figure_with(ax), key)
 
 
-@themed
-def fig_pair_emotions(n_emotions: Sequence[int], conflict: Sequence[float | None]) -> Figure:
+def draw_pair_emotions(ax: Axes, table: Table) -> None:
     """Draw how many different emotions pairs have, and how often people's poles are opposed.
 
     Parameters
     ----------
-    n_emotions
-        Different emotions of each pair, shape (n,).
-    conflict
-        Chance that two people's emotions are of opposite polarity, shape (n,); None where it is
-        not defined.
+    ax
+        Axes of a grid, in whose place the two histograms stand.
+    table
+        Holds ``n_emotions`` and ``conflict`` of each pair: its different emotions, and the chance
+        that two people's emotions are of opposite polarity, null where it is not defined.
 
     Raises
     ------
@@ -119,26 +110,28 @@ def fig_pair_emotions(n_emotions: Sequence[int], conflict: Sequence[float | None
 
     Examples
     --------
-    >>> figure = fig_pair_emotions([2, 3, 3], [0.0, 0.5, None])
-    >>> [axes.get_ylabel() for axes in figure.axes]
+    >>> from affectlab.report import draw_figure
+    >>> page = draw_figure("pair_emotions", {"n_emotions": [2, 3], "conflict": [0.0, 0.5]})
+    >>> [axes.get_ylabel() for axes in page.axes]
     ['pairs', 'pairs']
     """
-    if not len(n_emotions):
+    from matplotlib.ticker import MaxNLocator
+
+    number, conflict = columns_of(table.frame, "n_emotions", "conflict")
+    if not number.size:
         raise InputError("there is no pair to draw; expected at least one")
-    figure = canvas(2.5)
-    left, right = figure.subplots(1, 2)
-    number = np.asarray(n_emotions, dtype=np.int64)
+    fit(ax, 2.5)
+    [[left, right]] = split(ax, 1, 2)
     edges = np.arange(number.min(), number.max() + 2) - 0.5
-    _histogram(left, number.astype(np.float64), edges, "different emotions of a pair")
-    left.xaxis.get_major_locator().set_params(integer=True)
-    left.set_title(f"mean {number.mean():.1f}", loc="left")
-    known = np.array([one for one in conflict if one is not None], dtype=np.float64)
+    _histogram(left, number, edges, "different emotions of a pair")
+    left.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    left.set_title(f"mean {number.mean():.1f}")
+    known = conflict[~np.isnan(conflict)]
     _histogram(right, known, np.linspace(0, 1, _BINS + 1), "chance of opposite poles in two people")
     right.set_xlim(0, 1)
     right.xaxis.set_major_formatter(lambda x, _: percent(float(x)))
     some = percent(float((known > 0).mean())) if known.size else "–"
-    right.set_title(f"above 0 in {some} of {known.size:,} pairs", loc="left")
-    return figure
+    right.set_title(f"above 0 in {some} of {known.size:,} pairs")
 
 
 def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
@@ -149,41 +142,30 @@ def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-# Examples of reactions: a picture with its caption, and what people and machines say of it.
-
-
 _SIDE, _GAP, _LINE = 1.3, 0.16, 0.155
 """Side of a picture, space between parts, and height of a line, in inches."""
 _LETTERS = 80
 _ROLES = {"human": "people", "machine": "model"}
 
 
-@dataclass(frozen=True)
-class ReactionExample:
-    """A picture, its caption, and reactions to both."""
-
-    title: str
-    image: Image.Image
-    caption: str
-    emotion: str
-    """What the reactions explain."""
-    reactions: Sequence[tuple[str, str]]
-    """Who wrote it (``human`` and ``machine`` have colours of their own), and what."""
-
-
-@themed
-def fig_reaction_examples(examples: Sequence[ReactionExample]) -> Figure:
+def draw_reaction_examples(ax: Axes, table: Table, *, images: Sequence[Image.Image]) -> None:
     """Draw pictures with their captions, and beside them what was said.
 
     Parameters
     ----------
-    examples
-        One row each.
+    ax
+        Axes of a grid, in whose place the examples stand.
+    table
+        Holds ``title``, ``caption``, ``emotion`` (what the reactions explain) and reactions, a
+        column for each who wrote one (``human`` and ``machine`` have colours of their own); a row
+        for each example.
+    images
+        Picture of each example.
 
     Raises
     ------
     InputError
-        When there is no example.
+        When there is no example, or not as many pictures.
 
     References
     ----------
@@ -191,46 +173,53 @@ def fig_reaction_examples(examples: Sequence[ReactionExample]) -> Figure:
 
     Examples
     --------
+    >>> from affectlab.report import draw_figure
     >>> from affectlab.simulate import simulate_scenes
     >>> scene = simulate_scenes(8, seed=1).draw(3, size=32)
-    >>> one = ReactionExample("human better", scene, "Peaks at dawn", "amazed",
-    ...                       [("human", "One feels small."), ("machine", "It is a peak.")])
-    >>> len(fig_reaction_examples([one]).axes)
-    1
+    >>> data = {"title": ["human better"], "caption": ["Peaks at dawn"], "emotion": ["amazed"],
+    ...         "human": ["One feels small."], "machine": ["It is a peak."]}
+    >>> page = draw_figure("reaction_examples", data, images=[scene])
+    >>> page.axes[1].texts[-1].get_text()
+    'machine: It is a peak.'
     """
-    if not examples:
-        raise InputError("there is no example; expected at least one")
-    texts = [_lines(one) for one in examples]
-    heights = [max(_SIDE, _LINE * len(lines)) for lines in texts]
-    tall = sum(heights) + _GAP * (len(heights) + 1)
-    figure = canvas(tall)
-    figure.set_layout_engine("none")
-    top = tall
-    for one, lines, height in zip(examples, texts, heights, strict=True):
-        top -= _GAP
-        axes = figure.add_axes((_GAP / WIDTH, (top - _SIDE) / tall, _SIDE / WIDTH, _SIDE / tall))
-        axes.imshow(np.asarray(one.image.convert("RGB")))
-        axes.set_xticks([])
-        axes.set_yticks([])
+    rows = table.frame.to_dicts()
+    if not rows or len(rows) != len(images):
+        raise InputError(f"{len(images)} pictures of {len(rows)} examples; expected one of each")
+    texts = [_lines(row) for row in rows]
+    heights = [max(_SIDE, _LINE * len(lines)) + _GAP for lines in texts]
+    fit(ax, sum(heights) + _GAP)
+    ratios = (_SIDE, WIDTH - _SIDE)
+    grid = split(ax, len(rows), 2, height_ratios=heights, width_ratios=ratios)
+    for (left, right), lines, image in zip(grid, texts, images, strict=True):
+        left.imshow(np.asarray(image.convert("RGB")))
+        left.set_anchor("N")
+        left.set_xticks([])
+        left.set_yticks([])
+        bare(left)
+        right.axis("off")
         for k, (text, role, weight) in enumerate(lines):
-            figure.text(
-                (_SIDE + 2 * _GAP) / WIDTH,
-                (top - _LINE * k) / tall,
+            right.annotate(
                 text,
+                (0, 1),
+                xycoords="axes fraction",
+                xytext=(0, -72 * _LINE * k),
+                textcoords="offset points",
+                va="top",
                 color=colour(role),
                 fontweight=weight,
                 fontsize=8,
-                va="top",
-            )
-        top -= height
-    return figure
+            ).set_in_layout(False)
 
 
-def _lines(one: ReactionExample) -> list[tuple[str, str, str]]:
+def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Give the lines beside a picture, with colour and weight."""
-    parts = [(one.title, "soft", "normal"), (one.caption, "ink", "bold")]
-    parts.append((f"What makes people feel “{one.emotion}”?", "ink", "normal"))
-    parts += [(f"{who}: {text}", _ROLES.get(who, "ink"), "normal") for who, text in one.reactions]
+    said = {who: text for who, text in row.items() if who not in ("title", "caption", "emotion")}
+    parts = [
+        (row["title"], "soft", "normal"),
+        (row["caption"], "ink", "bold"),
+        (f"What makes people feel “{row['emotion']}”?", "ink", "normal"),
+        *((f"{who}: {text}", _ROLES.get(who, "ink"), "normal") for who, text in said.items()),
+    ]
     return [
         (line, role, weight)
         for text, role, weight in parts

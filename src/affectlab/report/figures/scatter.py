@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Bools, Figure, Floats
-from affectlab.core.words import count, shown
-from affectlab.report.drawing import (
+from affectlab.core.render.drawing import (
     RAMP,
     WIDTH,
-    canvas,
     colour,
+    columns_of,
+    figure_with,
     fit,
+    group_colours,
     key_below,
-    split,
+    panels_of,
     swatch,
-    themed,
 )
-from affectlab.report.figures.labels import group_colours
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Floats, pl
+from affectlab.core.words import count, shown
 
-__all__ = ["Scatter", "draw_scatter", "fig_scatter_fit"]
+__all__ = ["draw_scatter"]
 
 _DOTS = 3000
 """Up to so many pairs dots are drawn, above that density."""
@@ -35,120 +34,87 @@ _MARKERS = ("o", "^", "s", "D", "v")
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """One panel: predictions and scores of the same stimuli, shape (n,)."""
+class _Dots:
+    """The pairs of a panel that are known, and the group of each."""
 
-    title: str
-    x: ArrayLike
-    """Predictions; pairs with a ``nan`` are not drawn."""
-    y: ArrayLike
-    """Scores."""
-    curve: tuple[ArrayLike, ArrayLike] | None = None
-    """Places and heights of a fitted curve."""
-    groups: Sequence[str] | None = None
-    """Group of each stimulus, for its colour; not where density is drawn."""
-    note: str = ""
-    """A few words beside the title, such as a correlation."""
+    x: Floats
+    y: Floats
+    groups: np.ndarray
 
-
-@themed
-def fig_scatter_fit(
-    panels: Sequence[Scatter],
-    *,
-    x_name: str = "prediction",
-    y_name: str = "score",
-    share_x: bool = False,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw scores against predictions, one panel for each metric or group of stimuli.
-
-    Parameters
-    ----------
-    panels
-        What is drawn; three stand side by side.
-    x_name, y_name
-        What the axes show. All panels have the same vertical axis.
-    share_x
-        Give all panels the same horizontal axis, as for groups of one metric.
-    ax
-        Axes of a grid, in whose place the panels stand; a new figure where not given.
-
-    Examples
-    --------
-    >>> figure = fig_scatter_fit([Scatter("L1", [0.1, 0.4, 0.9], [10, 45, 80], note="SROCC 1.00")])
-    >>> figure.axes[0].get_title(loc="left")
-    'L1'
-    """
-    across = min(_ACROSS, max(len(panels), 1))
-    down = -(-len(panels) // across)
-    width = WIDTH if across > 1 else 4.2
-    side = width / across
-    looks = _looks(panels)
-    rows = -(-len(looks) // 4)
-    size = 0.45 + down * (0.9 * side + 0.25) + 0.2 * rows, width
-    if ax is None:
-        figure = canvas(*size)
-        # Titles and notes of neighbours would else read as one.
-        figure.get_layout_engine().set(wspace=0.05 if across > 1 else 0)  # type: ignore[union-attr, call-arg]
-        grid = figure.subplots(down, across, sharey=True, sharex=share_x, squeeze=False)
-    else:
-        fit(ax, *size)
-        figure = cast("Figure", ax.get_figure(root=True))
-        grid = np.array(split(ax, down, across, sharey=True, sharex=share_x))
-    for axes, panel in zip(grid.ravel(), panels, strict=False):
-        _draw(axes, panel, looks)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_visible(False)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(y_name)
-    for place, axes in enumerate(grid.ravel()[: len(panels)]):
-        if place + across >= len(panels):
-            axes.set_xlabel(x_name)
-            axes.tick_params(labelbottom=True)
-    key_below(
-        figure, [(name, swatch(c, mark, size=5)) for name, (c, mark) in looks.items()], columns=4
-    )
-    return figure
+    @classmethod
+    def of(cls, frame: pl.DataFrame, x: str, y: str, groups: str | None) -> _Dots:
+        at, height = columns_of(frame, x, y)
+        known = np.isfinite(at) & np.isfinite(height)
+        own = np.zeros(0) if groups is None else frame[groups].cast(str).to_numpy()[known]
+        return cls(at[known], height[known], own if known.sum() <= _DOTS else np.zeros(0))
 
 
 def draw_scatter(
-    ax: Axes, table: Table, *, y: str, panels: Sequence[Mapping[str, Any]], **settings: Any
+    ax: Axes,
+    table: Table,
+    *,
+    y: str,
+    panels: Sequence[Mapping[str, Any]],
+    x_name: str = "prediction",
+    y_name: str = "score",
+    share_x: bool = False,
+    groups: str | None = None,
 ) -> None:
     """Draw columns of a table against each other, one panel for each metric or group of rows.
 
     Parameters
     ----------
     ax
-        Axes of a grid, in whose place the panels stand.
+        Axes of a grid, in whose place the panels stand, three side by side.
     table
-        Holds a row for each dot.
+        Holds a row for each dot; pairs without a number are not drawn.
     y
         Column of the scores.
     panels
         Of each panel the column ``x`` of the predictions and its ``title``, and perhaps ``rows``
-        (what columns hold in the rows that are drawn), ``curve`` and ``note`` (see
-        :class:`Scatter`).
-    settings
-        As for :func:`fig_scatter_fit`.
+        (what columns hold in the rows that are drawn), ``curve`` (places and heights of a fitted
+        curve) and ``note`` (a few words beside the title, such as a correlation).
+    x_name, y_name
+        What the axes show. All panels have the same vertical axis.
+    share_x
+        Give all panels the same horizontal axis, as for groups of one metric.
+    groups
+        Column of the group of each dot, for its colour; not where density is drawn.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"L1": [0.1, 0.4, 0.9], "score": [10, 45, 80]}
+    >>> panel = {"x": "L1", "title": "L1", "note": "SROCC 1.00"}
+    >>> page = draw_figure("scatter", data, y="score", panels=[panel])
+    >>> page.axes[0].get_title(loc="left")
+    'L1'
     """
-    drawn = []
-    for panel in panels:
-        frame = table.frame.filter(**panel.get("rows", {}))
-        known = {key: panel[key] for key in ("title", "curve", "note") if key in panel}
-        drawn.append(Scatter(x=frame[panel["x"]], y=frame[y], **known))
-    fig_scatter_fit(drawn, ax=ax, **settings)
+    found = [
+        _Dots.of(table.frame.filter(**panel.get("rows", {})), panel["x"], y, groups)
+        for panel in panels
+    ]
+    looks = _looks({str(name) for one in found for name in one.groups})
+    n, across = len(panels), min(_ACROSS, max(len(panels), 1))
+    width = WIDTH if across > 1 else 4.2
+    height = 0.45 + -(-n // across) * (0.9 * width / across + 0.25) + 0.2 * -(-len(looks) // 4)
+    # Titles and notes of neighbours would else read as one.
+    fit(ax, height, width, wspace=0.05 if across > 1 else 0)
+    grid = panels_of(ax, n, across, sharey=True, sharex=share_x)
+    for place, (axes, panel, own) in enumerate(zip(grid, panels, found, strict=True)):
+        _draw(axes, panel, own, looks)
+        if place % across == 0:
+            axes.set_ylabel(y_name)
+        if place + across >= n:
+            axes.set_xlabel(x_name)
+    key = [(name, swatch(tint, mark, size=5)) for name, (tint, mark) in looks.items()]
+    key_below(figure_with(ax), key, columns=4)
 
 
-def _looks(panels: Sequence[Scatter]) -> dict[str, tuple[str, str]]:
+def _looks(groups: set[str]) -> dict[str, tuple[str, str]]:
     """Give each group of the dots a colour, and a marker of its own where colours run out."""
     names = sorted(
-        {
-            str(group)
-            for panel in panels
-            if panel.groups is not None and _known(panel)[0].size <= _DOTS
-            for group in panel.groups
-        },
-        key=lambda name: (len(name), name) if name[-1:].isdecimal() else (0, name),
+        groups, key=lambda name: (len(name), name) if name[-1:].isdecimal() else (0, name)
     )
     used: dict[str, int] = {}
     looks = {}
@@ -158,14 +124,10 @@ def _looks(panels: Sequence[Scatter]) -> dict[str, tuple[str, str]]:
     return looks
 
 
-def _known(panel: Scatter) -> tuple[Floats, Floats, Bools]:
-    x, y = (np.asarray(side, dtype=np.float64) for side in (panel.x, panel.y))
-    known = np.isfinite(x) & np.isfinite(y)
-    return x[known], y[known], known
-
-
-def _draw(axes: Axes, panel: Scatter, looks: dict[str, tuple[str, str]]) -> None:
-    x, y, known = _known(panel)
+def _draw(
+    axes: Axes, panel: Mapping[str, Any], own: _Dots, looks: Mapping[str, tuple[str, str]]
+) -> None:
+    x, y = own.x, own.y
     axes.grid(visible=True, axis="both")
     axes.tick_params(length=0)
     if x.size == 0:
@@ -174,19 +136,17 @@ def _draw(axes: Axes, panel: Scatter, looks: dict[str, tuple[str, str]]) -> None
         _density(axes, x, y)
     else:
         size, strength = (14, 0.6) if x.size <= 300 else (10, 0.5) if x.size <= 1000 else (7, 0.35)
-        groups = np.zeros(0) if panel.groups is None else np.asarray(panel.groups, dtype=str)[known]
-        parts = [(groups == name, look) for name, look in looks.items() if groups.size]
+        parts = [(own.groups == name, look) for name, look in looks.items() if own.groups.size]
         for rows, (tint, mark) in parts or [(slice(None), (colour("people"), "o"))]:
-            axes.scatter(
-                x[rows], y[rows], s=size, c=tint, marker=mark, alpha=strength, linewidths=0
-            )
-    if panel.curve is not None:
-        at, height = (np.asarray(side, dtype=np.float64) for side in panel.curve)
-        axes.plot(at, height, color=colour("paper"), linewidth=3.2, solid_capstyle="round")
-        axes.plot(at, height, color=colour("model"), linewidth=1.7, solid_capstyle="round")
-    axes.set_title(shown(panel.title, 26 if panel.note else 40), loc="left", fontweight="bold")
-    if panel.note:
-        axes.set_title(panel.note, loc="right", color=colour("soft"))
+            style: dict[str, Any] = {"marker": mark, "alpha": strength, "linewidths": 0}
+            axes.scatter(x[rows], y[rows], s=size, c=tint, **style)
+    if panel.get("curve") is not None:
+        for role, width in (("paper", 3.2), ("model", 1.7)):
+            line: dict[str, Any] = {"color": colour(role), "linewidth": width}
+            axes.plot(*panel["curve"], solid_capstyle="round", **line)
+    note = panel.get("note", "")
+    axes.set_title(shown(panel["title"], 26 if note else 40), loc="left", fontweight="bold")
+    axes.set_title(note, loc="right", color=colour("soft"))
 
 
 def _density(axes: Axes, x: Floats, y: Floats) -> None:

@@ -16,8 +16,7 @@ from affectlab.report.page.blocks import (
     Thumbnail,
     Tile,
     Tiles,
-    head_of,
-    picture_of,
+    columns_shown,
 )
 from affectlab.report.page.folder import Drawn, Steps, blocks, draw, folders, made_with, write_page
 from affectlab.report.page.html import _environment
@@ -44,11 +43,10 @@ __all__ = [
     "Tiles",
     "_environment",
     "blocks",
+    "columns_shown",
     "draw",
     "folders",
-    "head_of",
     "made_with",
-    "picture_of",
     "thumbnail",
     "write_page",
 ]

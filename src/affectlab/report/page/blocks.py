@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
+from affectlab.core.render.cells import head_of
+from affectlab.core.render.figure import figure_of
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
-from affectlab.core.tables import Figure as Spec
-from affectlab.core.types import Figure
-from affectlab.report.drawing import figure_of
+from affectlab.core.tables import Figure as Declared
+from affectlab.core.types import Figure, pl
 
 __all__ = [
     "Block",
@@ -28,7 +29,7 @@ __all__ = [
     "Thumbnail",
     "Tile",
     "Tiles",
-    "picture_of",
+    "columns_shown",
 ]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -82,32 +83,42 @@ class Picture:
     template: ClassVar[str] = "picture"
 
     @classmethod
-    def of(cls, result: Result, figure: str, *, options: Any = (), **more: Any) -> Picture:
+    def of(cls, result: Result, figure: str, *, options: Any = (), **said: Any) -> Picture:
         """Draw a figure that a result declares; what else is given replaces what it says."""
         one = next(one for one in result.figures if one.name == figure)
-        one = replace(one, options={**one.options, **dict(options)})
-        said = {"caption": one.caption, "description": one.description, "title": one.title}
-        return cls(
-            **{"name": one.name, **said, **more}, figure=figure_of(one, result.table(one.of))
+        return cls.drawn(
+            replace(one, options={**one.options, **dict(options)}, **said), result.table(one.of)
         )
 
-
-def picture_of(figure: Spec, table: Table) -> Picture:
-    """Draw a figure of a result."""
-    description = figure.description or figure.title
-    drawing = figure_of(figure, table)
-    return Picture(figure.name, figure.title, figure.caption, description, drawing)
+    @classmethod
+    def drawn(cls, figure: Declared, table: Table | pl.DataFrame) -> Picture:
+        """Draw a declared figure of a table, or of a data frame that stands nowhere else."""
+        if not isinstance(table, Table):
+            table = Table(figure.of, "", table, ())
+        description = figure.description or figure.title
+        drawing = figure_of(figure, table)
+        return cls(figure.name, figure.title, figure.caption, description, drawing)
 
 
 INTERVAL = "95 % interval"
 """What the intervals of a report are called above their columns and in its glossary."""
 
 
-def head_of(column: Column) -> str:
-    """Give the head of a column on a page, where every interval says how sure it is."""
-    interval = column.kind in ("interval", "share_interval")
-    own = column.head.replace("\N{NO-BREAK SPACE}", " ")
-    return INTERVAL if interval and own in ("interval", INTERVAL) else column.head
+def columns_shown(table: Table) -> list[tuple[str, Column]]:
+    """Give the columns of a table that a page shows, with their heads.
+
+    Every interval says how sure it is; where no row has one, there is no such column.
+    """
+    shown = []
+    for column in table.columns:
+        head = head_of(column)
+        if column.kind in ("interval", "share_interval"):
+            low = table.frame[column.sources[0]].cast(float)
+            if low.fill_nan(None).count() == 0:
+                continue
+            head = INTERVAL if head in ("Interval", INTERVAL) else head
+        shown.append((head, column))
+    return shown
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from affectlab._version import __version__
 from affectlab.core.csv import write_sheet_csv
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing import settled, standalone_svg, to_png, to_svg
 from affectlab.core.words import shown
-from affectlab.report.drawing import settled, standalone_svg, to_png, to_svg
 from affectlab.report.page.blocks import Picture, Progress, ReportPaths, Section, Table
 from affectlab.report.page.html import render_page
 

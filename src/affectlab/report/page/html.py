@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab._version import __version__
 from affectlab.core.render.cells import NUMERIC, Cell, cell
+from affectlab.core.render.drawing import css_variables, inline_svg
 from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
-from affectlab.report.drawing import css_variables, inline_svg
-from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped, head_of
+from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped, columns_shown
 from affectlab.report.statistics import reason
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def _noted(row: dict[str, Any]) -> dict[str, Any]:
 
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     numbers["table"] += block.shown_rows > 0
+    columns = columns_shown(block)
     rows = [_noted(row) for row in block.frame.head(block.limit).rows(named=True)]
     return {
         "template": block.template,
@@ -141,9 +142,9 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
         "topic": shown(block.caption).split(". ")[0].rstrip("."),
-        "head": [Cell(shown(head_of(c)), numeric=c.kind in NUMERIC) for c in block.columns],
+        "head": [Cell(head, numeric=column.kind in NUMERIC) for head, column in columns],
         "rows": [
-            [cell(column, row, first=k == 0) for k, column in enumerate(block.columns)]
+            [cell(column, row, first=k == 0) for k, (_, column) in enumerate(columns)]
             for row in rows
         ],
         "more": block.frame.height > block.limit,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from affectlab.core.tables import Count, Figure, Key, Share, Table, Text
 from affectlab.core.words import count, number, percent, plural, shown
-from affectlab.report.figures import Panel, fig_answers, fig_answers_by_label, fig_attributes
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
@@ -29,44 +29,36 @@ def answers_section(study: Study) -> Section | Skipped:
     if numeric is None:
         return Skipped(title, "there are no numeric answers.")
     frame = _histogram(study, numeric)
-    shares = {
-        str(group): part["share"].to_numpy()
-        for (group,), part in frame.group_by(["group"], maintain_order=True)
-    }
-    bins = frame.filter(pl.col("group") == frame["group"][0])["answer"].to_list()
+    groups = frame.partition_by("group", as_dict=True, maintain_order=True)
+    bins = next(iter(groups.values()))["answer"].to_list()
     few = _few_levels(numeric.scale)
     words = (_words(study, frame) if few else _means(study)) + study.filled_note
     range_ = "range of the answers" if numeric.scale.low is None else "scale"
     parts = "point of the scale" if few else f"of {plural(len(bins), 'equal part')} of the {range_}"
-    picture = Picture(
+    figure = Figure(
+        "answers",
+        "answers",
         "answers",
         "Distribution of answers",
         f"Share of answers {'on' if few else 'in'} each {parts}"
         + (", over all labels." if numeric.n_labels > 1 else "."),
         words,
-        fig_answers(bins, shares),
     )
-    wide = pl.DataFrame({"answer": bins})
-    columns = [Column("answer", "Answer", "name")]
-    for (group,), part in frame.group_by(["group"], maintain_order=True):
+    wide, columns = pl.DataFrame({"answer": bins}), [Key("answer")]
+    for (group,), part in groups.items():
         wide = wide.with_columns(
             part["count"].alias(f"{group}_count"), part["share"].alias(f"{group}_share")
         )
         name = _called(study, str(group))
         head = name if study.aggregated and group == study.people_name else f"{name}, answers"
-        columns.append(Column(f"{group}_count", head, "count"))
-        columns.append(Column(f"{group}_share", "Share", "share", 1))
+        columns += [Count(f"{group}_count", head), Share(f"{group}_share", "share", decimals=1)]
+    caption = f"Answers {'by' if few else 'in each'} {parts}.{study.filled_note}"
     blocks: list[Block] = [
         Paragraph(words),
-        picture,
-        Table(
-            "answers",
-            f"Answers {'by' if few else 'in each'} {parts}.{study.filled_note}",
-            wide,
-            tuple(columns),
-        ),
+        Picture.drawn(figure, frame),
+        Table("answers", caption, wide, tuple(columns)),
     ]
-    if _few_levels(numeric.scale) and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
+    if few and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
         blocks.append(_by_label(numeric, bins))
     return Section("answers", title, tuple(blocks))
 
@@ -190,14 +182,23 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
         f"{percent(float(bottom.min()))} to {percent(float(bottom.max()))} of the answers to a "
         "label."
     )
-    return Picture(
+    figure = Figure(
         "answers_by_label",
+        "levels_by_label",
+        "levels",
         "Answers per label",
         "Share of each point of the scale, per label, over all raters; labels with high answers "
         "first.",
         words,
-        fig_answers_by_label(names, levels, shares),
     )
+    frame = pl.DataFrame(
+        {
+            "label": np.repeat(names, len(levels)),
+            "answer": levels * len(names),
+            "share": shares.ravel(),
+        }
+    )
+    return Picture.drawn(figure, frame)
 
 
 def texts_section(study: Study) -> Section | Skipped:
@@ -227,16 +228,17 @@ def texts_section(study: Study) -> Section | Skipped:
     longest = max(int(np.quantile(length, 0.99, method="higher")), 2)
     edges = np.unique(np.linspace(0, longest + 1, min(longest + 2, 25)).round())
     counts = np.histogram(np.minimum(length, longest), bins=edges)[0]
-    picture = Picture(
+    figure = Figure(
         "text_lengths",
+        "attributes",
+        "lengths",
         "Length of the texts",
         "Words per text; the longest 1 % are counted in the last bar.",
         words,
-        fig_attributes(
-            [Panel("words per text", tuple(counts.tolist()), edges=tuple(edges.tolist()))],
-            count_name="texts",
-        ),
+        {"count_name": "texts"},
     )
+    lengths = pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts})
+    lengths = lengths.with_columns(attribute=pl.lit("words per text"))
     few = frame.filter(
         pl.col("stimulus").is_in(frame["stimulus"].unique(maintain_order=True)[:4].implode())
     )
@@ -245,13 +247,11 @@ def texts_section(study: Study) -> Section | Skipped:
         *[pl.col(name).cast(pl.String) for name in keys],
         pl.col("text").map_elements(lambda text: shown(text, _TEXT_LIMIT), return_dtype=pl.String),
     )
-    columns = [
-        Column("stimulus", "Stimulus", "name"),
-        *([Column("label", "Label", "name")] if "label" in keys else []),
-        Column("rater", "Rater", "name"),
-        Column("text", "Text"),
-    ]
     table = Table(
-        "texts", "The answers to the first stimuli.", sample.head(12), tuple(columns), limit=12
+        "texts",
+        "The answers to the first stimuli.",
+        sample.head(12),
+        (*map(Key, keys), Text("text")),
+        limit=12,
     )
-    return Section("texts", title, (Paragraph(words), picture, table))
+    return Section("texts", title, (Paragraph(words), Picture.drawn(figure, lengths), table))

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from affectlab.core.tables import Count, Figure, Key, Table
 from affectlab.core.types import Floats
-from affectlab.core.words import count, joined, number, plural, shown
-from affectlab.report.figures import Panel, fig_attributes
-from affectlab.report.page import Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.core.words import count, number, plural, shown, some
+from affectlab.report.page import Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.raters import planted_columns
 from affectlab.report.statistics import Study
 
@@ -52,49 +52,61 @@ def _section(
 ) -> Section | Skipped:
     if not frame.columns:
         return Skipped(title, f"no attributes of the {things} are known.")
-    panels: list[Panel] = []
+    panels: dict[str, pl.DataFrame] = {}
     left_out: dict[str, list[str]] = {}
     for column in frame.get_columns():
         panel = "names of files" if column.name.casefold() in _FILES else _panel(column)
-        if isinstance(panel, Panel) and len(panels) == _MOST_PANELS:
+        if not isinstance(panel, str) and len(panels) == _MOST_PANELS:
             panel = f"beyond the first {_MOST_PANELS} attributes"
         if isinstance(panel, str):
             left_out.setdefault(panel, []).append(column.name)
         else:
-            panels.append(panel)
+            panels[column.name] = panel
     if not panels:
         return Skipped(
             title,
             f"no attribute of the {things} has values to compare: {_reasons(left_out)}.",
         )
-    words = " ".join(_words(frame[panel.name], panel) for panel in panels)
-    names = _names([panel.name for panel in panels])
-    note = f"Attributes of {count(frame.height)} {things}{silent}: {names}."
+    words = " ".join(_words(frame[name], panel) for name, panel in panels.items())
+    note = f"Attributes of {count(frame.height)} {things}{silent}: {_names([*panels])}."
     if left_out:
         note += f" Not shown: {_reasons(left_out)}."
-    picture = Picture(
+    figure = Figure(
+        f"{thing}_attributes",
+        "attributes",
         f"{thing}_attributes",
         title,
         f"Number of {things} by attribute; missing values are not counted. At most {_MOST_BARS} "
         "values of an attribute are named; of more numbers, ranges are counted.",
         words,
-        fig_attributes(panels, count_name=things, role=role),
+        {"count_name": things, "role": role},
     )
-    table = _table(thing, things, panels, frame)
-    return Section(f"{thing}-attributes", title, (Paragraph(note), picture, table))
+    every = pl.concat(
+        panel.select(pl.lit(name).alias("attribute"), pl.all()) for name, panel in panels.items()
+    )
+    caption = f"Attributes of the {things}."
+    caption += "".join(
+        f" {shown(name, 40)}: the {panel['remark'][0]}."
+        for name, panel in panels.items()
+        if panel["remark"][0]
+    )
+    columns = (Key("attribute"), Key("value"), Count("count", things))
+    named = every.select("attribute", "value", "count")
+    table = Table(f"{thing}_attributes", caption, named, columns, limit=40)
+    blocks = (Paragraph(note), Picture.drawn(figure, every), table)
+    return Section(f"{thing}-attributes", title, blocks)
 
 
 def _names(names: list[str]) -> str:
-    listed = [shown(name, 40) for name in names[:_MOST_NAMES]]
-    return joined([*listed, f"{len(names) - _MOST_NAMES} more"] if names[_MOST_NAMES:] else listed)
+    return some([shown(name, 40) for name in names], _MOST_NAMES)
 
 
 def _reasons(left_out: Mapping[str, list[str]]) -> str:
     return "; ".join(f"{_names(names)} ({reason})" for reason, names in left_out.items())
 
 
-def _panel(column: pl.Series) -> Panel | str:
-    """Distribution of an attribute, or why there is none to show."""
+def _panel(column: pl.Series) -> pl.DataFrame | str:
+    """Distribution of an attribute, in bins where there are many numbers; or why there is none."""
     known = column.drop_nulls()
     if known.dtype.is_float():
         known = known.drop_nans()
@@ -108,7 +120,8 @@ def _panel(column: pl.Series) -> Panel | str:
     if known.dtype.is_numeric() and distinct > _MOST_BARS:
         numbers = known.to_numpy().astype(np.float64)
         counts, edges = np.histogram(numbers, bins=_round_edges(numbers))
-        return Panel(column.name, tuple(counts.tolist()), edges=tuple(edges.tolist()))
+        names = _bins(edges.tolist(), whole=bool((numbers == np.rint(numbers)).all()))
+        return _counted(names, counts.tolist(), edges)
     if not known.dtype.is_numeric() and distinct > _MOST_BARS and distinct > 0.5 * len(known):
         return "too many different values"
     table = pl.DataFrame({"v": known}).group_by("v").agg(pl.len().alias("n"))
@@ -123,7 +136,17 @@ def _panel(column: pl.Series) -> Panel | str:
     elif rest:
         values = [*values[:_MOST_BARS], f"{len(values) - _MOST_BARS} others"]
         counts_of = [*counts_of[:_MOST_BARS], rest]
-    return Panel(column.name, tuple(counts_of), values=tuple(values), remark=remark)
+    return _counted(values, counts_of, remark=remark)
+
+
+def _counted(
+    values: Sequence[str], counts: Sequence[int], edges: Floats | None = None, remark: str = ""
+) -> pl.DataFrame:
+    low, high = (None, None) if edges is None else (edges[:-1], edges[1:])
+    return pl.DataFrame(
+        {"value": values, "count": counts, "low": low, "high": high, "remark": remark},
+        schema_overrides={"low": pl.Float64, "high": pl.Float64},
+    )
 
 
 def _is_identifier(known: pl.Series) -> bool:
@@ -161,29 +184,19 @@ def _round_edges(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(ends)
 
 
-def _numbers(column: pl.Series) -> Floats:
-    known: Floats = column.drop_nulls().to_numpy().astype(np.float64)
-    return known[~np.isnan(known)]
-
-
-def _whole(column: pl.Series) -> bool:
-    known = _numbers(column)
-    return bool((known == np.rint(known)).all())
-
-
-def _words(column: pl.Series, panel: Panel) -> str:
-    name = shown(panel.name, 40)
-    if panel.edges:
-        known = _numbers(column)
-        digits = 0 if _whole(column) else 2
+def _words(column: pl.Series, panel: pl.DataFrame) -> str:
+    name, known = shown(column.name, 40), column.drop_nulls()
+    known = known.drop_nans() if known.dtype.is_float() else known
+    if panel["low"].null_count() == 0:
+        numbers = known.to_numpy().astype(np.float64)
+        digits = 0 if (numbers == np.rint(numbers)).all() else 2
         low, middle, high = (
-            number(float(part), digits) for part in np.quantile(known, [0, 0.5, 1])
+            number(float(part), digits) for part in np.quantile(numbers, [0, 0.5, 1])
         )
         return f"{name}: from {low} to {high}, median {middle}."
-    pairs = list(zip(panel.values, panel.counts, strict=True))[:4]
+    pairs = panel.select("value", "count").head(4).rows()
     listed = ", ".join(f"{shown(value, 40)} ({count(n)})" for value, n in pairs)
-    given = column.drop_nulls()
-    more = (given.drop_nans() if given.dtype.is_float() else given).n_unique() - len(pairs)
+    more = known.n_unique() - len(pairs)
     return f"{name}: {listed}" + (f" and {plural(more, 'more value')}." if more else ".")
 
 
@@ -202,19 +215,3 @@ def _bins(edges: Sequence[float], *, whole: bool) -> list[str]:
         names = [f"{low} to below {high}" for low, high in shorts[:-1]]
         names.append(" to ".join(shorts[-1]))
     return [name.replace("-", "\u2212") for name in names]
-
-
-def _table(thing: str, things: str, panels: list[Panel], known: pl.DataFrame) -> Table:
-    rows = []
-    for panel in panels:
-        values = panel.values or _bins(panel.edges, whole=_whole(known[panel.name]))
-        rows += [(panel.name, value, n) for value, n in zip(values, panel.counts, strict=True)]
-    frame = pl.DataFrame(rows, schema=["attribute", "value", "count"], orient="row")
-    columns = (
-        Column("attribute", "Attribute", "name"),
-        Column("value", "Value", "name"),
-        Column("count", things.capitalize(), "count"),
-    )
-    caption = f"Attributes of the {things}."
-    caption += "".join(f" {shown(p.name, 40)}: the {p.remark}." for p in panels if p.remark)
-    return Table(f"{thing}_attributes", caption, frame, columns, limit=40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from affectlab.report.page import INTERVAL, Section, Table, head_of, made_with
+from affectlab.report.page import INTERVAL, Section, Table, columns_shown, made_with
 from affectlab.report.statistics import Study
 
 __all__ = ["glossary", "provenance", "source_name"]
@@ -125,7 +125,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
     for section in sections:
         for block in section.blocks:
             if isinstance(block, Table):
-                headers = {head_of(column) for column in block.columns}
+                headers = {head for head, _ in columns_shown(block)}
                 # Note tells of something that is not defined wherever it stands.
                 shown |= headers | {"Alpha, Label"} if {"Alpha", "Label"} <= headers else headers
     if study.pairs is not None:
@@ -190,12 +190,11 @@ def source_name(study: Study) -> str:
 def _resampled(sections: Sequence[Section]) -> bool:
     """Whether a section gives bootstrap intervals; those of outcomes are Wilson's."""
     return any(
-        head_of(column) == INTERVAL
+        INTERVAL in dict(columns_shown(block))
         for section in sections
         if section.key != "outcomes"
         for block in section.blocks
         if isinstance(block, Table)
-        for column in block.columns
     )
 
 

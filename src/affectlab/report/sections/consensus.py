@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from affectlab.core.words import count, joined, percent
-from affectlab.report.page import Bullets, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
 __all__ = ["flow_section"]
@@ -27,21 +26,7 @@ def flow_section(study: Study) -> Section | Skipped:
     words = joined(_batch_in_words(row) for row in frame.iter_rows(named=True))
     words = words[0].upper() + words[1:] + "."
     picture = Picture.of(flow, "consensus_flow", description=words)
-    columns = [
-        Column("batch", "Batch", "count"),
-        Column("kind", "Kind"),
-        Column("items", "Items", "count"),
-        Column("share", "Share of the start", "share", 1),
-        Column("agreement", "Confirmed", "share", 2),
-    ]
-    if (frame["agreement_low"] != frame["agreement_high"]).any():
-        columns.append(Column("bounds", "What the votes allow", "share_interval"))
-        open_ = pl.col("agreement").is_nan()
-        frame = frame.with_columns(
-            bounds_low=pl.when(open_).then("agreement_low"),
-            bounds_high=pl.when(open_).then("agreement_high"),
-        )
-    table = Table("consensus_flow", "Batches of the protocol.", frame, tuple(columns))
+    table = replace(flow.table(), name="consensus_flow")
     how = Paragraph(
         "The answers say to which batch each of them belongs."
         if flow.recorded

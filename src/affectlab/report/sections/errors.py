@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from affectlab.core.errors import InputError
-from affectlab.report.page import Block, Bullets, Section, Skipped, picture_of
+from affectlab.report.page import Block, Bullets, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _blocks(found: ClassificationResult) -> Iterator[Block]:
     yield Bullets(said)
     confusions = [figure for figure in found.figures if figure.kind == "confusion"]
     if confusions and len(found.classes.labels) <= _MOST_CLASSES:
-        yield picture_of(replace(confusions[0], name="confusion"), found.table("confusion"))
+        yield Picture.drawn(replace(confusions[0], name="confusion"), found.table("confusion"))
     table = found.table("classification")
     notes = (f"{note[0].upper()}{note[1:]}." for note in found.notes)
     yield replace(table, notes=(*table.notes, *notes))

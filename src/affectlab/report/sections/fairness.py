@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.tables import Column, Count, Table, Text
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.page import (
-    Block,
-    Bullets,
-    Column,
-    Paragraph,
-    Picture,
-    Section,
-    Skipped,
-    Table,
-)
+from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
@@ -100,7 +93,7 @@ def fairness_section(study: Study) -> Section | Skipped:
     blocks.append(Bullets(_sentences(study, found)))
     drawn = [part for part in found if part[1].flagged().height] or found[:1]
     blocks += [_picture(k, one, judged) for k, (one, judged) in enumerate(drawn, 1)]
-    blocks += _tables(study, found, refused)
+    blocks += _tables(found, refused)
     return Section("fairness", title, tuple(blocks))
 
 
@@ -226,64 +219,45 @@ def _picture(place: int, one: _Grouped, judged: Fairness) -> Picture:
     )
 
 
-def _tables(
-    study: Study, found: list[tuple[_Grouped, Fairness]], refused: list[str]
-) -> list[Block]:
-    gaps, groups = (
-        pl.concat(
-            [
-                getattr(judged, name).frame.with_columns(attribute=pl.lit(one.by))
-                for one, judged in found
-            ],
+def _tables(found: list[tuple[_Grouped, Fairness]], refused: list[str]) -> list[Block]:
+    every = {
+        name: pl.concat(
+            [judged.to_frame(name).with_columns(attribute=pl.lit(one.by)) for one, judged in found],
             how="diagonal_relaxed",
         )
         for name in ("gaps", "groups")
-    )
+    }
     # Groups of stimuli are judged beside the mean of all people, which counts as one rater.
     of_stimuli = pl.col("attribute").str.starts_with("stimulus.")
-    groups = groups.with_columns(n_people=pl.when(~of_stimuli).then("n_raters"))
-    interval = [Column("interval", "95 % interval", "interval")] if study.n_boot else []
+    every["groups"] = every["groups"].with_columns(n_people=pl.when(~of_stimuli).then("n_raters"))
     notes = list(dict.fromkeys(note for _, judged in found for note in judged.notes))
     notes += [f"Not compared: {reason}." for reason in refused]
     notes.append(
         "Stimuli are taken to be independent; where several show one person, affectlab evaluate "
         "fairness --cluster keeps them together. It has other metrics, too."
     )
+    people = [Count("n_people")] if every["groups"]["n_people"].count() else []
     return [
-        Table(
-            "fairness_gaps",
-            "Each group less what it is held against.",
-            gaps,
-            (
-                Column("rater", "Model", "name"),
-                Column("attribute", "Attribute"),
-                Column("group", "Group"),
-                Column("against", "Against"),
-                Column("value", "Gap", "number"),
-                *interval,
-                Column("p_corrected", "p, corrected", "p_value"),
-                Column("said", "Gap is"),
-            ),
+        replace(
+            found[0][1].table(name),
+            name=f"fairness_{name}",
+            caption=caption,
+            frame=every[name],
+            columns=(*_columns(found[0][1].table(name)), *sizes),
             folded=True,
-            notes=tuple(notes),
-        ),
-        Table(
-            "fairness_groups",
-            "Every group.",
-            groups,
-            (
-                Column("rater", "Model", "name"),
-                Column("attribute", "Attribute"),
-                Column("group", "Group"),
-                Column("value", "Value", "number"),
-                *interval,
-                Column("n_items", "Stimuli", "count"),
-                *(
-                    [Column("n_people", "People", "count")]
-                    if groups["n_people"].is_not_null().any()
-                    else []
-                ),
-            ),
-            folded=True,
-        ),
+            notes=tuple(said),
+        )
+        for name, caption, sizes, said in (
+            ("gaps", "Each group less what it is held against.", [], notes),
+            ("groups", "Every group.", [Count("n_items", "stimuli"), *people], []),
+        )
     ]
+
+
+def _columns(table: Table) -> Iterator[Column]:
+    """Give the columns of a table of one attribute, with the attribute behind the model."""
+    for column in table.columns:
+        if not column.spare and column.kind != "count":
+            yield replace(column, head="model" if column.key == "rater" else column.head)
+        if column.key == "rater":
+            yield Text("attribute")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import count, joined, number, plural
-from affectlab.report.figures import fig_alpha, fig_frequencies
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study, reason
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from affectlab.reliability import ConsensusFlow
 
 __all__ = ["agreement_section", "frequency_section", "label_groups", "sequential"]
-
-_GROUP_LEVELS = ("sentiment", "polarity")
 
 
 def sequential(flow: ConsensusFlow) -> Paragraph:
@@ -33,16 +32,9 @@ def sequential(flow: ConsensusFlow) -> Paragraph:
     )
 
 
-def label_groups(ratings: Ratings, names: list[str]) -> list[str] | None:
+def label_groups(ratings: Ratings, names: list[str]) -> tuple[str, ...] | None:
     """Find the sentiment of each label; None when the taxonomy does not say."""
-    taxonomy = ratings.taxonomy
-    if taxonomy is None:
-        return None
-    level = next((level for level in _GROUP_LEVELS if level in taxonomy.levels), None)
-    group = taxonomy.polarity if level is None else taxonomy.group_of(level)
-    found = [group.get(taxonomy.name_of(name)) if name in taxonomy else None for name in names]
-    groups = [part for part in found if part is not None]
-    return groups if len(groups) == len(names) else None
+    return None if ratings.taxonomy is None else ratings.taxonomy.sentiments(names)
 
 
 def use_of_labels(numeric: Ratings) -> tuple[pl.DataFrame, str]:
@@ -87,13 +79,13 @@ def frequency_section(study: Study) -> Section | Skipped:
     groups = label_groups(study.ratings, names)
     if groups is not None:
         frame = frame.with_columns(pl.Series("sentiment", groups))
-    shade = None
+    shaded = False
     # Of votes that were asked for after a yes only, the correlation says nothing about agreement.
     if study.correlation is not None and study.flow is None:
         known = study.correlation.to_frame().select("label", correlation="value")
         if known["correlation"].is_not_nan().any():
             frame = frame.join(known, on="label", how="left", maintain_order="left")
-            shade = frame["correlation"].fill_null(float("nan")).to_list()
+            shaded = True
     # On a graded scale nearly every stimulus has some rater above the bottom for every label.
     graded = numeric.scale.kind != "binary"
     by = "n_ratings_used" if graded else "n_stimuli_used"
@@ -105,36 +97,39 @@ def frequency_section(study: Study) -> Section | Skipped:
         if study.aggregated_only
         else "stimuli on which at least one rater says yes"
     )
-    counted = dict(zip(names, frame[by].to_list(), strict=True))
-    frame = frame.sort(by, descending=True, maintain_order=True)
+    drawn, frame = frame, frame.sort(by, descending=True, maintain_order=True)
     words = _use_in_words(frame["label"].to_list(), frame[by].to_list(), unit)
     coloured = (
         f" The colour is the interrater correlation among {study.panel_name}: Spearman's "
         "correlation of each rater with the mean of the others, averaged over raters."
-        if shade is not None
+        if shaded
         else ""
     )
     dots = ""
     if groups is not None:
-        dots = " Dots give the sentiment." if shade is not None else " Colours give the sentiment."
-    figure = fig_frequencies(
-        names, [counted[name] for name in names], shade=shade, groups=groups, count_name=what
-    )
-    picture = Picture(
+        dots = " Dots give the sentiment." if shaded else " Colours give the sentiment."
+    figure = Figure(
+        "label_frequencies",
+        "frequencies",
         "label_frequencies",
         "Use of labels",
         f"{what[0].upper()}{what[1:]}, per label." + coloured + dots,
         words,
-        figure,
+        {
+            "count": by,
+            "count_name": what,
+            "shade": "correlation" if shaded else None,
+            "groups": None if groups is None else "sentiment",
+        },
     )
     columns = [
-        Column("label", "Label", "name"),
-        Column("n_stimuli_used", "Stimuli", "count"),
-        Column("n_ratings_used", "Answers", "count"),
-        Column("share_used", "Share of answers", "share"),
+        Key("label"),
+        Count("n_stimuli_used", "stimuli"),
+        Count("n_ratings_used", "answers"),
+        Share("share_used", "share of answers"),
     ]
-    if shade is not None:
-        columns.append(Column("correlation", "Interrater correlation", "number"))
+    if shaded:
+        columns.append(Number("correlation", "interrater correlation"))
     table = Table(
         "label_frequencies",
         f"Use of labels; {rule} counts as use. Stimuli: those with such an answer; answers: those "
@@ -142,6 +137,7 @@ def frequency_section(study: Study) -> Section | Skipped:
         frame,
         tuple(columns),
     )
+    picture = Picture.drawn(figure, drawn)
     return Section("labels", title, (Paragraph(words), picture, table))
 
 
@@ -174,12 +170,7 @@ def _means_of_labels(numeric: Ratings, note: str) -> Section:
         if frame.height > 1
         else f"The mean answer is {number(first['mean'])}."
     )
-    columns = (
-        Column("label", "Label", "name"),
-        Column("n", "Answers", "count"),
-        Column("mean", "Mean", "number"),
-        Column("sd", "SD", "number"),
-    )
+    columns = (Key("label"), Count("n", "answers"), Number("mean"), Number("sd", "SD"))
     table = Table("label_means", f"Answers on each label.{note}", frame, columns)
     return Section("labels", "Answers on each label", (Paragraph(words), table))
 
@@ -208,22 +199,18 @@ def agreement_section(study: Study) -> Section | Skipped:
     if study.flow is not None:
         blocks.insert(0, sequential(study.flow))
     if alpha.to_frame()["value"].is_not_nan().any():
-        blocks.append(_alpha_picture(study, frame))
-    correlation = [Column("correlation", "Interrater correlation", "number")]
-    if study.correlation is None:
-        correlation = []
+        blocks.append(_alpha_picture(study, alpha, frame))
     columns = [
-        *([Column("label", "Label", "name")] if numeric.has_labels else []),
-        Column("value", "Alpha", "number"),
-        *([Column("interval", "95 % interval", "interval")] if study.n_boot else []),
-        *correlation,
-        Column("percent_agreement", "Same answer", "share"),
-        Column("n_items", "Stimuli", "count"),
-        Column("n_raters", "Raters", "count"),
-        Column("n_ratings", "Answers", "count"),
+        *([Key("label")] if numeric.has_labels else []),
+        Number("value", "alpha"),
+        Interval(),
+        *([] if study.correlation is None else [Number("correlation", "interrater correlation")]),
+        Share("percent_agreement", "same answer"),
+        Count("n_items", "stimuli"),
+        Count("n_raters"),
+        Count("n_ratings", "answers"),
+        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
     ]
-    if (frame["status"] != "ok").any():
-        columns.append(Column("status", "Note"))
     method = frame["method"].mode().sort()[0]
     caption = (
         f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
@@ -238,10 +225,8 @@ def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:
     shown = [(one, of) for one, of in study.coefficients if one.name != "percent_agreement"]
     if not shown:
         return []
-    label = [Column("label", "Label", "name")] if study.ratings.has_labels else []
-    columns = [
-        Column(one.name, f"{one.title[0].upper()}{one.title[1:]}", "number") for one, _ in shown
-    ]
+    label = [Key("label")] if study.ratings.has_labels else []
+    columns = [Number(one.name, one.title) for one, _ in shown]
     methods: dict[str, list[str]] = {}
     for _, of in shown:
         name, _, how = of.frame["method"].mode().sort()[0].partition(", ")
@@ -306,7 +291,7 @@ def _reasons(undefined: pl.DataFrame) -> str:
     return joined(sorted({reason(status) for status in undefined["status"]}))
 
 
-def _alpha_picture(study: Study, frame: pl.DataFrame) -> Picture:
+def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Picture:
     names = frame["label"].to_list()
     interval = (
         f" Lines are 95 % intervals from {count(study.n_boot)} bootstrap samples of the stimuli."
@@ -314,12 +299,21 @@ def _alpha_picture(study: Study, frame: pl.DataFrame) -> Picture:
         else ""
     )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
-    return Picture(
+    figure = Figure(
+        "agreement",
+        "intervals",
         "agreement",
         "Agreement per label" if study.ratings.has_labels else "Agreement",
         f"Krippendorff's alpha among {study.panel_name}; 1 is full agreement, 0 what chance gives."
         f"{interval} Dashed lines at 0.67 and 0.80 mark what is usually asked for tentative and "
         "for firm conclusions." + (" Colours give the sentiment." if groups else ""),
         _words(study, frame),
-        fig_alpha(names, frame["value"], frame["low"], frame["high"], groups=groups),
+        {
+            **alpha.figures[0].options,
+            "limits": (None, 1.0),
+            "groups": "sentiment" if groups else None,
+            "most": frame.height,
+        },
     )
+    drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))
+    return Picture.drawn(figure, replace(alpha.table(), frame=drawn))

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.render.drawing import columns_of
+from affectlab.core.tables import Figure, Table
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.figures import fig_people_range
 from affectlab.report.page import (
     Block,
     Bullets,
@@ -18,7 +19,6 @@ from affectlab.report.page import (
     Picture,
     Section,
     Skipped,
-    Table,
 )
 from affectlab.report.sections.pairs import dots_and_boxes
 from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
@@ -65,9 +65,8 @@ def _sentences(found: AlignmentResult) -> Block:
 def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
     table = found.table("models_and_people")
     titles = {column.key: column.head for column in table.columns if column.kind == "number"}
-    person = table.frame["rater_kind"] == "person"
-    people, models = table.frame.filter(person), table.frame.filter(~person).head(_MOST_MODELS)
-    known = _floats(people[found.primary])
+    people = table.frame.filter(pl.col("rater_kind") == "person")
+    (known,) = columns_of(people, found.primary)
     known = known[np.isfinite(known)]
     words = "No person can be compared with the others."
     if known.size:
@@ -80,7 +79,9 @@ def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
             )
             + "."
         )
-    return Picture(
+    figure = Figure(
+        "models_and_people",
+        "people_range",
         "models_and_people",
         "Models on the range of people",
         "Dots: each person against the other people; band: their range; line: their median. "
@@ -91,16 +92,9 @@ def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
             else "."
         ),
         words,
-        fig_people_range(
-            {title: _floats(people[name]) for name, title in titles.items()},
-            {title: _floats(models[name]) for name, title in titles.items()},
-            models["rater"].to_list(),
-        ),
+        {"value": titles},
     )
-
-
-def _floats(column: pl.Series) -> np.ndarray:
-    return column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return Picture.drawn(figure, table)
 
 
 def _differences(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
@@ -189,15 +183,15 @@ def _section(study: Study, pairs: PairAgreement) -> Section | Skipped:
 
 
 def _boxes(kinds: Estimates, pairs: PairAgreement) -> Picture:
-    parts = kinds.to_frame("values").partition_by("group", as_dict=True)
-    values = {str(kind): part["value"].to_numpy() for (kind,), part in parts.items()}
     return Picture.of(
         kinds,
         "groups",
         options={"value_name": pairs.measure},
         name="pairs_by_kind",
         title="Agreement by kind of pair",
-        caption=dots_and_boxes(values, labelled=pairs.frame["label"].n_unique() > 1)
+        caption=dots_and_boxes(
+            kinds.to_frame("values")["group"], labelled=pairs.frame["label"].n_unique() > 1
+        )
         + " Beside it: Mann-Whitney tests as published.",
     )
 

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import polars as pl
+from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, shown
-from affectlab.report.page import (
-    Block,
-    Bullets,
-    Column,
-    Paragraph,
-    Section,
-    Skipped,
-    Table,
-    picture_of,
-)
+from affectlab.report.page import Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study, is_person
 
 __all__ = [
@@ -52,7 +42,7 @@ def outcomes_section(study: Study) -> Section | Skipped:
         + _counted_too(study),
         frame=table.frame.sort("value", descending=True, maintain_order=True),
     )
-    pictures = [picture_of(figure, table)] if (table.frame["value"] < 1).any() else []
+    pictures = [Picture.drawn(figure, table)] if (table.frame["value"] < 1).any() else []
     return Section("outcomes", title, (Paragraph(words), *pictures, table))
 
 
@@ -68,6 +58,26 @@ def _counted_too(study: Study) -> str:
 
 
 _MOST_NAMED = 12
+_SHOWN: dict[str, dict[str, Any]] = {
+    "agreement": {
+        "name": "control_runs",
+        "caption": "Agreement with people: of the main run, of the control run, and what is kept.",
+        "notes": (
+            "Answers: over all answers together, which rewards knowing which labels are common; "
+            "labels: within each label, which does not.",
+        ),
+    },
+    "wrong_hints": {
+        "name": "control_hints",
+        "caption": "Share of wrong hints that were followed, beside the share without the hint.",
+    },
+    "duplicates": {
+        "name": "control_duplicates",
+        "caption": "Share of stimuli that got the same answers as another stimulus.",
+        "folded": True,
+    },
+}
+"""Tables of control checks, and what the report says of them."""
 
 
 def controls_section(study: Study) -> Section | Skipped:
@@ -81,57 +91,9 @@ def controls_section(study: Study) -> Section | Skipped:
         found = control_checks(*study.asked, n_boot=study.n_boot, seed=study.seed)
     except InputError as error:
         return Skipped(title, f"{error}.")
-    blocks: list[Block] = [Bullets(found.sentences[:_MOST_NAMED])]
-    runs = found.runs.to_frame()
-    if runs.height:
-        blocks.append(
-            Table(
-                "control_runs",
-                "Agreement with people: of the main run, of the control run, and what is kept.",
-                runs,
-                _columns("run", "measure", "quantity", interval=study.n_boot > 0),
-                folded=runs.height > 6,
-                notes=(
-                    "Answers: over all answers together, which rewards knowing which labels are "
-                    "common; labels: within each label, which does not.",
-                ),
-            )
-        )
-    hints = found.hints.to_frame()
-    if hints.height:
-        blocks.append(
-            Table(
-                "control_hints",
-                "Share of wrong hints that were followed, beside the share without the hint.",
-                hints,
-                _columns("run", "quantity", interval=study.n_boot > 0),
-            )
-        )
-    repeated = found.duplicates.to_frame().filter(pl.col("value").is_not_nan())
-    if repeated.height:
-        blocks.append(
-            Table(
-                "control_duplicates",
-                "Share of stimuli that got the same answers as another stimulus.",
-                repeated,
-                (
-                    Column("rater", "Model", "name"),
-                    Column("value", "Repeated", "share", 1),
-                    Column("interval", "95 % interval", "share_interval"),
-                    Column("people", "People on the same stimuli", "share", 1),
-                    Column("n_items", "Stimuli", "count"),
-                ),
-                folded=True,
-            )
-        )
-    return Section("controls", title, tuple(blocks))
-
-
-def _columns(*keys: str, interval: bool) -> tuple[Column, ...]:
-    return (
-        Column("rater", "Model", "name"),
-        *(Column(key, key.capitalize()) for key in keys),
-        Column("value", "Value", "number"),
-        *([Column("interval", "95 % interval", "interval")] if interval else []),
-        Column("n_items", "Stimuli", "count"),
+    tables = (
+        replace(table, **_SHOWN[table.name])
+        for table in found.tables
+        if table.name in _SHOWN and table.frame.height
     )
+    return Section("controls", title, (Bullets(found.sentences[:_MOST_NAMED]), *tables))

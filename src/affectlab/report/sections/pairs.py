@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.render.drawing import MOST_DOTS
+from affectlab.core.tables import Count, Figure, Key, Number, Table, Text
 from affectlab.core.words import count, joined, number, plural
-from affectlab.report.drawing import MOST_DOTS
-from affectlab.report.figures import fig_by_kind, fig_pair_heatmap
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
 from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
 
@@ -35,39 +36,41 @@ def pairs_section(study: Study) -> Section | Skipped:
             title, f"no pair of raters has a defined {pairs.measure} ({joined(reasons)})."
         )
     by_kind = _by_kind(pairs)
-    blocks: list[Block] = [Paragraph(_words(pairs, by_kind)), _heatmap(study, pairs)]
+    blocks: list[Block] = [Paragraph(_words(pairs, by_kind.frame)), _heatmap(study, pairs)]
     if study.flow is not None:
         blocks.insert(0, sequential(study.flow))
-    values = {
-        kind: part["value"].to_numpy()
-        for kind in _KINDS
-        if (part := known.filter(pl.col("pair_kind") == kind)).height
-    }
     # Beside models the boxes stand among what was published, with its tests.
     if len(known) > 2 and study.beside.alignment is None:
-        blocks.append(_boxes(pairs, values, by_kind))
-    blocks += [_kind_table(pairs, by_kind), *_pair_tables(pairs)]
+        blocks.append(_boxes(pairs, known, by_kind.frame))
+    blocks += [by_kind, *_pair_tables(pairs)]
     return Section("pairs", title, tuple(blocks))
 
 
-def _by_kind(pairs: PairAgreement) -> pl.DataFrame:
+def _by_kind(pairs: PairAgreement) -> Table:
+    """Sum up pairs by kind, with the middle half of their values and their common stimuli."""
+    from affectlab.evaluation import pair_kinds
+
     value = pl.col("value").drop_nans()
-    frame = (
-        pairs.frame.group_by("pair_kind", maintain_order=True)
-        .agg(
-            value.mean().alias("mean"),
-            value.std().alias("sd"),
-            value.median().alias("median"),
-            value.quantile(0.25, "linear").alias("quarter_low"),
-            value.quantile(0.75, "linear").alias("quarter_high"),
-            value.len().cast(pl.Int64).alias("n_values"),
-            pl.col("value").is_nan().sum().cast(pl.Int64).alias("n_undefined"),
-            pl.col("n_items").median().alias("median_items"),
-        )
-        .with_columns(pl.col("pair_kind").cast(pl.Enum(_KINDS)))
-        .sort("pair_kind")
+    more = pairs.frame.group_by("pair_kind").agg(
+        quarter_low=value.quantile(0.25, "linear"),
+        quarter_high=value.quantile(0.75, "linear"),
+        median_items=pl.col("n_items").median(),
     )
-    return frame.with_columns(pl.col("pair_kind").cast(pl.String))
+    kinds = pair_kinds(pairs.result).table()
+    frame = kinds.frame.join(more, on="pair_kind", how="left", maintain_order="left")
+    columns = (
+        *kinds.columns,
+        Count("n_undefined", "not defined"),
+        Count("median_items", "median common stimuli"),
+    )
+    each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
+    caption = (
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
+        "The SD treats pairs as independent, which they are not: it describes, it does not test."
+    )
+    if frame["n_undefined"].sum():
+        caption += " The median of common stimuli is over all pairs, also those without a value."
+    return replace(kinds, name="pairs_by_kind", caption=caption, frame=frame, columns=columns)
 
 
 def _words(pairs: PairAgreement, by_kind: pl.DataFrame) -> str:
@@ -129,14 +132,22 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
     mixed = len({is_person(kind) for kind in kinds}) > 1
     order = "; people first, names of models in orange" if mixed else ""
     labels = ", mean over the labels on which it is defined" if study.ratings.n_labels > 1 else ""
-    return Picture(
+    figure = Figure(
         "pairs",
+        "pair_heatmap",
+        "estimates",
         "Agreement of pairs",
         f"{pairs.measure[0].upper()}{pairs.measure[1:]} of every pair of raters{labels}"
         f"{order}.{gaps}{rule}",
         words + ".",
-        fig_pair_heatmap(values, names, kinds, value_name=pairs.measure),
+        {
+            "raters": pairs.result.raters,
+            "rater_kinds": pairs.result.rater_kinds,
+            "value_name": pairs.measure,
+            "chosen": names,
+        },
     )
+    return Picture.drawn(figure, pairs.result.table())
 
 
 def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> str:
@@ -162,30 +173,33 @@ def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> 
     )
 
 
-def _boxes(
-    pairs: PairAgreement,
-    values: dict[str, np.ndarray],
-    by_kind: pl.DataFrame,
-) -> Picture:
+def _boxes(pairs: PairAgreement, known: pl.DataFrame, by_kind: pl.DataFrame) -> Picture:
     words = "; ".join(
         f"{row['pair_kind']}: median {number(row['median'])}, middle half "
         f"{number(row['quarter_low'])} to {number(row['quarter_high'])}"
         for row in by_kind.iter_rows(named=True)
         if row["median"] is not None
     )
-    return Picture(
+    figure = Figure(
         "pairs_by_kind",
+        "groups_compared",
+        "estimates",
         "Agreement by kind of pair",
-        dots_and_boxes(values, labelled=pairs.frame["label"].n_unique() > 1),
+        dots_and_boxes(known["pair_kind"], labelled=pairs.frame["label"].n_unique() > 1),
         words + ".",
-        fig_by_kind(values, value_name=pairs.measure),
+        {
+            "group": "pair_kind",
+            "groups": [kind for kind in _KINDS if kind in known["pair_kind"]],
+            "value_name": pairs.measure,
+        },
     )
+    return Picture.drawn(figure, known)
 
 
-def dots_and_boxes(values: Mapping[str, np.ndarray], *, labelled: bool) -> str:
+def dots_and_boxes(groups: pl.Series, *, labelled: bool) -> str:
     """Say what the dots and boxes of a figure of pairs are."""
     text = "Each dot is one pair" + (" on one label" if labelled else "")
-    if any(len(part) > MOST_DOTS for part in values.values()):
+    if (groups.value_counts()["count"] > MOST_DOTS).any():
         text += (
             f"; of a kind with more than {MOST_DOTS} values {MOST_DOTS} are drawn, evenly spaced "
             "by rank, the lowest and the highest among them"
@@ -196,30 +210,10 @@ def dots_and_boxes(values: Mapping[str, np.ndarray], *, labelled: bool) -> str:
     )
 
 
-def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
-    columns = (
-        Column("pair_kind", "Pair", "name"),
-        Column("mean", "Mean", "number"),
-        Column("sd", "SD", "number"),
-        Column("median", "Median", "number"),
-        Column("n_values", "Values", "count"),
-        Column("n_undefined", "Not defined", "count"),
-        Column("median_items", "Median common stimuli", "count"),
-    )
-    each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
-    caption = (
-        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
-        "The SD treats pairs as independent, which they are not: it describes, it does not test."
-    )
-    if by_kind["n_undefined"].sum():
-        caption += " The median of common stimuli is over all pairs, also those without a value."
-    return Table("pairs_by_kind", caption, by_kind, columns)
-
-
 def _pair_tables(pairs: PairAgreement) -> list[Table]:
     """The closest and the most distant pairs, and a file with every pair on every label."""
     frame = pairs.frame
-    names = (Column("rater_a", "Rater", "name"), Column("rater_b", "Other rater", "name"))
+    names = (Key("rater_a", "rater"), Key("rater_b", "other rater"))
     value = pl.col("value").drop_nans()
     means = (
         frame.group_by("rater_a", "rater_b", "pair_kind", maintain_order=True)
@@ -236,12 +230,10 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     several = frame["label"].n_unique() > 1
     columns = [
         *names,
-        Column("pair_kind", "Pair"),
-        Column(
-            "value", f"Mean {pairs.measure}" if several else pairs.measure.capitalize(), "number"
-        ),
-        *([Column("n_labels", "Labels", "count")] if several else []),
-        Column("n_items", "Common stimuli", "count"),
+        Text("pair_kind", "pair"),
+        Number("value", f"mean {pairs.measure}" if several else pairs.measure),
+        *([Count("n_labels")] if several else []),
+        Count("n_items", "common stimuli"),
     ]
     caption = f"Pairs of raters, closest first (fewer than {_ENOUGH} common stimuli: last)"
     caption += "; mean over the labels on which it is defined." if several else "."

@@ -10,9 +10,20 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import summarise
-from affectlab.core.words import count, joined, number, plural, shown
-from affectlab.report.figures import fig_intervals
-from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.core.tables import (
+    Column,
+    Count,
+    Figure,
+    Interval,
+    Key,
+    Number,
+    Share,
+    Table,
+    Text,
+    YesNo,
+)
+from affectlab.core.words import count, joined, number, plural, shown, some
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
 if TYPE_CHECKING:
@@ -66,22 +77,21 @@ def consistency_section(study: Study) -> Section | Skipped:
         low=pl.when(~pl.col("constant")).then("low"),
         high=pl.when(~pl.col("constant")).then("high"),
     ).drop("constant")
-    columns = [
-        Column("rater", "Rater", "name"),
-        Column("value", "Mean difference", "number"),
-        Column("interval", "95 % interval", "interval"),
-        Column("correlation", "Correlation", "number"),
-        Column("n_items", "Repeats", "count"),
-    ]
-    if (wide["status"] != "ok").any():
-        columns.append(Column("status", "Note"))
+    columns = (
+        Key("rater"),
+        Number("value", "mean difference"),
+        Interval(),
+        Number("correlation"),
+        Count("n_items", "repeats"),
+        *([Text("status", "note")] if (wide["status"] != "ok").any() else []),
+    )
     caption = "Repeated answers against the first ones."
     if study.summary.n_labels > 1:
         caption += (
             " The correlation is Spearman's over the repeats of all labels together, so "
             "differences between labels raise it."
         )
-    table = Table("self_consistency", caption, wide, tuple(columns))
+    table = Table("self_consistency", caption, wide, columns)
     return Section("self-consistency", title, (*blocks, table))
 
 
@@ -100,36 +110,32 @@ def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
     constant = known.filter(pl.col("constant"))["rater"].to_list()
     if not constant:
         return text + "."
-    names = [rater_called(name, 60) for name in constant[:_MOST_NAMED]]
-    names += [f"{len(constant) - _MOST_NAMED} more"] if len(constant) > _MOST_NAMED else []
+    names = some([rater_called(name, 60) for name in constant], _MOST_NAMED)
     verb = "is" if len(constant) == 1 else "are"
     return (
-        f"{text}. {joined(names)} {verb} not among them: one and the same answer throughout says "
+        f"{text}. {names} {verb} not among them: one and the same answer throughout says "
         "nothing about consistency."
     )
 
 
 def _picture(telling: pl.DataFrame, words: str) -> Picture:
-    kept = telling.tail(_MOST_SHOWN)
     rule = (
         f" Of {telling.height} raters the {_MOST_SHOWN} least consistent are shown."
         if telling.height > _MOST_SHOWN
         else ""
     )
-    return Picture(
+    figure = Figure(
+        "self_consistency",
+        "intervals",
         "self_consistency",
         "Self-consistency",
         "Mean absolute difference between the repeated and the first answer, with 95 % intervals; "
         f"0 is best.{rule}",
         words,
-        fig_intervals(
-            kept["rater"].to_list(),
-            kept["value"],
-            kept["low"],
-            kept["high"],
-            value_name="mean absolute difference",
-            largest_first=False,
-        ),
+        {"value_name": "mean absolute difference", "largest_first": False},
+    )
+    return Picture.drawn(
+        figure, Table("self_consistency", "", telling.tail(_MOST_SHOWN), (Key("rater"),))
     )
 
 
@@ -219,11 +225,11 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
             f"in the median of {plural(known.len(), 'label')} ({ends})."
         )
     columns = (
-        Column("label", "Label", "name"),
-        Column("value", "Correlation", "number"),
-        Column("interval", "95 % interval", "interval"),
-        Column("n_items", "Stimuli", "count"),
-        *([Column("status", "Note")] if (frame["status"] != "ok").any() else []),
+        Key("label"),
+        Number("value", "correlation"),
+        Interval(),
+        Count("n_items", "stimuli"),
+        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
     )
     caption = "Scores (means over people) against the planted truth, over stimuli."
     note = "Pearson's correlation; bootstrap over stimuli."
@@ -279,18 +285,15 @@ def _people(study: Study) -> list[Block]:
         if wrongly.height
         else " Nobody who was planted as careful was pointed out."
     )
-    shown_frame = frame.with_columns(
-        pl.col("careless", "flagged").replace_strict({True: "yes", False: "no"})
-    )
     columns = (
-        Column("rater", "Rater", "name"),
-        Column("planted", "Planted as"),
-        Column("careless", "Careless"),
-        Column("flagged", "Pointed out"),
-        Column("agreement", "With the others", "number"),
-        *([Column("missed", "Why missed")] if caught.height < planted.height else []),
+        Key("rater"),
+        Text("planted", "planted as"),
+        YesNo("careless"),
+        YesNo("flagged", "pointed out"),
+        Number("agreement", "with the others"),
+        *([Text("missed", "why missed")] if caught.height < planted.height else []),
     )
-    return [Paragraph(words), Table("planted_people", "Planted people.", shown_frame, columns)]
+    return [Paragraph(words), Table("planted_people", "Planted people.", frame, columns)]
 
 
 _MOST_ATTRIBUTES = 4
@@ -302,7 +305,7 @@ def raters_section(study: Study) -> Section | Skipped:
     """A table with a row per rater."""
     notes: tuple[str, ...] = ()
     if study.numeric is None:
-        frame = _text_frame(study.ratings)
+        frame = _counts(study.ratings)
     else:
         frame, notes = _frame(study, study.numeric)
     computed = frame.columns
@@ -314,29 +317,32 @@ def raters_section(study: Study) -> Section | Skipped:
     ]
     panel = "other people" if study.panel is study.people else "others"
     columns = [
-        Column("rater", "Rater", "name"),
-        Column("rater_kind", "Kind"),
-        Column("n_ratings", "Answers", "count"),
-        Column("n_stimuli", "Stimuli", "count"),
-        Column("mean", "Mean", "number"),
-        Column("sd", "SD", "number"),
-        Column("share_of_scale", "Scale used", "share"),
-        Column("with_people", "With people", "number"),
-        Column("correlation", f"With the {panel}", "number"),
-        Column("bias", "Bias", "number"),
-        Column("inconsistency", "Inconsistency", "number"),
+        Key("rater"),
+        Text("rater_kind", "kind"),
+        Count("n_ratings", "answers"),
+        Count("n_stimuli"),
+        Number("mean"),
+        Number("sd", "SD"),
+        Share("share_of_scale", "scale used"),
+        Number("with_people"),
+        Number("correlation", f"with the {panel}"),
+        Number("bias"),
+        Number("inconsistency"),
     ]
     columns = [column for column in columns if column.key in ("rater_kind", *computed)]
     if study.aggregated_only:
         hidden = ("rater_kind", "share_of_scale")
-        columns = [Column("rater", "Source", "name")] + [
+        columns = [Key("rater", "source")] + [
             column for column in columns[1:] if column.key not in hidden
         ]
         computed = [name for name in computed if name != "share_of_scale"]
         attributes = [name for name in attributes if name != "aggregated"]
-    columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
+    columns += [
+        Column(name, shown(name, 24), "name", verbatim=True)
+        for name in attributes[:_MOST_ATTRIBUTES]
+    ]
     if "status" in computed:
-        columns.append(Column("status", "Note"))
+        columns.append(Text("status", "note"))
     remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
     people = [is_person(kind) for kind in frame["rater_kind"]]
     title = "Aggregated answers" if study.aggregated_only else "Raters"
@@ -383,8 +389,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
 
 def _holders(known: pl.DataFrame, name: str, value: float) -> str:
     """Name who stands at an end, and how many others stand there, too."""
-    rater, *others = known.filter(pl.col(name) == value)["rater"].to_list()
-    return joined([rater_called(rater), *([f"{len(others)} more"] if others else [])])
+    return some(list(map(rater_called, known.filter(pl.col(name) == value)["rater"])), 1)
 
 
 def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
@@ -397,13 +402,12 @@ def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
     at_most = "at most " if labels else ""
     listed = [
         f"{rater_called(rater)} ({at_most}{n})"
-        for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
+        for rater, n in few.select("rater", "correlation_items").iter_rows()
     ]
-    listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []
     on_each = " on every label" if labels else ""
     return [
         f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each}, and says little, for "
-        f"{plural(few.height, 'rater')}: {joined(listed)}."
+        f"{plural(few.height, 'rater')}: {some(listed, _MOST_NAMED)}."
     ]
 
 
@@ -456,7 +460,7 @@ def _remarks(
 
 def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Compute what is known of each rater, and what is to be said of the model."""
-    frame = _spread(numeric)
+    frame = _counts(numeric)
     if not study.ordered:
         frame = frame.drop("mean", "sd")
     notes: tuple[str, ...] = ()
@@ -478,39 +482,36 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
     return frame, notes
 
 
-def _spread(numeric: Ratings) -> pl.DataFrame:
-    """How much, how high and how widely each rater answers."""
-    coded = pl.DataFrame(
-        {
-            "rater": numeric.rater_code,
-            "stimulus": numeric.stimulus_code,
-            "value": numeric.value,
-        }
-    )
-    per_rater = (
-        coded.group_by("rater", maintain_order=True)
+def _counts(ratings: Ratings) -> pl.DataFrame:
+    """How much, and of numbers how high and how widely, each rater answers."""
+    value, numeric = pl.col("value"), ratings.scale.numeric
+    columns = {"rater": ratings.rater_code, "stimulus": ratings.stimulus_code}
+    frame = pl.DataFrame(columns | ({"value": ratings.value} if numeric else {}))
+    spread = {
+        "mean": value.mean(),
+        "sd": value.std(),
+        "distinct": value.n_unique(),
+        "width": value.max() - value.min(),
+    }
+    found = (
+        frame.group_by("rater", maintain_order=True)
         .agg(
-            pl.len().cast(pl.Int64).alias("n_ratings"),
-            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
-            pl.col("value").mean().alias("mean"),
-            pl.col("value").std().alias("sd"),
-            pl.col("value").n_unique().alias("distinct"),
-            (pl.col("value").max() - pl.col("value").min()).alias("width"),
+            n_ratings=pl.len().cast(pl.Int64),
+            n_stimuli=pl.col("stimulus").n_unique().cast(pl.Int64),
+            **(spread if numeric else {}),
         )
         .sort("rater")
     )
-    scale = numeric.scale
-    if scale.low is None or scale.high is None:
-        share = None
-    elif scale.step is not None:
-        share = pl.col("distinct") / scale.levels().size
-    else:
+    scale = ratings.scale
+    if numeric and scale.low is not None and scale.high is not None:
         share = pl.col("width") / (scale.high - scale.low)
-    if share is not None:
-        per_rater = per_rater.with_columns(share_of_scale=share)
-    return per_rater.with_columns(
-        rater=pl.Series([numeric.rater_names[k] for k in per_rater["rater"]])
-    ).drop("distinct", "width")
+        if scale.step is not None:
+            share = pl.col("distinct") / scale.levels().size
+        found = found.with_columns(share_of_scale=share)
+    names = [ratings.rater_names[code] for code in found["rater"]]
+    return found.with_columns(rater=pl.Series(names, dtype=pl.String)).drop(
+        "distinct", "width", strict=False
+    )
 
 
 def _correlations(panel: Ratings) -> pl.DataFrame:
@@ -534,20 +535,6 @@ def _subject_model(panel: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     model = subject_model(panel, method="reml", by_label=False)
     frame = model.raters_frame().select("rater", "bias", "inconsistency", "status")
     return frame, model.notes
-
-
-def _text_frame(ratings: Ratings) -> pl.DataFrame:
-    coded = pl.DataFrame({"rater": ratings.rater_code, "stimulus": ratings.stimulus_code})
-    frame = (
-        coded.group_by("rater", maintain_order=True)
-        .agg(
-            pl.len().cast(pl.Int64).alias("n_ratings"),
-            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
-        )
-        .sort("rater")
-    )
-    names = pl.Series("rater", np.array(ratings.rater_names, dtype=object)[frame["rater"]].tolist())
-    return frame.with_columns(names)
 
 
 def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from affectlab.core.words import count, joined, number, option, percent, plural, shown
+from affectlab.core.tables import Count, Key, Number, Table, Text
+from affectlab.core.words import (
+    count,
+    joined,
+    number,
+    option,
+    percent,
+    plural,
+    sentence_case,
+    shown,
+)
 from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
-from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
+from affectlab.report.page import Block, Bullets, Paragraph, Section, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
 
 __all__ = ["panel_in_words", "summary_section"]
@@ -66,12 +77,8 @@ def summary_section(study: Study) -> Section:
     elif study.agreement is not None and study.agreement.n_labels:
         tiles.append(_alpha_tile(study.agreement, study.panel_name))
     facts = _facts(study)
-    table = Table(
-        "summary",
-        "What the ratings hold.",
-        pl.DataFrame(facts, schema=["what", "value"], orient="row"),
-        (Column("what", "What"), Column("value", "Value")),
-    )
+    frame = pl.DataFrame(facts, schema=["what", "value"], orient="row")
+    table = replace(summary.table(), frame=frame, columns=(Key("what"), Text("value")))
     blocks: list[Block] = [Tiles(tuple(tiles)), table, *_elsewhere(study), *_aside(study)]
     if summary.history:
         blocks += [
@@ -109,10 +116,10 @@ def _elsewhere(study: Study) -> list[Block]:
             "the scale of each label.",
             rows,
             (
-                Column("label", "Label"),
-                Column("scale", "Scale"),
-                Column("answers", "Answers", "count"),
-                Column("alpha", "Krippendorff's alpha", "number"),
+                Key("label"),
+                Text("scale"),
+                Count("answers"),
+                Number("alpha", "Krippendorff's alpha"),
             ),
         ),
     ]
@@ -156,38 +163,30 @@ def _raters_remark(study: Study) -> str:
 
 
 def _facts(study: Study) -> list[tuple[str, str]]:
+    """Say what the ratings hold, as their summary does, and what of it the report does not use."""
     summary = study.summary
-    facts = [("Scale", str(study.ratings.scale))]
-    facts.append(("Taxonomy", _taxonomy(study) or "none"))
-    if study.ratings.has_labels:
-        facts.append(("Labels", ", ".join(summary.labels)))
-    several = len(study.aggregated)
-    single = {kind: n - several * (kind == "human") for kind, n in summary.rater_kinds.items()}
-    kinds = ", ".join(f"{kind} {count(n)}" for kind, n in single.items() if n)
-    if several:
-        kinds += f", aggregated from several people {count(several)}"
+    # Counts stand above, the steps and what was set aside below.
+    elsewhere = {"answers", "stimuli", "step", "set aside"}
     if study.aggregated_only:
-        kinds = "not known: the answers are aggregated from those of several people"
-    facts.append(("Raters by kind", kinds))
-    low, median, high = summary.stimuli_per_rater
-    spread = f"median {median:,.0f}, from {count(low)} to {count(high)}"
-    if not study.aggregated_only:
-        facts.append(("Stimuli per rater", spread if low != high else f"{count(low)} each"))
-    for name, counts in (("Trials", summary.trial_kinds), ("Outcomes", summary.outcomes)):
-        if counts:
-            listed = ", ".join(f"{kind} {count(n)}" for kind, n in counts.items())
-            facts.append((name, f"{listed} (of {plural(sum(counts.values()), 'value')})"))
+        elsewhere |= {"raters", "raters per stimulus", "stimuli per rater"}
+    whole = {"labels": ", ".join(summary.labels), "taxonomy": _taxonomy(study)}
+    if study.aggregated:
+        kinds = Counter(summary.rater_kinds)
+        kinds["human"] -= len(study.aggregated)
+        kinds["aggregated from several people"] = len(study.aggregated)
+        whole["raters"] = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
+    facts = [
+        (sentence_case(what), whole.get(what, value))
+        for what, value in summary.to_frame().iter_rows()
+        if what not in elsewhere
+    ]
     known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
     rest = [name for name in study.ratings.frame.columns if name not in known]
     if rest:
         why = "differs" if len(rest) == 1 else "differ"
         listed = joined([shown(name, 40) for name in rest])
-        facts.append(
-            (
-                "Columns not used",
-                f"{listed} ({why} between the answers to a stimulus and those of a rater)",
-            )
-        )
+        said = f"{listed} ({why} between the answers to a stimulus and those of a rater)"
+        facts.append(("Columns not used", said))
     if summary.silent_raters:
         facts.append(("Raters without an answer", _some(summary.silent_raters)))
     silent = (*study.silent_stimuli, *summary.silent_stimuli)
@@ -221,10 +220,5 @@ def _aside(study: Study) -> list[Table]:
             "places": [", ".join(map(str, row["places"])) for row in rows],
         }
     )
-    columns = (
-        Column("reason", "Reason"),
-        Column("count", "Count", "count"),
-        Column("unit", "Of"),
-        Column("places", "First places"),
-    )
+    columns = (Text("reason"), Count("count"), Text("unit", "of"), Text("places", "first places"))
     return [Table("set_aside", "What was set aside of the source, and why.", frame, columns)]

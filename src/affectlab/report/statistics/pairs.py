@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.estimates import Estimates
 from affectlab.core.types import Ints
 from affectlab.core.words import shown
 from affectlab.ratings import HUMAN_KINDS, Ratings
+from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
 
 __all__ = ["PairAgreement", "is_person", "pair_agreement", "rater_called"]
 
 _MOST_ROWS = 120_000
-_MOST_JOINED = 4_000_000
 _MOST_LEVELS = 21
 _BITS = 62
 
@@ -79,15 +78,17 @@ class PairAgreement:
         )
 
 
-def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgreement:
+def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgreement | None:
     """Compute the agreement of pairs of raters.
 
     `models` has the answers of models of `ratings` before they were rounded, for correlations.
 
     Quadratic weighted kappa on scales with up to 21 levels, unweighted kappa on nominal ones, and
-    Spearman's correlation on finer ones. Models come first, then people in the order of how much
-    they answered, up to 120,000 pairs by labels.
+    Spearman's correlation on finer ones; None where models answered no label of people. Models come
+    first, then people in the order of how much they answered, up to 120,000 pairs by labels.
     """
+    from affectlab.evaluation.rater_comparison import spearman_of_sides
+
     kind = ratings.scale.kind
     most = _raters_that_fit(ratings.n_labels)
     kept = _busiest(ratings, most)
@@ -96,28 +97,18 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
         measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
         left_out = ratings.n_raters - kept.n_raters
         return PairAgreement(result, measure, left_out, common_stimuli(kept, result.raters))
-    while most > 2 and _joined_rows(kept) > _MOST_JOINED:
-        most = max(2, min(most, kept.n_raters) * 2 // 3)
-        kept = _busiest(ratings, most)
     left_out = ratings.n_raters - kept.n_raters
+    sides = [kept]
     if models is not None:
-        kept = _unrounded(kept, models)
-    result = _spearman(kept)
-    common = common_stimuli(kept, result.raters)
-    return PairAgreement(result, "Spearman's correlation", left_out, common)
-
-
-def _unrounded(ratings: Ratings, models: Ratings) -> Ratings:
-    """Give models their fractions back: ranks must not tie where answers did not."""
-    from affectlab.evaluation import on_scale
-
-    people = ratings.humans()
-    names = set(ratings.rater_names)
-    judged = models.answers().select(raters=[name for name in models.rater_names if name in names])
-    judged = on_scale(judged, people.scale, "none")
-    judged = judged.with_raters(ratings.models().raters.select("rater", "rater_kind"))
-    loose = people.with_values(people.value, judged.scale, step="without steps, beside models")
-    return loose.merge(judged)
+        # Models keep their fractions: ranks must not tie where answers did not.
+        names = [name for name in models.rater_names if name in kept.rater_names]
+        kinds = kept.models().raters.select("rater", "rater_kind")
+        sides = [kept.humans(), models.select(raters=names).with_raters(kinds)]
+    found = spearman_of_sides([answers_of(side) for side in sides])
+    if found is None:
+        return None
+    common = common_stimuli(kept, found.raters)
+    return PairAgreement(found, "Spearman's correlation", left_out, common)
 
 
 def _n_levels(ratings: Ratings) -> float:
@@ -139,25 +130,6 @@ def _busiest(ratings: Ratings, most: int) -> Ratings:
     person = np.array([is_person(kind) for kind in ratings.rater_kinds])
     order = np.lexsort((-answers, person))[:most]
     return ratings.select(raters=[ratings.rater_names[k] for k in sorted(order)])
-
-
-def _joined_rows(ratings: Ratings) -> int:
-    cell = ratings.label_code.astype(np.int64) * ratings.n_stimuli + ratings.stimulus_code
-    size = np.unique(cell, return_counts=True)[1]
-    return int((size * (size - 1) // 2).sum())
-
-
-def coded_answers(ratings: Ratings) -> pl.DataFrame:
-    """Give label, stimulus and rater codes with values; the first answer where one repeats."""
-    frame = pl.DataFrame(
-        {
-            "label": ratings.label_code,
-            "stimulus": ratings.stimulus_code,
-            "rater": ratings.rater_code,
-            "value": ratings.value,
-        }
-    )
-    return frame.unique(["label", "stimulus", "rater"], keep="first", maintain_order=True)
 
 
 def common_stimuli(ratings: Ratings, raters: Sequence[str]) -> Ints:
@@ -196,58 +168,3 @@ def common_stimuli(ratings: Ratings, raters: Sequence[str]) -> Ints:
     place = {name: code for code, name in enumerate(ratings.rater_names)}
     order = [place[name] for name in raters]
     return counts[np.ix_(order, order)]
-
-
-def _spearman(ratings: Ratings) -> KappaResult:
-    frame = coded_answers(ratings)
-    joined = frame.join(
-        frame, on=["label", "stimulus"], suffix="_b", maintain_order="left_right"
-    ).filter(pl.col("rater") < pl.col("rater_b"))
-    found = joined.group_by("label", "rater", "rater_b", maintain_order=True).agg(
-        pl.corr("value", "value_b", method="spearman").alias("found"),
-        pl.len().cast(pl.Int64).alias("n"),
-    )
-    first, second = (part.astype(np.int32) for part in np.triu_indices(ratings.n_raters, 1))
-    labels = np.arange(ratings.n_labels, dtype=np.int32)
-    grid = pl.DataFrame(
-        {
-            "label": np.repeat(labels, first.size),
-            "rater": np.tile(first, labels.size),
-            "rater_b": np.tile(second, labels.size),
-        }
-    ).join(found, on=["label", "rater", "rater_b"], how="left", maintain_order="left")
-    n = grid["n"].fill_null(0)
-    value = grid["found"].fill_null(math.nan).fill_nan(math.nan)
-    status = (
-        pl.DataFrame({"n": n, "value": value})
-        .select(
-            pl.when(pl.col("n") == 0)
-            .then(pl.lit("undefined: no common items"))
-            .when(pl.col("n") == 1)
-            .then(pl.lit("undefined: one common item"))
-            .when(pl.col("value").is_nan())
-            .then(pl.lit("undefined: constant ratings"))
-            .otherwise(pl.lit("ok"))
-        )
-        .to_series()
-    )
-    names, kinds = ratings.rater_names, ratings.rater_kinds
-    table = Estimates.build(
-        {
-            "label": [ratings.label_names[k] for k in grid["label"]],
-            "rater_a": [names[k] for k in grid["rater"]],
-            "rater_b": [names[k] for k in grid["rater_b"]],
-        },
-        value=value.to_list(),
-        method="Spearman's correlation of two raters",
-        n_items=n.to_list(),
-        n_raters=2,
-        n_ratings=(2 * n).to_list(),
-        status=status.to_list(),
-    )
-    sides = ["human" if is_person(kind) else "model" for kind in kinds]
-    pair_kind = [
-        "-".join(sorted((sides[a], sides[b]))) for a, b in zip(first, second, strict=True)
-    ] * labels.size
-    frame = table.frame.with_columns(pl.Series("pair_kind", pair_kind, dtype=pl.String))
-    return KappaResult.of(frame, table.keys, raters=names, rater_kinds=kinds)

@@ -17,14 +17,13 @@ from affectlab.core.words import count, joined, shown
 from affectlab.ratings.scales import by_scale
 from affectlab.ratings.summary import aggregated_raters
 from affectlab.reliability import interrater_correlation
-from affectlab.report.statistics.agreement import Agreement, agreement_of
-from affectlab.report.statistics.outliers import (
-    LEVEL,
+from affectlab.reliability.screening import (
     Apart,
     EqualTrials,
     agreement_with_others,
     equal_trials,
 )
+from affectlab.report.statistics.agreement import Agreement, agreement_of
 from affectlab.report.statistics.pairs import PairAgreement, is_person, pair_agreement
 from affectlab.report.statistics.people import Beside, beside_people
 
@@ -84,7 +83,7 @@ def pointed_out(study: Study) -> PointedOut:
     if people is None or people.n_raters < 3 or study.flow is not None:
         return PointedOut()
     constant = tuple(name for name in study.constant if name in people.rater_names)
-    equal = tuple(one for one in equal_trials(people, level=LEVEL) if one.rater not in constant)
+    equal = tuple(one for one in equal_trials(people) if one.rater not in constant)
     named = {*constant, *(one.rater for one in equal)}
     against = tuple(name for name in _against_others(people) if name not in named)
     return PointedOut(

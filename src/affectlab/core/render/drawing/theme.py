@@ -7,10 +7,21 @@ colours is replaced by the CSS variable of its role, so it follows the light or 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["RAMP", "ROLES", "ROLE_OF_COLOUR", "colour_of_kind", "css_variables", "ink_on", "themed"]
+__all__ = [
+    "CYCLE",
+    "RAMP",
+    "ROLES",
+    "ROLE_OF_COLOUR",
+    "colour",
+    "colour_of_kind",
+    "css_variables",
+    "group_colours",
+    "ink_on",
+    "themed",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,6 +58,9 @@ ROLE_OF_COLOUR = {light: role for role, (light, _) in ROLES.items()}
 RAMP = tuple(ROLES[f"ramp-{step}"][0] for step in range(9))
 """Nine steps from little to much."""
 
+_SENTIMENTS = ("positive", "negative", "ambiguous", "neutral")
+CYCLE = ("people", "model", "mixed", *_SENTIMENTS)
+"""Roles whose colours groups take one after the other."""
 _KINDS = {"human": "people", "simulated": "people", "model": "model", "baseline": "model"}
 _RC: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -104,6 +118,14 @@ def colour(role: str) -> str:
 def colour_of_kind(rater_kind: str) -> str:
     """Give the colour of a kind of rater: people (simulated ones too) or models."""
     return colour(_KINDS[rater_kind])
+
+
+def group_colours(groups: Iterable[str]) -> dict[str, str]:
+    """Give each group its colour: the sentiments theirs, other groups one after the other."""
+    names = list(dict.fromkeys(groups))
+    if set(names) <= set(_SENTIMENTS):
+        return {name: colour(name) for name in _SENTIMENTS if name in names}
+    return {name: colour(CYCLE[k % len(CYCLE)]) for k, name in enumerate(names)}
 
 
 def css_variables(mode: int) -> str:

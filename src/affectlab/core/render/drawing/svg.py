@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from affectlab.report.drawing.theme import ROLE_OF_COLOUR, themed
+from affectlab.core.render.drawing.theme import ROLE_OF_COLOUR, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

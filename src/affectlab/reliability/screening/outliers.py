@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,7 @@ from scipy.special import betaln
 from scipy.stats import t as student
 
 from affectlab.core.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
-
+from affectlab.ratings import Ratings
 
 __all__ = [
     "LEVEL",
@@ -240,7 +236,7 @@ class EqualTrials:
     others_trials: int
 
 
-def equal_trials(people: Ratings, *, level: float) -> list[EqualTrials]:
+def equal_trials(people: Ratings, *, level: float = LEVEL) -> list[EqualTrials]:
     """Find people who tell no labels apart in more of their trials than others of their kind.
 
     The number e of such trials among a person's n is held against its predictive distribution from
