@@ -180,7 +180,8 @@ def test_the_whole_chain_on_a_small_scale() -> None:
     _check_means(drawn["metrics_by_writer"].draw(), run.findings)
     # Pictures outlive the folder that they were drawn in.
     seen = drawn["examples"].draw()
-    assert len(seen.axes) == drawn["examples"].description.count(" judges: ")
+    # A picture and what was said beside it.
+    assert len(seen.axes) == 2 * drawn["examples"].description.count(" judges: ")
     names = [
         text.get_text() for text in drawn["preference_metrics"].draw().axes[0].get_yticklabels()
     ]
