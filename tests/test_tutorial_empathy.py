@@ -51,11 +51,12 @@ def test_from_reactions_to_a_verdict_on_the_metric(
                 assert _stands_in(line, printed), f"{line}\n{printed}"
                 shown += 1
             continue
+        printed = ""
         for words in map(shlex.split, lines):
             if words[0] == "cd":
                 assert words[1] == EXAMPLE
             else:
-                printed = _run(words, folder)
+                printed += _run(words, folder)
     assert shown > 20
     # What the page says of the areas, whatever processor the models were trained on.
     (area,) = re.findall(r"fit: AUC (\d\.\d+) ", _plain(printed))
