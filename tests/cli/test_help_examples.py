@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
@@ -152,6 +153,16 @@ def _captions(path: Path) -> None:
     pl.DataFrame({"stimulus": names, "file": files, "text": texts, "source": "one"}).write_csv(path)
 
 
+def _reactions(path: Path) -> None:
+    """Reactions of two people to a pair, in the published form."""
+    told = "Many homes are lost in the storm tonight"
+    said = [
+        ["1.jpg", "Storm hits coast", [word], [told], {"age": "30-40"}]
+        for word in ("sad", "hopeful")
+    ]
+    path.write_text(json.dumps({"1": said, "2": said}), encoding="utf-8")
+
+
 def _comments(path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     rows = pl.read_csv(EXAMPLES / "curate/comments.csv").write_ndjson()
@@ -258,6 +269,8 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "frames.csv": _frames,
     "mine/review.csv": _review,
     "mine.toml": _taxonomy,
+    "reactions.json": _reactions,
+    "results/": _copied(EXAMPLES / "leaderboard"),
     "my-emotions.toml": _taxonomy,
     "examples/study-faces.toml": lambda path: _copied(EXAMPLES)(path.parent),
     "my-study.toml": _study,

@@ -215,7 +215,7 @@ TREE = Branch(
             {
                 "leaderboard": Command(
                     "cli.evaluate.leaderboard:leaderboard",
-                    "results/ --out leaderboard.html --sort kappa",
+                    'results/ --out leaderboard.html --sort "top label"',
                 ),
                 "outcomes": Operation(
                     "evaluation.outcomes:outcome_table",
