@@ -24,6 +24,10 @@ from affectlab.taxonomy import Taxonomy
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ELSEWHERE = {
     "evaluate text": "weights of a published model",
+    "train text": "texts enough to learn from; tests/cli/test_train_text.py has some",
+    "train difference": "pairs enough to learn from; tests/cli/test_train_difference.py has some",
+    "train preference": "items enough to learn from; tests/cli/test_train_preference.py has some",
+    "calibrate": "trained heads; tests/cli/test_calibrate.py trains some",
     "train vision": "weights of a published encoder",
     "train semi": "weights of a published encoder",
     "rate text": "a trained model; tests/cli/test_rate_text.py trains one",
