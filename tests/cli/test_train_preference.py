@@ -80,7 +80,7 @@ def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     weighed = tmp_path / "learned.csv"
     metric.score(study["scores"]).write_csv(weighed)
     again = run_here(
-        "evaluate", "preference", study["judged"], *SCALE, "--stimuli", study["items"],
+        "evaluate", "preference-metrics", study["judged"], *SCALE, "--stimuli", study["items"],
         "--scores", weighed, "--n-boot", 50,
     )  # fmt: skip
     assert "mine: AUC 0." in flat(again.stdout)

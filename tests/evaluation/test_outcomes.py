@@ -353,6 +353,6 @@ def test_shown_for_people():
     console = Console(width=100, file=io.StringIO())
     console.print(outcome_table(simulated()))
     text = console.file.getvalue()
-    assert "usable" in text
-    assert "refused" in text
+    assert "Usable" in text
+    assert "Refused" in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 100

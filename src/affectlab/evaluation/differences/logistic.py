@@ -19,6 +19,8 @@ _BINS = 256
 _DISTINCT = 5
 """Fewest different predictions: one more than the curve has parameters."""
 _ROUNDS = 200
+"""Of a search from one start; the last fit, from the best end, may take longer."""
+_LAST_ROUNDS = 5000
 _TOLERANCE = 1e-11
 _STARTS = ((0.1, 0.3, 0.5, 0.7, 0.9), (0.1, 0.3, 1.0, 3.0))
 """Middles as quantiles of the predictions, and widths in their standard deviations."""
@@ -201,10 +203,10 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
     )
     out = found[np.argmax(found[:, 2])]
     converged = fit_logistic(
-        scaled, np.ones(n), centred, out[:2].copy(), bounds, _ROUNDS, _TOLERANCE * total, out
+        scaled, np.ones(n), centred, out[:2].copy(), bounds, _LAST_ROUNDS, _TOLERANCE * total, out
     )
     if not converged or not out[2] > 0:
-        return LogisticFit.none(f"not converged: no best curve in {_ROUNDS} rounds", n)
+        return LogisticFit.none(f"not converged: no best curve in {_LAST_ROUNDS} rounds", n)
     from scipy.special import expit
 
     curve = expit((scaled - out[0]) / out[1])

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
-from scipy.stats import t as student
+from scipy.special import betaln, stdtr, stdtrit
 
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
@@ -139,7 +138,7 @@ def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> 
 
         def p_values(left: Ints, z: Floats = z, error: Floats = error) -> Floats:
             mean, spread, degrees = _predicted(z[left], error[left])
-            found: Floats = student.cdf((z[left] - mean) / spread, degrees)
+            found: Floats = stdtr(degrees, (z[left] - mean) / spread)
             return found
 
         more = outward(judged, p_values, level=LEVEL)
@@ -159,7 +158,7 @@ def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> 
             own = np.array([code])
             both = np.concatenate([own, rest])
             mean, spread, degrees = _predicted(z[both], error[both])
-            low = np.tanh(mean[0] + student.ppf(LEVEL / (rest.size + 1), degrees) * spread[0])
+            low = np.tanh(mean[0] + stdtrit(degrees, LEVEL / (rest.size + 1)) * spread[0])
         flagged = int(code) in out - known and not r[code] >= low
         median = float(np.median(r[rest]))
         found.append(Apart(names[code], float(r[code]), float(low), median, flagged))
