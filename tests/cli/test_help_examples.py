@@ -268,6 +268,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "goemotions_raw.csv": _choices,
     "texts.csv": _texts,
     "prompts.csv": _prompts,
+    "faces/": lambda path: _faces(path / "manifest.csv"),
     "faces/manifest.csv": _faces,
     "transitions/": _films,
     "frames.csv": _frames,
