@@ -132,6 +132,7 @@ def _prompts(path: Path) -> None:
 
 
 def _faces(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
     prompts = path.with_name("prompts.csv")
     _prompts(prompts)
     run_here("stimuli", "images", prompts, "--out", path.parent)
