@@ -338,7 +338,9 @@ def test_the_example_runs(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         if token in makers and before not in WRITES and not (folder / token).exists():
             (folder / token).parent.mkdir(parents=True, exist_ok=True)
             makers[token](folder / token)
-    run_here(*verb.split(), *given, width=80)
+    done = run_here(*verb.split(), *given, width=80)
+    assert done.stdout.strip()
+    assert "Traceback" not in done.stderr
 
 
 def test_what_is_left_out_is_a_verb() -> None:

@@ -12,7 +12,7 @@ from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
-__all__ = ["TREE", "Branch", "make_parser", "operations", "verbs"]
+__all__ = ["TREE", "Branch", "make_parser", "verbs"]
 
 
 Verb: TypeAlias = Command | Operation
@@ -616,17 +616,6 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield from verbs(one, (*before, name))
         else:
             yield (*before, name)
-
-
-def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
-    """Give the words of every verb that is made from a function, and how it is made."""
-    for words in verbs():
-        one: Verb | Branch = TREE
-        for word in words:
-            assert isinstance(one, Branch)
-            one = one.verbs[word]
-        if isinstance(one, Operation):
-            yield words, one
 
 
 def make_parser(words: Sequence[str] | None) -> App:

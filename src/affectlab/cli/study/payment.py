@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from affectlab.cli._output import Output, write_csv
 from affectlab.cli.study._common import open_study
 
 if TYPE_CHECKING:
-    from affectlab.study.recruit import Outcome
+    from affectlab.study import Store
+    from affectlab.study.recruit import Outcome, ProlificClient
 
 __all__ = ["approve", "bonus", "pay", "reject"]
 
@@ -116,8 +117,7 @@ def pay(
 
     with open_study(study, database) as store:
         from affectlab.study.dataset.bonus import bonuses
-        from affectlab.study.recruit import ProlificClient, carry_out, payments_table
-        from affectlab.study.recruit.payments import study_at_prolific
+        from affectlab.study.recruit import carry_out, payments_table
 
         if to is not None:
             table = payments_table(store, bonuses(store))
@@ -125,11 +125,9 @@ def pay(
             out.show(f"written: {to} ({plural(table.height, 'session')})")
             out.finish({"file": to, "sessions": table.height})
             return
-        study_at_prolific(store)
-        with ProlificClient.from_environment() as client:
-            found = carry_out(store, client, dry_run=dry_run)
-        currency = store.study.design.recruitment.currency
-    _finish(out, found, dry_run=dry_run, currency=currency)
+        _at_prolific(
+            out, store, lambda client: carry_out(store, client, dry_run=dry_run), dry_run=dry_run
+        )
 
 
 def bonus(
@@ -164,18 +162,32 @@ def bonus(
         raise InputError("--session, --amount and --name belong together; expected all or none")
     with open_study(study, database) as store:
         from affectlab.study.dataset.bonus import bonuses
-        from affectlab.study.recruit import ProlificClient, pay_bonuses
-        from affectlab.study.recruit.payments import study_at_prolific
+        from affectlab.study.recruit import pay_bonuses
 
-        study_at_prolific(store)
-        with ProlificClient.from_environment() as client:
-            if session is not None and amount is not None and name is not None:
-                own = [(session, amount, name)]
-                found = pay_bonuses(store, client, own, name=f"given:{name}", dry_run=dry_run)
-            else:
-                found = pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
-        currency = store.study.design.recruitment.currency
-    _finish(out, found, dry_run=dry_run, currency=currency)
+        def work(client: ProlificClient) -> tuple[Outcome, ...]:
+            if session is None or amount is None or name is None:
+                return pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
+            own = [(session, amount, name)]
+            return pay_bonuses(store, client, own, name=f"given:{name}", dry_run=dry_run)
+
+        _at_prolific(out, store, work, dry_run=dry_run)
+
+
+def _at_prolific(
+    out: Output,
+    store: Store,
+    work: Callable[[ProlificClient], tuple[Outcome, ...]],
+    *,
+    dry_run: bool,
+) -> None:
+    """Do something at Prolific, and say what came of it."""
+    from affectlab.study.recruit import ProlificClient
+    from affectlab.study.recruit.payments import study_at_prolific
+
+    study_at_prolific(store)
+    with ProlificClient.from_environment() as client:
+        found = work(client)
+    _finish(out, found, dry_run=dry_run, currency=store.study.design.recruitment.currency)
 
 
 def _finish(out: Output, found: tuple[Outcome, ...], *, dry_run: bool, currency: str) -> None:
