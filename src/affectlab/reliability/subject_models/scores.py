@@ -20,7 +20,7 @@ __all__ = ["stimulus_scores"]
 def stimulus_scores(
     ratings: Ratings | ArrayLike,
     *,
-    method: Literal["reml", "p910", "mle", "mean"] = "reml",
+    method: Literal["mean", "reml", "p910", "mle"] = "reml",
     confidence: float = 0.95,
 ) -> Result:
     """Score each stimulus, with standard error and interval.
