@@ -27,7 +27,7 @@ from rich.console import Console
 
 from affectlab.analysis import JndTimes, jnd_score, jnd_times, latency_budget, sampling_interval
 from affectlab.core.estimates import Estimate
-from affectlab.core.terminal import Table
+from affectlab.core.render.grid import Table
 from affectlab.ratings import Ratings
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from affectlab.core.terminal import Table
+from affectlab.core.render.grid import Table
 from benchmarks._harness import Result
 
 __all__ = ["merge", "table", "write"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from scipy.stats import t as student
 
-from affectlab.core.terminal import Table
+from affectlab.core.render.grid import Table
 
 Floats = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
 
-from affectlab.core.terminal import Table
+from affectlab.core.render.grid import Table
 from affectlab.ratings import Ratings
 from affectlab.reliability import SubjectModel, subject_model
 

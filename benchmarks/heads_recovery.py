@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from scipy.stats import t as student
 
-from affectlab.core.terminal import Table
+from affectlab.core.render.grid import Table
 from affectlab.models.embedding import Embeddings, embed
 from affectlab.models.heads import HeadBank, HeadShape, Stage, head_agreement
 from affectlab.simulate import EXPRESSIONS, FaceSpec, draw_face

@@ -21,8 +21,8 @@ from affectlab.analysis import (
     transition_jnd,
 )
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing.svg import to_png
 from affectlab.core.render.figure import figure_of
+from affectlab.core.render.svg import to_png
 from affectlab.report import draw_figure
 
 JNDS = (5, 9, 16, 28, 40)

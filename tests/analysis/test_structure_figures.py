@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from affectlab.analysis import cluster_labels, label_correlations
-from affectlab.core.render.drawing.svg import to_png
+from affectlab.core.render.svg import to_png
 from affectlab.report import draw_figure
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.core.render.drawing.svg import to_png, to_svg
-from affectlab.core.render.drawing.theme import colour
+from affectlab.core.render.svg import to_png, to_svg
+from affectlab.core.render.theme import colour
 from affectlab.report import draw_figure
 
 nan = float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.svg import to_png, to_svg
 from affectlab.evaluation import calibration
 from affectlab.report import draw_figure
 

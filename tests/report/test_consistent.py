@@ -13,6 +13,8 @@ from tests.report.panels import text_of
 
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.report import write_report
+from affectlab.report.sections.attributes import times_of
+from affectlab.report.sections.fairness import _attributes
 from affectlab.report.statistics.pairs import common_stimuli
 
 
@@ -153,15 +155,35 @@ def test_codes_are_values_and_counters_are_not_shown(tmp_path: Path, noisy: np.n
         "stimulus": [f"s{k}" for k in range(40)],
         "content": [k % 9 for k in range(40)],
         "row_number": list(range(40)),
-        "created": [1.5463e9 + 1e5 * k for k in range(40)],
+        "views": [1.5463e9 + 1e5 * k for k in range(40)],
+        "created_utc": [1.5463e9 + 1e5 * k for k in range(40)],
     }
-    page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
     table = pl.read_csv(tmp_path / "tables" / "stimulus_attributes.csv")
     by_name = {name: part for (name,), part in table.group_by(["attribute"])}
     assert sorted(by_name["content"]["value"]) == [str(k) for k in range(9)]
     assert "row_number" not in by_name
-    ends = [end for text in by_name["created"]["value"] for end in text.split(" to ")]
+    ends = [end for text in by_name["views"]["value"] for end in text.split(" to ")]
     assert all(low != high for low, high in zip(ends[::2], ends[1::2], strict=True))
+    assert by_name["created_utc"].sort("value").select("value", "count").rows() == [
+        ("2019-01", 26),
+        ("2019-02", 14),
+    ]
+    assert "created_utc: from 2019-01 to 2019-02" in page
+
+
+def test_times_are_dates_and_make_no_groups() -> None:
+    seconds = pl.Series("updatedAt", [1.6e9, 1.7e9, None])
+    assert times_of(seconds).dt.year().to_list() == [2020, 2023]
+    assert times_of((seconds * 1000).alias("time")).dt.year().to_list() == [2020, 2023]
+    assert times_of(pl.Series("reaction_time", [812.0, 1100.0])) is None
+    assert times_of(seconds.alias("views")) is None
+    assert (
+        _attributes(
+            pl.DataFrame({"stimulus": range(40), "at": [1.6e9] * 20 + [1.7e9] * 20}), "stimulus"
+        )
+        == []
+    )
 
 
 def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:

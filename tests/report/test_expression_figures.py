@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing.svg import settled, to_png, to_svg
+from affectlab.core.render.svg import settled, to_png, to_svg
 from affectlab.report import draw_figure
 
 LONG = "E{:03d} Mouth Open Jaw Right Show Teeth"

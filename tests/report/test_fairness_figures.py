@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.svg import to_png, to_svg
 from affectlab.report import draw_figure
 
 nan = float("nan")

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.core.render.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
-from affectlab.core.render.drawing.theme import contrast, ink_on
+from affectlab.core.render.svg import inline_svg, standalone_svg, to_png, to_svg
+from affectlab.core.render.theme import contrast, ink_on
 from affectlab.report import draw_figure
 
 nan = float("nan")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing.svg import to_png, to_svg
+from affectlab.core.render.svg import to_png, to_svg
 from affectlab.report import draw_figure
 from affectlab.simulate import draw_face
 

@@ -174,7 +174,7 @@ class TestNumbers:
         above = []
         for seed in range(12):
             ratings = ratings_of(planted("twin", n=150, people=3, labels=1, seed=seed))
-            frame = Study(ratings, n_boot=0).beside.table()
+            frame = Study(ratings, n_boot=0).beside.alignment.to_frame("models_and_people")
             above.append(frame["spearman"][0] - frame["spearman"][1:].mean())
         assert abs(np.mean(above)) < 0.015
 

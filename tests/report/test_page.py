@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from affectlab.core.render.drawing.theme import ROLES, contrast
+from affectlab.core.render.theme import ROLES, contrast
 
 
 @pytest.fixture(scope="module")

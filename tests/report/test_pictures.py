@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from affectlab.ratings import Ratings
-from affectlab.report.page.images import thumbnail
+from affectlab.report.images import thumbnail
 
 
 def pictures(folder, names):

@@ -7,8 +7,10 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
+from affectlab.core.tables import Column, Table
 from affectlab.ratings import Ratings
-from affectlab.report import Column, Paragraph, Picture, Section, Table, draw_figure, write_report
+from affectlab.report import draw_figure, write_report
+from affectlab.report.page import Paragraph, Picture, Section
 
 
 def own_section(name: str = "truth") -> Section:

@@ -14,7 +14,6 @@ from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from affectlab import InputError
-from affectlab.core.emotion_words import emotion_key
 from affectlab.core.words import popular_without
 from affectlab.ratings import read_ratings
 from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
@@ -26,6 +25,7 @@ from affectlab.study.service import Service
 from affectlab.study.store import Store, open_store
 from affectlab.study.tables import answers, participants
 from affectlab.study.verdicts import reject_session
+from affectlab.taxonomy.emotion_words import emotion_key
 
 from .words import CAPTIONS, REACTION, Begin, Maker, entry, files, name_of, submit, table
 

@@ -81,7 +81,7 @@ class Output:
             return
         from rich.text import Text
 
-        from affectlab.core.terminal import Table
+        from affectlab.core.render.grid import Table
         from affectlab.core.words import shown
 
         table = Table(box=None, header_style="bold")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.simulate import Recovery, Simulation
 
 __all__ = ["demo"]
@@ -61,7 +61,7 @@ def _recovery_table(simulation: Simulation, recovered: Recovery) -> Table:
     """How close scores come to the truth, with and without the raters that agree with nobody."""
     import polars as pl
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.reliability import mean_opinion_scores, subject_model
     from affectlab.simulate import recovery
 

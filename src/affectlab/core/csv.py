@@ -11,16 +11,6 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, shown
 
-__all__ = [
-    "cell_of_sheet",
-    "numbers_of",
-    "read_table",
-    "require_columns",
-    "text_of_sheet",
-    "write_data_csv",
-    "write_sheet_csv",
-]
-
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]"
 """Control characters except the tab and the breaks of lines, which CSV can quote."""
 _FORMULA = r"^'*[=+\-@\t\r]"

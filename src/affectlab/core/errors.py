@@ -13,15 +13,7 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = [
-    "AffectlabError",
-    "InputError",
-    "MissingDependencyError",
-    "check_choice",
-    "check_number",
-    "name_hint",
-    "unknown_name",
-]
+__all__ = ["AffectlabError", "InputError", "MissingDependencyError"]
 
 
 class AffectlabError(Exception):

@@ -21,30 +21,6 @@ from affectlab.core.statistic import Draws, Ends, Statistic, jackknife_error, st
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
-__all__ = [
-    "INTERVALS",
-    "CrossedDraws",
-    "DrawnTarget",
-    "Interval",
-    "Spread",
-    "Target",
-    "Uncertainty",
-    "bca_interval",
-    "benjamini_hochberg",
-    "benjamini_yekutieli",
-    "by_name",
-    "check_confidence",
-    "check_n_boot",
-    "crossed_spread",
-    "crossing_p",
-    "draw_crossed",
-    "draw_weights",
-    "holm",
-    "infer",
-    "streams",
-    "summarise",
-]
-
 
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust p values for being several, so that the chance of any false finding is kept.
@@ -168,7 +144,7 @@ def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floa
             flat = (drawn + np.arange(size, dtype=np.int64)[:, None] * n).ravel()
             yield np.bincount(flat, minlength=size * n).reshape(size, n).astype(np.float64)
             continue
-        from affectlab.core.tally import tally
+        from affectlab.core.compiled.tally import tally
 
         weights = np.zeros((size, n))
         tally(drawn, weights)

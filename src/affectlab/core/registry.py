@@ -24,20 +24,6 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
 from affectlab.core.words import shown
 
-__all__ = [
-    "BrokenPlugWarning",
-    "Definitions",
-    "Factories",
-    "Plug",
-    "Registry",
-    "callables",
-    "find_plug",
-    "find_sound_plugs",
-    "function_name",
-    "parse_spec",
-    "warn_of_plug",
-]
-
 
 class BrokenPlugWarning(UserWarning):
     """What another package adds cannot be used, and is left out where it was not asked for."""

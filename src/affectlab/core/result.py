@@ -59,7 +59,7 @@ class Result:
     notes: tuple[str, ...] = ()
     """What a reader should know of how far the result holds."""
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """What was asked for."""
+    """What was asked for, and single numbers that belong to no table."""
     provenance: Mapping[str, Any] = field(default_factory=_made_by)
     """What made it: the package with its version."""
 

@@ -13,8 +13,6 @@ from affectlab.core.errors import InputError, MissingDependencyError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["import_daft", "partitions_for", "use_runner"]
-
 _LOOPBACK = "127.0.0.1"
 _SILENT = {
     # Neither library may report to its makers what is done here.

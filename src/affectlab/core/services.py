@@ -10,14 +10,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from affectlab.core.errors import InputError
 
-__all__ = [
-    "Ledger",
-    "checked_key",
-    "is_openai",
-    "server_address",
-    "without_key",
-]
-
 
 class Ledger:
     """Answers by key, in a file of JSON lines; without a path only in memory.

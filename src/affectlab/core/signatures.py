@@ -16,8 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Parameter", "Signature", "read_signature", "read_summary"]
-
 _PACKAGE = "affectlab"
 _PLAIN: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "Path": Path}
 _LISTS = {"Sequence", "Collection", "Iterable", "list", "tuple", "set", "frozenset"}

@@ -20,17 +20,6 @@ import numpy as np
 
 from affectlab.core.types import Bools, Floats, Ints
 
-__all__ = [
-    "Design",
-    "Draws",
-    "Ends",
-    "Statistic",
-    "Sums",
-    "from_sums",
-    "jackknife_error",
-    "student",
-]
-
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 

@@ -9,21 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from affectlab.core.types import pl
 
-__all__ = [
-    "Column",
-    "ColumnKind",
-    "Count",
-    "Figure",
-    "Interval",
-    "Key",
-    "Number",
-    "PValue",
-    "Share",
-    "Table",
-    "Text",
-    "Value",
-    "YesNo",
-]
+__all__ = ["Column", "Figure", "Table"]
 
 _LONG = 12
 """Rows above which a table is folded on a page."""

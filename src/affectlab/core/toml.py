@@ -12,8 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from affectlab.core.errors import InputError, name_hint, unknown_name
 
-__all__ = ["check_settings", "parse_toml", "problem_of", "read_text", "read_toml"]
-
 Model = TypeVar("Model", bound=BaseModel)
 
 

@@ -10,22 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 
-__all__ = [
-    "command_line",
-    "count",
-    "file_part",
-    "joined",
-    "number",
-    "option",
-    "p_value",
-    "percent",
-    "plural",
-    "popular_without",
-    "sentence_case",
-    "shown",
-    "some",
-]
-
 # What most others named for the same thing.
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
 
 __all__ = [
@@ -109,7 +109,7 @@ def _table(rows: Sequence[Comparison], reasons: Sequence[str] | str) -> Table:
     from rich.padding import Padding
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
     judged = not isinstance(reasons, str)
     # A column of its own would leave little room for names beside verdicts, or where few need it.

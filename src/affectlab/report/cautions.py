@@ -21,8 +21,6 @@ from affectlab.report.statistics import (
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["cautions"]
-
 _FULL = 0.99
 _MOST_PAIRS = 5
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from affectlab._version import __version__
 from affectlab.analysis import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, plural, shown
-from affectlab.report.page import Pictures, _environment, thumbnail
-
-__all__ = ["write_label_map"]
+from affectlab.report.images import Pictures, thumbnail
+from affectlab.report.page import fill, page_path, script_hash, template_source
 
 _GREY = "#9aa1a9"
 _MOST_LETTERS = 600
@@ -81,11 +76,7 @@ def write_label_map(
     >>> page.stat().st_size > 1_000_000
     True
     """
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
-        raise InputError(f"{path}: expected a file that ends in .html")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist")
+    path = page_path(path)
     thumbnails, said = _thumbnails(label_map, images, most_bytes)
     text = _render(label_map, shown(title, 200), thumbnails, said)
     path.write_text(text, encoding="utf-8", newline="\n")
@@ -107,34 +98,23 @@ def _render(
 ) -> str:
     from markupsafe import Markup
 
-    environment = _environment()
-
-    def source(name: str) -> str:
-        return str(environment.loader.get_source(environment, name)[0])  # type: ignore[union-attr]
-
-    plotly, script = _plotly(), source("label_map.js")
+    plotly, script = _plotly(), template_source("label_map.js")
     summary = (
         f"{plural(len(label_map), 'stimulus', 'stimuli')} placed by {label_map.method}; "
         f"{plural(len(label_map.labels), 'label')}."
     )
     notes = [f"{note[0].upper()}{note[1:]}." for note in (*label_map.notes, *said)]
-    # Only our own scripts, style sheet and colours are marked as safe; all else is escaped, and
-    # the data are JSON in which no tag can end.
-    return environment.get_template("label_map.html").render(
+    # Our own scripts are safe, and the data are JSON in which no tag can end.
+    return fill(
+        "label_map.html",
+        ("label_map.css",),
         title=title,
         summary=summary,
         reading=[*_READING, *notes],
-        version=__version__,
         data=Markup(_json(_data(label_map, thumbnails))),
         plotly=Markup(plotly),
         script=Markup(script),
-        hashes=[
-            base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-            for code in (plotly, script)
-        ],
-        css=Markup(source("label_map.css")),
-        light=Markup(css_variables(0)),
-        dark=Markup(css_variables(1)),
+        hashes=[script_hash(code) for code in (plotly, script)],
     )
 
 

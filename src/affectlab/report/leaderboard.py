@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from affectlab._version import __version__
-from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.evaluation import Board, Entry, Leaderboard, Standing
-from affectlab.report.page import _environment
-
-__all__ = [
-    "board_view",
-    "render_leaderboard",
-    "write_leaderboard",
-]
+from affectlab.report.page import fill, page_path, script_hash, template_source
 
 # What the template of the leaderboard reads: heads, rows, cells and their small bars.
 
@@ -33,47 +22,30 @@ _BADGES = {"human": "people", "baseline": "baseline", "model": ""}
 _KINDS = {"human": "people person human", "baseline": "baseline", "model": "model"}
 
 
-@dataclass(frozen=True)
-class _Column:
-    """One column beside those of metrics: it is shown when any row has something to say."""
-
-    head: str
-    type: str
-    """``text`` or ``number``."""
-    cells: Sequence[tuple[str, str]]
-    """Text and value to sort by of every row."""
+_Column: TypeAlias = tuple[dict[str, Any], list[dict[str, Any]]]
+"""What the template reads of a column: its head, and the cell of every row."""
 
 
 def board_view(board: Board, position: int) -> dict[str, Any]:
     """Turn a board into what the template reads."""
     metrics = [board.sort, *(name for name in board.metrics if name != board.sort)]
-    scales = {name: _Scale.of(board, name) for name in metrics}
     against = board.human_range(board.sort) is not None
-    after = [column for column in _more(board) if any(text for text, _ in column.cells)]
-    heads = [_head("Rank", "n rank"), _head("Name", "name", "text")]
-    heads[0]["remark"] = "against people" if against else ""
-    heads += [_metric_head(board, name, sorted_by=name == board.sort) for name in metrics]
-    heads += [
-        _head(column.head, "n" if column.type == "number" else "", column.type) for column in after
-    ]
-    rows = []
-    for k, entry in enumerate(board.entries):
-        first = board.columns[board.sort][k]
-        cells = [{"type": "rank", "text": first.rank_text, "remark": first.against}, _name(entry)]
-        cells += [_metric(board.columns[name][k], scales[name]) for name in metrics]
-        cells += [_plain(column, k) for column in after]
-        rows.append({"kind": entry.result.kind, "search": _search(entry), "cells": cells})
-    people = [board.people(name) for name in metrics]
+    columns = [_ranks(board, "against people" if against else ""), _names(board)]
+    columns += [*(_metric_column(board, name) for name in metrics), *_more(board)]
+    rows = zip(board.entries, zip(*(cells for _, cells in columns), strict=True), strict=True)
     return {
         "id": f"board-{position + 1}",
         "title": shown(board.data.name, _NAME),
         "about": _about(board),
         "link": board.data.link,
         "caption": f"{shown(board.data.name, _NAME)}, sorted by {shown(board.sort, _NAME)}",
-        "heads": heads,
-        "rows": rows,
+        "heads": [head for head, _ in columns],
+        "rows": [
+            {"kind": entry.result.kind, "search": _search(entry), "cells": cells}
+            for entry, cells in rows
+        ],
         "has_people": against,
-        "has_ceiling": any("ceiling" in found for found in people),
+        "has_ceiling": any("ceiling" in board.people(name) for name in metrics),
         "methods": _methods(board, metrics),
         "notes": [
             (_called(entry), shown(note, _WORDS))
@@ -94,27 +66,35 @@ def _about(board: Board) -> str:
     return f"{', '.join(parts)}; fingerprint {data.fingerprint[7:19]}.{about}"
 
 
-def _head(text: str, style: str, type_: str = "", first: str = "ascending") -> dict[str, Any]:
-    if type_ == "number":
-        first = "descending"
-    return {
-        "text": text,
-        "style": style,
-        "sortable": bool(type_),
-        "type": type_,
-        "first": first,
-        "sorted": "",
-        "remark": "",
-    }
+def _head(text: str, style: str, kind: str = "", **more: str) -> dict[str, Any]:
+    head = {"text": text, "style": style, "type": kind, "sortable": bool(kind)}
+    return {**head, "first": "ascending", "sorted": "", "remark": "", **more}
 
 
-def _metric_head(board: Board, name: str, *, sorted_by: bool) -> dict[str, Any]:
+def _ranks(board: Board, remark: str) -> _Column:
+    cells = board.columns[board.sort]
+    return _head("Rank", "n rank", remark=remark), [
+        {"type": "rank", "text": cell.rank_text, "remark": cell.against} for cell in cells
+    ]
+
+
+def _metric_column(board: Board, name: str) -> _Column:
     higher = board.higher_is_better(name)
     direction = "descending" if higher else "ascending"
-    head = _head(shown(name, _NAME), "n metric", "metric", direction)
-    head["sorted"] = direction if sorted_by else ""
-    head["remark"] = "" if higher else "lower is better"
-    return head
+    head = _head(
+        shown(name, _NAME),
+        "n metric",
+        "metric",
+        first=direction,
+        sorted=direction if name == board.sort else "",
+        remark="" if higher else "lower is better",
+    )
+    scale = _Scale.of(board, name)
+    return head, [_metric(cell, scale) for cell in board.columns[name]]
+
+
+def _names(board: Board) -> _Column:
+    return _head("Name", "name", "text"), [_name(entry) for entry in board.entries]
 
 
 def _name(entry: Entry) -> dict[str, Any]:
@@ -150,60 +130,45 @@ def _search(entry: Entry) -> str:
     return shown(" ".join(part for part in parts if part), 500).lower()
 
 
-def _plain(column: _Column, row: int) -> dict[str, Any]:
-    text, value = column.cells[row]
-    return {"type": column.type, "text": text or "–", "value": value}
-
-
-def _more(board: Board) -> list[_Column]:
-    """Give the columns beside the metrics, in the order in which they stand."""
-    entries = [entry.result for entry in board.entries]
-    coverage = [
-        part.n_answered / part.n_stimuli
-        if (part := result.coverage) is not None and part.n_stimuli
-        else math.nan
-        for result in entries
-    ]
-    usable = [
-        result.outcomes.get("ok", 0) / total
-        if (total := sum(result.outcomes.values()))
-        else math.nan
-        for result in entries
-    ]
-    columns = [
-        _Column("Stimuli answered", "number", [_share(share) for share in coverage]),
-        _Column("Usable answers", "number", [_share(share) for share in usable]),
-    ]
-    currencies = dict.fromkeys(
-        result.cost.currency
-        for result in entries
-        if result.cost is not None and result.cost.amount is not None
-    )
-    for currency in currencies:
-        cells = [
-            (number(amount), repr(amount))
-            if result.cost is not None
-            and result.cost.currency == currency
-            and (amount := result.cost.amount) is not None
-            else ("", "")
-            for result in entries
+def _more(board: Board) -> Iterator[_Column]:
+    """Give the columns beside the metrics of which any row has something to say."""
+    results = [entry.result for entry in board.entries]
+    covered = [one.coverage for one in results]
+    costs = [None if one.cost is None else (one.cost.currency, one.cost.amount) for one in results]
+    numbers: dict[str, list[tuple[str, str] | None]] = {
+        "Stimuli answered": [
+            None if part is None else _share(part.n_answered, part.n_stimuli) for part in covered
+        ],
+        "Usable answers": [
+            _share(one.outcomes.get("ok", 0), sum(one.outcomes.values())) for one in results
+        ],
+    }
+    for currency in dict.fromkeys(one[0] for one in costs if one and one[1] is not None):
+        amounts = [one[1] if one and one[0] == currency else None for one in costs]
+        numbers[f"Cost, {currency}"] = [
+            None if amount is None else (number(amount), repr(amount)) for amount in amounts
         ]
-        columns.append(_Column(f"Cost, {currency}", "number", cells))
-    for head, texts in (
-        ("Date", [result.date for result in entries]),
-        ("Licence", [result.licence for result in entries]),
-    ):
-        words = [shown(text or "", _NAME) for text in texts]
-        columns.append(_Column(head, "text", [(word, word) for word in words]))
-    return columns
+    for text, cells in numbers.items():
+        if any(cells):
+            head = _head(text, "n", "number", first="descending")
+            yield head, [_cell("number", *(cell or ("–", ""))) for cell in cells]
+    texts = {"Date": [one.date for one in results], "Licence": [one.licence for one in results]}
+    for text, said in texts.items():
+        words = [shown(word or "", _NAME) for word in said]
+        if any(words):
+            yield _head(text, "", "text"), [_cell("text", word or "–", word) for word in words]
 
 
-def _share(share: float) -> tuple[str, str]:
-    if share != share:
-        return "", ""
+def _cell(kind: str, text: str, value: str) -> dict[str, Any]:
+    return {"type": kind, "text": text, "value": value}
+
+
+def _share(part: int, whole: int) -> tuple[str, str] | None:
+    if not whole:
+        return None
+    share = part / whole
     # All but a few is not all.
-    text = percent(share) if share in (0.0, 1.0) else percent(share, 1)
-    return text, repr(share)
+    return percent(share) if share in (0.0, 1.0) else percent(share, 1), repr(share)
 
 
 @dataclass(frozen=True)
@@ -363,11 +328,7 @@ def write_leaderboard(
     >>> page.name
     'leaderboard.html'
     """
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
-        raise InputError(f"{path}: expected a file that ends in .html")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist")
+    path = page_path(path)
     path.write_text(render_leaderboard(found, title=title), encoding="utf-8", newline="\n")
     return path
 
@@ -376,16 +337,11 @@ def render_leaderboard(found: Leaderboard, *, title: str = "Models and people") 
     """Give the text of the page; see :func:`write_leaderboard`."""
     from markupsafe import Markup
 
-    environment = _environment()
-
-    def source(name: str) -> str:
-        return str(environment.loader.get_source(environment, name)[0])  # type: ignore[union-attr]
-
-    script = source("leaderboard.js")
-    digest = hashlib.sha256(script.encode()).digest()
+    script = template_source("leaderboard.js")
     n_files = sum(len(board.entries) for board in found.boards)
-    # Only our own script, style sheets and colours are marked as safe; all else is escaped.
-    return environment.get_template("leaderboard.html").render(
+    return fill(
+        "leaderboard.html",
+        ("report.css", "leaderboard.css"),
         title=shown(title, 200),
         summary=_summary(found),
         warnings=[_sentence(warning) for warning in found.notes],
@@ -393,12 +349,8 @@ def render_leaderboard(found: Leaderboard, *, title: str = "Models and people") 
         glossary=_glossary(found),
         n_files=plural(n_files, "result file"),
         folder=shown(Path(found.folder).name, 200),
-        version=__version__,
         script=Markup(script),
-        script_hash=base64.b64encode(digest).decode(),
-        css=Markup(source("report.css") + source("leaderboard.css")),
-        light=Markup(css_variables(0)),
-        dark=Markup(css_variables(1)),
+        script_hash=script_hash(script),
     )
 
 

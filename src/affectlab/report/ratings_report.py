@@ -30,8 +30,6 @@ from affectlab.report.sections.raters import planted_section
 from affectlab.report.statistics import Study
 from affectlab.report.verdict import verdict
 
-__all__ = ["write_report"]
-
 
 def write_report(
     ratings: Ratings,

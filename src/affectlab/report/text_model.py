@@ -35,19 +35,24 @@ if TYPE_CHECKING:
     from affectlab.analysis import LabelClusters
     from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
 
-
-__all__ = [
-    "SECTIONS",
-    "ModelOnTexts",
-    "check_report_folder",
-    "write_text_report",
-]
-
 # The sections of the report on a text model.
 
 
 _MIN_Z = 3.0
 _PAIRS = 20
+_SCORES = (
+    "macro_f1",
+    "macro_f1_low",
+    "macro_f1_high",
+    "macro_precision",
+    "macro_recall",
+    "micro_f1",
+    "exact_match",
+    "ece",
+    "ece_before",
+    "mean_classwise_ece",
+    "mean_classwise_ece_before",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,29 +96,13 @@ def results_section(about: ModelOnTexts) -> Section:
     )
     levels = pl.DataFrame(
         {
-            "level": [level or "labels" for level in tuning],
-            "n_labels": [len(tuned.labels) for tuned in tuning.values()],
-            **{
-                name: [float(getattr(tuned, name)) for tuned in tuning.values()]
-                for name in (
-                    "macro_f1",
-                    "macro_f1_low",
-                    "macro_f1_high",
-                    "macro_precision",
-                    "macro_recall",
-                    "micro_f1",
-                    "exact_match",
-                    "ece",
-                    "ece_before",
-                    "mean_classwise_ece",
-                    "mean_classwise_ece_before",
-                )
-            },
-            "largest_classwise_ece": [tuned.largest_classwise_ece[1] for tuned in tuning.values()],
-            "largest_classwise_ece_of": [
-                tuned.largest_classwise_ece[0] for tuned in tuning.values()
-            ],
+            "level": level or "labels",
+            "n_labels": len(tuned.labels),
+            **{name: float(getattr(tuned, name)) for name in _SCORES},
+            "largest_classwise_ece": tuned.largest_classwise_ece[1],
+            "largest_classwise_ece_of": tuned.largest_classwise_ece[0],
         }
+        for level, tuned in tuning.items()
     )
     columns = (
         Key("level"),
@@ -269,22 +258,20 @@ def _clusters(tree: LabelClusters) -> list[Block]:
 
 def _confused(matrix: np.ndarray, tuned: LevelTuning) -> pl.DataFrame:
     """Pairs of a true and another chosen label, by the share of texts with the true one."""
-    support = np.array(tuned.support)
-    rows = [
-        (true, chosen, float(matrix[i, j] / support[i]), int(support[i]), float(matrix[i, j]))
-        for i, true in enumerate(tuned.labels)
-        for j, chosen in enumerate(tuned.labels)
-        if i != j and support[i] and matrix[i, j] > 0
-    ]
-    schema = {
-        "true": pl.String,
-        "chosen": pl.String,
-        "share": pl.Float64,
-        "texts": pl.Int64,
-        "mean_count": pl.Float64,
-    }
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.sort("share", descending=True, maintain_order=True)
+    n, support = len(tuned.labels), np.array(tuned.support, dtype=np.int64)
+    frame = pl.DataFrame(
+        {
+            "true": np.repeat(tuned.labels, n),
+            "chosen": np.tile(tuned.labels, n),
+            "share": (matrix / np.maximum(support, 1)[:, None]).ravel(),
+            "texts": np.repeat(support, n),
+            "mean_count": matrix.astype(np.float64).ravel(),
+        }
+    )
+    wrong = frame.filter(
+        pl.col("true") != pl.col("chosen"), pl.col("texts") > 0, pl.col("mean_count") > 0
+    )
+    return wrong.sort("share", descending=True, maintain_order=True)
 
 
 def calibration_section(about: ModelOnTexts) -> Section:
@@ -306,18 +293,19 @@ def calibration_section(about: ModelOnTexts) -> Section:
         f"texts that calibration was fitted to; cross-fitted {number(tuned.ece, 3)}, and "
         f"{number(tuned.ece_before, 3)} without calibration.",
     )
-    said = Paragraph(
+    said = (
         f"Pooled over all labels the calibration error is {number(tuned.ece, 3)}, cross-fitted; "
-        f"without calibration it would be {number(tuned.ece_before, 3)}. Most probabilities are "
-        "near 0, where this error is small for any model. Classwise, which is the mean over labels "
-        f"of the error of each, it is {number(tuned.mean_classwise_ece, 3)} "
-        f"({number(tuned.mean_classwise_ece_before, 3)} without calibration); the largest is that "
-        f"of {tuned.largest_classwise_ece[0]}, {number(tuned.largest_classwise_ece[1], 3)}."
-        if tuned.classwise_ece
-        else f"Pooled over all labels the calibration error is {number(tuned.ece, 3)}, "
-        f"cross-fitted; without calibration it would be {number(tuned.ece_before, 3)}."
+        f"without calibration it would be {number(tuned.ece_before, 3)}."
     )
-    return Section("calibration", "Do probabilities come true?", (said, picture))
+    if tuned.classwise_ece:
+        label, largest = tuned.largest_classwise_ece
+        said += (
+            " Most probabilities are near 0, where this error is small for any model. Classwise, "
+            "which is the mean over labels of the error of each, it is "
+            f"{number(tuned.mean_classwise_ece, 3)} ({number(tuned.mean_classwise_ece_before, 3)} "
+            f"without calibration); the largest is that of {label}, {number(largest, 3)}."
+        )
+    return Section("calibration", "Do probabilities come true?", (Paragraph(said), picture))
 
 
 def words_section(about: ModelOnTexts) -> Section:

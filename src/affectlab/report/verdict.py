@@ -6,8 +6,6 @@ from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.report.sections import panel_in_words
 from affectlab.report.statistics import ENOUGH_ITEMS, Agreement, Study, grade, reason
 
-__all__ = ["verdict"]
-
 
 def verdict(study: Study) -> str:
     """Say in one sentence what was rated, how far raters agree, and where models stand."""

@@ -181,6 +181,7 @@ def score_histograms(
         _sentences(n, mean_error, quartiles, errors),
         _figures(summary, pairs.unit),
         notes=tuple(notes),
+        settings={"mean_error": mean_error, "error_quartiles": quartiles, "unit": pairs.unit},
         quartiles=quartiles,
         mean_error=mean_error,
         errors=errors if known.any() else "",

@@ -323,6 +323,7 @@ def sampling_interval(
         _sentences(overall, doubts, confidence, actors.frame.height, times.jnd),
         (_figure(overall, frame),),
         notes=tuple(notes),
+        settings={"jnd": times.jnd, "share": share, "confidence": confidence},
         overall=overall,
         actors=actors,
         share=share,

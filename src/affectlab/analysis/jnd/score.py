@@ -179,6 +179,7 @@ def jnd_scores(
         tables=(replace(table.tables[0], caption=caption, columns=shown),),
         sentences=(f"1 JND is {_with_ends(whole)} in units of the score, {of}.",),
         notes=uncounted(pair_scores(scores)),
+        settings={"jnd": whole, "resample": resample, "confidence": confidence},
     )
 
 

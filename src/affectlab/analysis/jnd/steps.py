@@ -176,6 +176,7 @@ def jnd_steps(
         ),
         _sentences(found, sequences),
         notes=pairs.notes,
+        settings={"jnd": one, "additivity": _median(sequences["additivity"])},
         estimates=found,
         jnd=one,
     )

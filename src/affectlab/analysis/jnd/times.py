@@ -389,6 +389,7 @@ def jnd_times(
             ),
         ),
         notes=(*pairs.notes, *notes),
+        settings={"jnd": one, "confidence": confidence, "frame_ms": frame_ms},
         jnd=one,
         confidence=confidence,
         frame_ms=frame_ms,

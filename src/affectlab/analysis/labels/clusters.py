@@ -310,12 +310,13 @@ def cluster_confusion(
     )
     return ConfusionClusters(
         (
-            *clusters.tables[:2],
+            *clusters.tables[:3],
             Table("shares", "What each label was taken for.", shares, columns, limit=0),
         ),
         clusters.sentences,
         (figure,),
         notes=clusters.notes,
+        settings=clusters.settings,
         labels=tuple(labels),
         rows=rows,
         counts=total,

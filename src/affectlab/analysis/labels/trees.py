@@ -179,13 +179,20 @@ def label_tree(
     said = _sentences(n, len(stability), method, chosen, scores, left_out)
     shown = (Key("label"), Count("cluster"), Number("stability"))
     of_members = (Key("cluster"), Text("labels"), Number("stability"))
+    of_numbers = (Key("n_clusters"), Number("silhouette", "mean silhouette"))
+    silhouettes = pl.DataFrame(
+        {"n_clusters": [*scores], "silhouette": [*scores.values()]},
+        schema={"n_clusters": pl.Int64, "silhouette": pl.Float64},
+    )
     return LabelClusters(
         (
             Table("labels", "Labels in the order of the tree.", frame, shown, limit=0),
             Table("clusters", "Labels of each cluster.", members, of_members),
+            Table("silhouettes", "By number of clusters.", silhouettes, of_numbers, limit=0),
         ),
         said if status == "ok" else (status,),
         notes=(_STABILITY,) if n_boot else (),
+        settings={"method": method, "chosen": chosen, "status": status},
         labels=labels,
         linkage=tree,
         order=order,

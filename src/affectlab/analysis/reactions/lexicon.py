@@ -7,8 +7,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from affectlab.core.emotion_words import emotion_key, told_words
 from affectlab.core.errors import InputError
+from affectlab.taxonomy.emotion_words import emotion_key, told_words
 
 __all__ = [
     "Dictionary",

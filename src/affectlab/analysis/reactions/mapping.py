@@ -14,13 +14,13 @@ import polars as pl
 
 from affectlab.analysis.reactions.lexicon import synonym_groups
 from affectlab.analysis.reactions.words import EmotionWords
-from affectlab.core.emotion_words import emotion_key, told_words
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import percent
 from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy.emotion_words import emotion_key, told_words
 
 __all__ = [
     "ROUTES",

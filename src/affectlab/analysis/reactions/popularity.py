@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from affectlab.core.emotion_words import emotion_key
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text, YesNo
 from affectlab.core.words import popular_without
+from affectlab.taxonomy.emotion_words import emotion_key
 
 __all__ = ["popular_emotions"]
 

@@ -12,7 +12,7 @@ from affectlab.analysis.reactions.lexicon import (
     emotion_lexicon,
     lexicon_keys,
 )
-from affectlab.core.emotion_words import emotion_key
+from affectlab.taxonomy.emotion_words import emotion_key
 
 __all__ = ["Correction", "Speller"]
 

@@ -412,7 +412,8 @@ def _shown(
         "groups": groups if all(groups.values()) else None,
     }
     figure = Figure("words", "first_words", "words", title, options=options)
-    return replace(odds, tables=tables, sentences=(said,), figures=(figure,))
+    settings = {"method": odds.method, "n_texts": odds.n_all, "n_words": len(odds.words)}
+    return replace(odds, tables=tables, sentences=(said,), figures=(figure,), settings=settings)
 
 
 _TYPES = (pl.String, pl.Int64, pl.Int64, pl.String)

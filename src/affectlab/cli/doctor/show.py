@@ -40,7 +40,7 @@ def show(
 def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.core.words import shown
 
     if not rows:

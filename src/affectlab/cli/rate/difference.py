@@ -124,7 +124,7 @@ def _by_kind(ratings: Ratings) -> pl.DataFrame | None:
 def _show(out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None) -> None:
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.core.words import count, plural, shown
 
     metrics = plural(ratings.n_raters, "metric")

@@ -36,7 +36,7 @@ def add(
 
 def list_(out: Output, study: Path, *, database: str | None = None) -> None:
     """List the accounts."""
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
     with open_study(study, database) as store:
         from affectlab.study import list_accounts

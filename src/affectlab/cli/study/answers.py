@@ -22,7 +22,7 @@ _NAMED = 5
 
 def status(out: Output, study: Path, *, database: str | None = None) -> None:
     """Say how far a study is."""
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.core.words import count, percent, plural
 
     with open_study(study, database) as store:

@@ -91,7 +91,7 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
     """Say what to set on the platforms' pages."""
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
     table = Table(box=None, header_style="bold")
     for name in ("platform", "set there"):

@@ -200,7 +200,7 @@ def _finish(out: Output, found: tuple[Outcome, ...], *, dry_run: bool, currency:
     """
     from rich.text import Text
 
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
     from affectlab.core.words import plural, shown
 
     money = any(one.cents is not None for one in found)

@@ -100,7 +100,7 @@ def heads(
             "--report and --figures show what was kept aside; expected --held-out or --dev as well"
         )
     if report is not None:
-        from affectlab.report import check_report_folder
+        from affectlab.report.text_model import check_report_folder
 
         check_report_folder(report)
     HeadBank.check_folder(to)

@@ -90,7 +90,8 @@ def text(
     from affectlab.core.errors import InputError
     from affectlab.models.processes import one_process
     from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
-    from affectlab.report import check_report_folder, write_text_report
+    from affectlab.report import write_text_report
+    from affectlab.report.text_model import check_report_folder
 
     # Of several processes that train together, the first alone prints and writes.
     speaks = is_main_process()

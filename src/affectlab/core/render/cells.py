@@ -9,8 +9,6 @@ from typing import Any
 from affectlab.core.tables import Column
 from affectlab.core.words import count, number, percent, sentence_case, shown
 
-__all__ = ["NUMERIC", "Cell", "cell", "head_of"]
-
 NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval", "value")
 """Kinds of columns that hold numbers."""
 _CELL_LIMIT = 80

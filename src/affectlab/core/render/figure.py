@@ -2,72 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from affectlab.core.registry import Registry, callables
 from affectlab.core.render.cells import NUMERIC
-from affectlab.core.render.drawing import (
-    ROLES,
-    canvas,
-    figure_with,
-    settled,
-    standalone_svg,
-    themed,
-    to_png,
-    to_svg,
-)
+from affectlab.core.render.drawing import canvas, figure_with
+from affectlab.core.render.svg import settled, standalone_svg, to_png, to_svg
+from affectlab.core.render.theme import ROLES, themed
 from affectlab.core.tables import Column, Figure, Table
 from affectlab.core.types import Axes, pl
 from affectlab.core.types import Figure as Page
 from affectlab.core.words import shown
 
-__all__ = [
-    "FIGURES",
-    "draw_figure",
-    "figure_of",
-    "figures_of",
-    "save_figure",
-    "titled",
-]
+_PACKAGE = "affectlab.report.figures"
 
-_OURS = {
-    "agreement": ("consensus_flow", "pair_heatmap", "plan"),
-    "alignment": ("agreement_bars", "discrepancies", "equivalence", "people_range"),
-    "answers": ("answers", "levels_by_label", "outcomes"),
-    "attributes": ("attributes", "coverage"),
-    "classification": ("confusion", "reliability"),
-    "expressions": (
-        "expression_elbow",
-        "expression_heatmap",
-        "expression_priority",
-        "histograms",
-        "ranges",
-        "transition_curves",
-    ),
-    "groups": ("fairness", "groups_compared", "kinds_by_label"),
-    "intervals": ("intervals", "measures"),
-    "jnd": ("jnd_strips", "jnd_times", "latency", "staircases"),
-    "labels": ("confusion_clusters", "first_words", "frequencies", "label_heatmap", "label_map"),
-    "preference": ("item_votes", "shares"),
-    "reactions": ("emotion_words", "pair_emotions", "reaction_examples"),
-    "scatter": ("scatter",),
-    "trained_models": ("contributions", "epochs", "layers", "transfer"),
-}
-"""Kinds of figures by their module in ``affectlab.report.figures``."""
 
-FIGURES: Registry[Callable[..., Any]] = Registry(
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Figures(Registry[Callable[..., Any]]):
+    """Kinds of figures, ours by the functions ``draw_NAME`` in the modules of one package."""
+
+    @cached_property
+    def _modules(self) -> dict[str, str]:
+        """The module of each kind of ours, read from the source: nothing is imported."""
+        folder = files("affectlab").joinpath(*_PACKAGE.split(".")[1:])
+        return {
+            name: f"{_PACKAGE}.{file.name.removesuffix('.py')}"
+            for file in sorted(folder.iterdir(), key=lambda file: file.name)
+            if file.name.endswith(".py")
+            for name in _DRAWING.findall(file.read_text("utf-8"))
+        }
+
+    def own_names(self) -> tuple[str, ...]:
+        """Names of the kinds of ours."""
+        return tuple(self._modules)
+
+    def _own(self, name: str) -> Any:
+        return getattr(import_module(self._modules[name]), f"draw_{name}")
+
+
+_DRAWING = re.compile(r"^def draw_(\w+)\(", re.MULTILINE)
+FIGURES: Registry[Callable[..., Any]] = _Figures(
     kind="figure",
     group="affectlab.figures",
     accept=callables,
     expected="a function of axes, a table and settings",
-    ours={
-        name: f"affectlab.report.figures.{module}:draw_{name}"
-        for module, names in _OURS.items()
-        for name in names
-    },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes, or put panels
 in their place."""

@@ -12,8 +12,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.render.plain import plain
 from affectlab.core.tables import Column, Figure, Table
 
-__all__ = ["read_parts", "write_result"]
-
 _FILE = "result.json"
 
 

@@ -10,8 +10,6 @@ from affectlab.core.render.intervals import notes_of
 from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
 
-__all__ = ["result_html", "table_html"]
-
 _MOST = 30
 
 

@@ -10,9 +10,6 @@ from affectlab.core.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
-
-__all__ = ["NO_INTERVAL", "NO_VARIATION", "interval_notes", "notes_of"]
-
 NO_INTERVAL = "no interval: "
 """How ``method`` begins to say why there is none."""
 NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"

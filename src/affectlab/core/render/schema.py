@@ -7,8 +7,6 @@ from typing import Any
 
 from affectlab.core.tables import Table
 
-__all__ = ["schema_of"]
-
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 
 

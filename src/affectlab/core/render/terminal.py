@@ -16,9 +16,7 @@ from affectlab.core.words import count, shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from affectlab.core.terminal import Table as Grid
-
-__all__ = ["result_lines", "table_lines"]
+    from affectlab.core.render.grid import Table as Grid
 
 _MOST = 60
 _DIGITS = 1
@@ -27,7 +25,7 @@ _DIGITS = 1
 
 def table_lines(table: Table, *, most: int = _MOST) -> Grid:
     """Lay a table out; its notes stand below it, and how many rows are not shown."""
-    from affectlab.core.terminal import Table as Grid
+    from affectlab.core.render.grid import Table as Grid
 
     rows = table.frame.head(min(most, table.limit)).rows(named=True)
     notes = notes_of(table)

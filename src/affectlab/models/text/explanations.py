@@ -15,7 +15,7 @@ from affectlab.core.words import number, shown
 from affectlab.models.text.features import EDGES, TfidfFeatures, cut, pieces_of
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
 __all__ = ["Contributions", "explain_linear"]
 
@@ -87,7 +87,7 @@ class Contributions:
     def __rich__(self) -> Table:
         from rich.text import Text
 
-        from affectlab.core.terminal import Table
+        from affectlab.core.render.grid import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("")

@@ -7,28 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    RAMP,
-    WIDTH,
-    cells,
-    colour,
-    colour_bar,
-    colour_of_kind,
-    columns_of,
-    diverging,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    name_cells,
-    names_on_y,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import RAMP, colour, colour_of_kind
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
 from affectlab.core.words import count, percent, shown
-
-__all__ = ["draw_consensus_flow", "draw_pair_heatmap", "draw_plan"]
 
 
 def draw_pair_heatmap(
@@ -73,13 +57,15 @@ def draw_pair_heatmap(
     value = matrix.values[np.ix_(drawn, drawn)]
     names, kinds = ([part[k] for k in drawn] for part in (matrix.raters, matrix.rater_kinds))
     n = len(names)
-    side = min(WIDTH - 0.4, 1.9 + 0.3 * n)
-    fit(ax, max(side * 0.93, 2.2), min(WIDTH, side + 1.3))
+    side = min(drawing.WIDTH - 0.4, 1.9 + 0.3 * n)
+    drawing.fit(ax, max(side * 0.93, 2.2), min(drawing.WIDTH, side + 1.3))
     known = value[np.isfinite(value)]
     high = float(np.ceil(max(known.max(initial=0.0), 0.1) * 10 - 1e-9) / 10)
     low = float(np.floor(min(known.min(initial=0.0), 0.0) * 10 + 1e-9) / 10)
-    mesh = cells(ax, value, *diverging(low, high), size=8 if n <= 12 else 6.5, most=16)
-    name_cells(ax, names, names, size=8.5 if n <= 20 else 6.5, limit=20)
+    mesh = drawing.cells(
+        ax, value, *drawing.diverging(low, high), size=8 if n <= 12 else 6.5, most=16
+    )
+    drawing.name_cells(ax, names, names, size=8.5 if n <= 20 else 6.5, limit=20)
     ax.set_aspect("equal")
     model = [colour_of_kind(kind) == colour("model") for kind in kinds]
     for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
@@ -88,7 +74,7 @@ def draw_pair_heatmap(
     if 0 < sum(model) < n:
         for line in (ax.axhline, ax.axvline):
             line(n - sum(model), color=colour("ink"), linewidth=1)
-    colour_bar(mesh, value_name, ax=ax)
+    drawing.colour_bar(mesh, value_name, ax=ax)
 
 
 def draw_consensus_flow(
@@ -112,7 +98,7 @@ def draw_consensus_flow(
     >>> flow.plot().texts[0].get_text()
     '75\xa0% of 4'
     """
-    asked, least, most = columns_of(table.frame, "items", "agreement_low", "agreement_high")
+    asked, least, most = drawing.columns_of(table.frame, "items", "agreement_low", "agreement_high")
     rows = np.arange(table.frame.height)
     sure, unsure = asked * np.nan_to_num(least), asked * np.nan_to_num(most - least)
     ax.barh(rows, asked, height=0.62, color=colour("line"))
@@ -122,23 +108,26 @@ def draw_consensus_flow(
         share = percent(least[row], 0 if least[row] * 100 % 1 == 0 else 1)
         if most[row] > least[row]:
             share = f"{100 * least[row]:.1f} to {percent(most[row], 1)}"
-        ax.annotate(
+        drawing.write(
+            ax,
             f"{share} of {count(asked[row])}",
             (asked[row], row),
-            xytext=(5, 0),
-            textcoords="offset points",
+            (5, 0),
             va="center",
             color=colour("ink"),
         )
-    names_on_y(ax, [_batch_name(row) for row in table.frame.iter_rows(named=True)])
-    grid_along(ax, "x")
+    drawing.names_on_y(
+        ax, [_batch_name(row) for row in table.frame.iter_rows(named=True)], items_name
+    )
     ax.set_xlim(0, float(asked.max(initial=1)) * 1.3)
     ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.set_xlabel(items_name)
-    entries = [("confirmed", swatch(colour("people"))), ("not confirmed", swatch(colour("line")))]
+    entries = [
+        ("confirmed", swatch("people")),
+        ("not confirmed", swatch("line")),
+    ]
     if (most > least).any():
         entries.insert(1, ("the votes cannot tell", swatch(RAMP[2])))
-    key_below(figure_with(ax), entries)
+    drawing.key_below(ax, entries)
 
 
 def _batch_name(row: Mapping[str, Any]) -> str:
@@ -171,7 +160,9 @@ def draw_plan(
     >>> plan(model, goal=10, n_raters=[8, 16, 32], n_sim=10).plot().get_xlabel()
     'raters per stimulus'
     """
-    n_raters, middle, least, most = columns_of(table.frame, "raters", "value", "low", "high")
+    n_raters, middle, least, most = drawing.columns_of(
+        table.frame, "raters", "value", "low", "high"
+    )
     ax.fill_between(n_raters, least, most, color=colour("people"), alpha=0.25, linewidth=0)
     ax.plot(n_raters, middle, color=colour("people"), linewidth=1.8)
     ax.axhline(goal, color=colour("ink"), linewidth=1, linestyle=(0, (4, 3)))
@@ -179,17 +170,17 @@ def draw_plan(
         at = int(np.flatnonzero(n_raters == recommended)[0])
         ax.plot(recommended, middle[at], "o", color=colour("model"), markersize=7)
         left = 2 * recommended > n_raters[0] + n_raters[-1]
-        ax.annotate(
+        drawing.write(
+            ax,
             f"{recommended} raters",
             (recommended, middle[at]),
-            xytext=(-8 if left else 8, 8),
-            textcoords="offset points",
+            (-8 if left else 8, 8),
             ha="right" if left else "left",
             color=colour("ink"),
         )
     # Two raters leave intervals so wide that the part that matters would be a flat line.
     top = min(float(most.max()), 3 * max(goal, float(middle[-1])))
     ax.set_ylim(min(0.0, float(least.min())), 1.05 * top)
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     ax.set_xlabel("raters per stimulus")
     ax.set_ylabel(value_name)

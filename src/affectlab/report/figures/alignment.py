@@ -7,30 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    CYCLE,
-    cells,
-    colour,
-    colour_bar,
-    columns_of,
-    diverging,
-    falling,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    name_cells,
-    names_on_y,
-    range_of_people,
-    say,
-    split,
-    spread,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import CYCLE, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Artist, Axes, Floats, Line2D
-
-__all__ = ["draw_agreement_bars", "draw_discrepancies", "draw_equivalence", "draw_people_range"]
 
 _MOST = 40
 """Models that are drawn below each other."""
@@ -63,34 +44,37 @@ def draw_people_range(
     is_person = table.frame["rater_kind"] == "person"
     people, models = table.frame.filter(is_person), table.frame.filter(~is_person).head(_MOST)
     measures = {value: ""} if isinstance(value, str) else value
-    panels = [ax] if isinstance(value, str) else split(ax, 1, len(measures), sharey=True)[0]
-    fit(ax, 1.15 + 0.24 * (models.height + 1))
+    panels = [ax] if isinstance(value, str) else drawing.split(ax, 1, len(measures), sharey=True)[0]
+    drawing.fit(ax, 1.15 + 0.24 * (models.height + 1))
     for axes, (name, title) in zip(panels, measures.items(), strict=True):
-        (person,), (model,) = columns_of(people, name), columns_of(models, name)
+        (person,), (model,) = drawing.columns_of(people, name), drawing.columns_of(models, name)
         _range(axes, np.sort(person[np.isfinite(person)]), model)
         axes.set_title(title, color=colour("ink"))
-    names_on_y(panels[0], ["people", *models["rater"]], 26)
+    drawing.names_on_y(panels[0], ["people", *models["rater"]], limit=26)
     panels[0].set_ylim(models.height + 0.5, -0.5)
     panels[0].set_xlabel(value_name)
-    key_below(
-        figure_with(ax),
+    drawing.key_below(
+        ax,
         [
-            ("a person against the other people", swatch(colour("people"), "o", size=4)),
-            ("a model against people", swatch(colour("model"), "D", size=5)),
+            (
+                "a person against the other people",
+                swatch("people", "o", size=4),
+            ),
+            ("a model against people", swatch("model", "D", size=5)),
         ],
     )
 
 
 def _range(axes: Axes, person: Floats, model: Floats) -> None:
     if person.size:
-        range_of_people(axes, person)
-        at = 0.5 * spread(person.size)
+        drawing.range_of_people(axes, person)
+        at = 0.5 * drawing.spread(person.size)
         axes.scatter(person, at, s=16, color=colour("people"), alpha=0.75, linewidths=0)
     rows = np.arange(1, model.size + 1)
     axes.scatter(model, rows, marker="D", s=26, color=colour("model"), linewidths=0, zorder=3)
     for row in rows[np.isnan(model)]:
-        say(axes, row)
-    grid_along(axes, "x")
+        drawing.say(axes, row)
+    drawing.grid_along(axes, "x")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.08)
@@ -131,7 +115,7 @@ def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less
     labels = table.frame["label"].unique(maintain_order=True).to_list()
     value, low, high = (
         column.reshape(len(models), len(labels))[:_MOST]
-        for column in columns_of(table.frame, "value", "low", "high")
+        for column in drawing.columns_of(table.frame, "value", "low", "high")
     )
     size = np.abs(np.nan_to_num(value)).max(axis=0)
     largest = np.sort(np.argsort(-size, kind="stable")[:_MOST_LABELS])
@@ -141,13 +125,13 @@ def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less
     models, names = models[:_MOST], [labels[k] for k in order]
     value, low, high = value[:, order], low[:, order], high[:, order]
     if len(models) > _SEPARATE:
-        fit(ax, 1.9 + 0.2 * len(names))
+        drawing.fit(ax, 1.9 + 0.2 * len(names))
         most = float(np.abs(value[np.isfinite(value)]).max(initial=0.0)) or 1.0
-        mesh = cells(ax, value.T, *diverging(-most, most), size=7, most=10)
-        name_cells(ax, names, models, size=8)
-        colour_bar(mesh, value_name, ax=ax)
+        mesh = drawing.cells(ax, value.T, *drawing.diverging(-most, most), size=7, most=10)
+        drawing.name_cells(ax, names, models, size=8)
+        drawing.colour_bar(mesh, value_name, ax=ax)
         return
-    fit(ax, 1.0 + (0.16 + 0.07 * len(models)) * len(names))
+    drawing.fit(ax, 1.0 + (0.16 + 0.07 * len(models)) * len(names))
     ax.axvline(0, color=colour("soft"), linewidth=0.9)
     entries = []
     for k, name in enumerate(models):
@@ -156,12 +140,10 @@ def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less
         ax.hlines(rows, low[k], high[k], colors=tint, linewidth=1.5, alpha=0.6)
         ax.scatter(value[k], rows, s=20, color=tint, marker=marker, linewidths=0, zorder=3)
         entries.append((name, swatch(tint, marker, size=5)))
-    names_on_y(ax, names)
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, names, value_name)
     for row in np.flatnonzero(np.isnan(value).all(axis=0)):
-        say(ax, int(row))
-    ax.set_xlabel(value_name)
-    key_below(figure_with(ax), entries)
+        drawing.say(ax, int(row))
+    drawing.key_below(ax, entries)
 
 
 _VERDICTS = {
@@ -210,11 +192,11 @@ def draw_equivalence(
     frame = table.frame.head(_MOST)
     decides = "test_low" in frame.columns
     names = ("difference", "low", "high", *(("test_low", "test_high") if decides else ()))
-    columns = columns_of(frame, *names)
-    order = falling(columns[0])
+    columns = drawing.columns_of(frame, *names)
+    order = drawing.falling(columns[0])
     point, lower, upper, *inner = (column[order] for column in columns)
     verdicts = [_VERDICTS[frame["verdict"][int(k)]] for k in order]
-    fit(ax, 1.05 + 0.27 * frame.height)
+    drawing.fit(ax, 1.05 + 0.27 * frame.height)
     ax.axvspan(-margin, margin, color=colour("people"), alpha=0.13, linewidth=0)
     ax.axvline(0, color=colour("people"), linewidth=1.2)
     tints = [colour(role) for role, _ in verdicts]
@@ -223,25 +205,21 @@ def draw_equivalence(
     if decides:
         ax.hlines(rows, inner[0], inner[1], colors=tints, linewidth=3.6)
     ax.scatter(point, rows, c=tints, s=30, zorder=3, marker="D", linewidths=0)
-    names_on_y(ax, [frame["rater"][int(k)] for k in order])
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, [frame["rater"][int(k)] for k in order], value_name)
     ax.set_xlim(*_ends(point, lower, upper, np.array([-1.3 * margin, 1.3 * margin])))
     for row in rows[np.isnan(point)]:
-        say(ax, row)
-    ax.set_xlabel(value_name)
-    entries = [
-        (words, swatch(colour(role), "D", size=5)) for role, words in dict.fromkeys(verdicts)
-    ]
+        drawing.say(ax, row)
+    entries = [(words, swatch(role, "D", size=5)) for role, words in dict.fromkeys(verdicts)]
     entries.append((f"margin of ±{margin:g}", _band()))
     if decides:
-        entries.append((inner_name, swatch(colour("soft"), "_", size=11)))
+        entries.append((inner_name, swatch("soft", "_", size=11)))
         entries[-1][1].set_markeredgewidth(3.6)
-    key_below(figure_with(ax), entries)
+    drawing.key_below(ax, entries)
 
 
 def _band() -> Line2D:
     """Make a marker that looks as the band of people does, on light and on dark paper."""
-    mark = swatch(colour("people"))
+    mark = swatch("people")
     mark.set_alpha(0.13)
     mark.set_markeredgewidth(0)
     return mark
@@ -293,14 +271,14 @@ def draw_agreement_bars(
     from matplotlib.patches import Patch
 
     frame = table.frame.head(_MOST)
-    point, lower, upper = columns_of(frame, "value", "low", "high")
+    point, lower, upper = drawing.columns_of(frame, "value", "low", "high")
     person: Floats = np.asarray(people, dtype=np.float64)
     person = person[np.isfinite(person)]
-    order = falling(point)
-    fit(ax, 0.85 + 0.24 * frame.height + (0.3 if families or person.size else 0))
+    order = drawing.falling(point)
+    drawing.fit(ax, 0.85 + 0.24 * frame.height + (0.3 if families or person.size else 0))
     entries: list[tuple[str, Artist]] = []
     if person.size:
-        range_of_people(ax, person)
+        drawing.range_of_people(ax, person)
         entries.append(("range and median of people", _band()))
 
     def look(which: int) -> dict[str, Any]:
@@ -314,14 +292,12 @@ def draw_agreement_bars(
     kinds = list(dict.fromkeys(families or ()))
     for row, k in enumerate(order.tolist()):
         if np.isnan(point[k]):
-            say(ax, row)
+            drawing.say(ax, row)
             continue
         ax.barh(row, point[k], height=0.66, **look(kinds.index(families[k]) if families else 0))
         ax.hlines(row, lower[k], upper[k], color=colour("ink"), linewidth=1.3)
-    names_on_y(ax, [frame["rater"][k] for k in order.tolist()])
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, [frame["rater"][k] for k in order.tolist()], value_name)
     ax.axvline(0, color=colour("soft"), linewidth=0.8)
     ax.set_xlim(*_ends(np.zeros(1), point, lower, upper, person))
-    ax.set_xlabel(value_name)
     entries += [(kind, Patch(**look(which))) for which, kind in enumerate(kinds)]
-    key_below(figure_with(ax), entries, columns=min(len(entries), 3))
+    drawing.key_below(ax, entries, columns=min(len(entries), 3))

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    RAMP,
-    beside,
-    colour,
-    columns_of,
-    figure_with,
-    fit,
-    grid_along,
-    group_colours,
-    key_below,
-    names_on_y,
-    percent_along,
-    stacked,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import RAMP, colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
 from affectlab.core.words import count, percent, shown
-
-__all__ = ["draw_answers", "draw_levels_by_label", "draw_outcomes"]
 
 _ROLE = {"people": "people", "models": "model"}
 
@@ -58,7 +44,7 @@ def draw_answers(
     at, width = np.arange(len(points)), 0.78 / max(len(shares), 1)
     others = set(shares) - set(_ROLE)
     tints = group_colours(shares) if others else {name: colour(_ROLE[name]) for name in shares}
-    fit(ax, 2.5)
+    drawing.fit(ax, 2.5)
     for k, (group, share) in enumerate(shares.items()):
         place = at + (k - (len(shares) - 1) / 2) * width
         ax.bar(place, share, width * 0.94, color=tints[group])
@@ -70,13 +56,13 @@ def draw_answers(
         ha="right" if turned else "center",
     )
     ax.set_xlim(-0.6, len(points) - 0.4)
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     ax.tick_params(axis="x", length=0)
-    percent_along(ax, "y")
+    drawing.percent_along(ax, "y")
     ax.set_xlabel(value_name)
     ax.set_ylabel(share_name)
     if len(shares) > 1:
-        key_below(figure_with(ax), [(name, swatch(tints[name])) for name in shares])
+        drawing.key_below(ax, [(name, swatch(tints[name])) for name in shares])
 
 
 def draw_levels_by_label(ax: Axes, table: Table, *, share_name: str = "share of answers") -> None:
@@ -105,15 +91,13 @@ def draw_levels_by_label(ax: Axes, table: Table, *, share_name: str = "share of 
     share = table.frame["share"].to_numpy().reshape(len(names), len(levels))
     order = np.argsort(-(share @ np.arange(len(levels))), kind="stable")
     tints = [RAMP[step] for step in np.rint(np.linspace(0, len(RAMP) - 1, len(levels))).astype(int)]
-    fit(ax, 1.05 + 0.2 * len(names))
-    stacked(ax, share[order], tints)
-    names_on_y(ax, [names[k] for k in order])
-    grid_along(ax, "x")
+    drawing.fit(ax, 1.05 + 0.2 * len(names))
+    drawing.stacked(ax, share[order], tints)
+    drawing.names_on_y(ax, [names[k] for k in order], share_name)
     ax.set_xlim(0, 1)
-    percent_along(ax, "x")
-    ax.set_xlabel(share_name)
+    drawing.percent_along(ax, "x")
     key = [(name, swatch(tint)) for name, tint in zip(levels, tints, strict=True)]
-    key_below(figure_with(ax), key, columns=min(len(levels), 11))
+    drawing.key_below(ax, key, columns=min(len(levels), 11))
 
 
 _ROLES = {
@@ -156,21 +140,19 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
         frame = frame.sort("value", descending=True, maintain_order=True).head(_MOST)
     names = [" · ".join(shown(part, 40) for part in row) for row in frame.select(table.keys).rows()]
     found = [name for name in _ROLES if name in frame.columns and frame[name].sum() > 0]
-    counts = np.array(columns_of(frame, *found)).reshape(len(found), frame.height).T
+    counts = np.array(drawing.columns_of(frame, *found)).reshape(len(found), frame.height).T
     total = counts.sum(axis=1)
     share = np.divide(counts, total[:, None], out=np.zeros_like(counts), where=total[:, None] > 0)
-    fit(ax, 0.95 + 0.25 * frame.height + 0.2 * (len(found) > 5))
-    stacked(ax, share, [colour(_ROLES[name]) for name in found])
-    for row, ends in enumerate(zip(*columns_of(frame, "low", "high"), strict=True)):
+    drawing.fit(ax, 0.95 + 0.25 * frame.height + 0.2 * (len(found) > 5))
+    drawing.stacked(ax, share, [colour(_ROLES[name]) for name in found])
+    for row, ends in enumerate(zip(*drawing.columns_of(frame, "low", "high"), strict=True)):
         if not np.isnan(ends).any():
             ax.plot(ends, [row, row], color=colour("ink"), linewidth=1.1, marker="|")
-    names_on_y(ax, names)
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, names, "share of answers")
     ax.set_xlim(0, 1)
-    percent_along(ax, "x")
-    ax.set_xlabel("share of answers")
+    drawing.percent_along(ax, "x")
     usable = share[:, found.index("ok")] if "ok" in found else 0 * total
     for row, n in enumerate(total):
-        beside(ax, row, f"{percent(float(usable[row]), 1)} of {count(n)}" if n else "none")
-    key = [(name.replace("_", " "), swatch(colour(_ROLES[name]))) for name in found]
-    key_below(figure_with(ax), key, columns=min(len(found), 5))
+        drawing.beside(ax, row, f"{percent(float(usable[row]), 1)} of {count(n)}" if n else "none")
+    key = [(name.replace("_", " "), swatch(_ROLES[name])) for name in found]
+    drawing.key_below(ax, key, columns=min(len(found), 5))

@@ -6,24 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    WIDTH,
-    cells,
-    colour,
-    counts_ramp,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, pl
 from affectlab.core.words import count, shown
-
-__all__ = ["draw_attributes", "draw_coverage"]
 
 _TICK_LETTERS = 34
 """Letters of the names of ticks that fit below one chart."""
@@ -58,12 +46,12 @@ def draw_attributes(ax: Axes, table: Table, *, count_name: str, role: str = "peo
     for chart in charts:
         min(stacks, key=lambda stack: sum(map(_height, stack))).append(chart)
     tallest = max(sum(map(_height, stack)) for stack in stacks)
-    fit(ax, tallest)
-    columns = split(ax, 1, len(stacks))[0]
+    drawing.fit(ax, tallest)
+    columns = drawing.split(ax, 1, len(stacks))[0]
     for column, stack in zip(columns, stacks, strict=True):
         rest = tallest - sum(map(_height, stack))
         ratios = [*map(_height, stack), *([rest] if rest > 0.01 else [])]
-        places = [row[0] for row in split(column, len(ratios), height_ratios=ratios)]
+        places = [row[0] for row in drawing.split(column, len(ratios), height_ratios=ratios)]
         for empty in (column, *places[len(stack) :]):
             empty.remove()
         for axes, chart in zip(places, stack, strict=False):
@@ -97,7 +85,7 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
         "linewidth": 0.6,
     }
     axes.bar(low, chart["count"].to_numpy(), high - low, **style)
-    grid_along(axes, "y")
+    drawing.grid_along(axes, "y")
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -126,8 +114,7 @@ def _bars(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.barh(range(chart.height), chart["count"].to_numpy(), height=0.7, color=tint)
-    names_on_y(axes, chart["value"].to_list(), 22)
-    grid_along(axes, "x")
+    drawing.names_on_y(axes, chart["value"].to_list(), limit=22)
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
@@ -188,13 +175,15 @@ def draw_coverage(
     size = 8.0 if n <= 16 else 6.5
     left = 0.25 + max(len(shown(one, _LIMIT)) for one in labels) * size * 0.0078
     turned = max(len(shown(one, _LIMIT)) for own in names.values() for one in own)
-    cell = min(0.34, (WIDTH - left - 0.15 * len(names)) / wide)
+    cell = min(0.34, (drawing.WIDTH - left - 0.15 * len(names)) / wide)
     width = max(3.2, left + wide * cell + 0.2 * len(names) + 0.2)
     below = width < _KEY_IN_A_ROW
     high = n * max(0.17, min(0.3, cell)) + 0.35 + turned * 7 * 0.0085
-    fit(ax, high + (1.05 if below else 0.75), width)
-    panels = split(ax, 1, len(names), sharey=True, width_ratios=[*map(len, names.values())])[0]
-    ramp = counts_ramp()
+    drawing.fit(ax, high + (1.05 if below else 0.75), width)
+    panels = drawing.split(
+        ax, 1, len(names), sharey=True, width_ratios=[*map(len, names.values())]
+    )[0]
+    ramp = drawing.counts_ramp()
     for axes, (name, values) in zip(panels, names.items(), strict=True):
         own = frame.filter(attribute=name)
         counts = own[counted].to_numpy().reshape(n, len(values)).astype(np.float64)
@@ -202,7 +191,7 @@ def draw_coverage(
         top = max(float(counts.max(initial=0)), 1.0)
         # A number of that many digits fits into a cell in print that can be read.
         fits = min(7.5, cell * 72 / (0.75 * len(count(counts.max(initial=0)))))
-        cells(
+        drawing.cells(
             axes,
             counts,
             ramp,
@@ -225,9 +214,9 @@ def draw_coverage(
         axes.set_xticks(at, texts, rotation=0 if max(map(len, texts)) <= 2 else 90, fontsize=7)
     panels[0].set_yticks(np.arange(n) + 0.5, [shown(one, _LIMIT) for one in labels], fontsize=size)
     key = [
-        (f"no {count_name}", swatch(to_hex(ramp(0.0)), edge=colour("line"))),
+        (f"no {count_name}", swatch(to_hex(ramp(0.0)), edge="line")),
         ("most of the attribute", swatch(to_hex(ramp(1.0)))),
     ]
     if short is not None:
-        key.append((short_name, swatch("none", edge=colour("negative"))))
-    key_below(figure_with(ax), key, columns=1 if below else 0)
+        key.append((short_name, swatch("none", edge="negative")))
+    drawing.key_below(ax, key, columns=1 if below else 0)

@@ -8,29 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    WIDTH,
-    cells,
-    colour,
-    colour_bar,
-    columns_of,
-    counts_ramp,
-    figure_with,
-    fit,
-    grid_along,
-    group_colours,
-    key_below,
-    name_cells,
-    runs,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
 from affectlab.core.words import count, number, shown
 from affectlab.report.figures.intervals import rows_where
-
-__all__ = ["draw_confusion", "draw_reliability"]
 
 _NAME_LIMIT = 26
 
@@ -95,14 +79,16 @@ def draw_confusion(
     longest = max((len(shown(name, _NAME_LIMIT)) for name in names), default=0)
     size = 8.5 if n <= 20 else 7 if n <= 30 else 6
     margin = 0.35 + longest * size * 0.0085
-    side = min(WIDTH - margin - 0.9, 0.9 + 0.42 * n)
-    fit(ax, side + margin + 0.3 + (0.3 if groups else 0), min(WIDTH, side + margin + 1.2))
+    side = min(drawing.WIDTH - margin - 0.9, 0.9 + 0.42 * n)
+    drawing.fit(
+        ax, side + margin + 0.3 + (0.3 if groups else 0), min(drawing.WIDTH, side + margin + 1.2)
+    )
     whole = bool((value == np.rint(value)).all())
-    mesh = cells(
+    mesh = drawing.cells(
         ax,
         share,
         # A row without answers is grey.
-        counts_ramp("line"),
+        drawing.counts_ramp("line"),
         Normalize(0, max(float(np.nanmax(share, initial=0.0)), 0.1)),
         size=8 if n <= 9 else 7,
         written=value if whole else share,
@@ -110,14 +96,14 @@ def draw_confusion(
     )
     if whole:
         _row_totals(ax, total[:, 0], size)
-    name_cells(ax, names, names, size=size)
+    drawing.name_cells(ax, names, names, size=size)
     ax.set_aspect("equal")
     ax.tick_params(pad=5)
     ax.set_xlabel(predicted_name)
     ax.set_ylabel(true_name)
     if groups is not None and n:
         _group_marks(ax, [groups[k] for k in order])
-    colour_bar(mesh, f"share of the {true_name}", ax=ax)
+    drawing.colour_bar(mesh, f"share of the {true_name}", ax=ax)
 
 
 def _row_totals(axes: Axes, totals: np.ndarray, size: float) -> None:
@@ -133,7 +119,7 @@ def _row_totals(axes: Axes, totals: np.ndarray, size: float) -> None:
 def _group_marks(axes: Axes, groups: Sequence[str]) -> None:
     """Draw a strip of the group's colour beside names, and a line wherever the group changes."""
     colours = group_colours(groups)
-    for start, end in runs(groups):
+    for start, end in drawing.runs(groups):
         ends, edge = (start + 0.08, end - 0.08), [-0.006, -0.006]
         strip: dict[str, Any] = {
             "color": colours[groups[start]],
@@ -147,7 +133,7 @@ def _group_marks(axes: Axes, groups: Sequence[str]) -> None:
             axes.axhline(start, color=colour("ink"), linewidth=0.8)
             axes.axvline(start, color=colour("ink"), linewidth=0.8)
     key = [(group, swatch(colours[group])) for group in dict.fromkeys(groups)]
-    key_below(figure_with(axes), key, columns=min(len(key), 5))
+    drawing.key_below(axes, key, columns=min(len(key), 5))
 
 
 def draw_reliability(
@@ -190,10 +176,12 @@ def draw_reliability(
     'ECE 0.100'
     """
     frame = table.frame.filter(**rows)
-    start, end, n = columns_of(frame, "low", "high", "n")
-    sure, true, least, most = columns_of(frame, "confidence", "share", "share_low", "share_high")
-    fit(ax, 4.7, 4.4)
-    [above], [below] = split(ax, 2, sharex=True, height_ratios=(4, 1))
+    start, end, n = drawing.columns_of(frame, "low", "high", "n")
+    sure, true, least, most = drawing.columns_of(
+        frame, "confidence", "share", "share_low", "share_high"
+    )
+    drawing.fit(ax, 4.7, 4.4)
+    [above], [below] = drawing.split(ax, 2, sharex=True, height_ratios=(4, 1))
     above.plot([0, 1], [0, 1], color=colour("soft"), linewidth=0.9, dashes=(4, 3))
     known = ~np.isnan(sure) & ~np.isnan(true)
     sure, true, people = sure[known], true[known], colour("people")
@@ -212,17 +200,21 @@ def draw_reliability(
     above.set_title(shown(title, 40), fontweight="bold", color=colour("ink"))
     error = "" if np.isnan(ece) else f"ECE {ece:.3f}"
     above.set_title(error, loc="right", color=colour("ink"))
-    style: dict[str, Any] = {"transform": above.transAxes, "color": colour("soft"), "fontsize": 8}
+    style: dict[str, Any] = {
+        "transform": above.transAxes,
+        "color": colour("soft"),
+        "fontsize": 8,
+    }
     above.text(0.03, 0.97, "not sure enough", va="top", **style)
     above.text(0.97, 0.03, "too sure", ha="right", **style)
     below.bar(start, n, width=end - start, align="edge", color=people, linewidth=0)
     below.set_xlim(-0.02, 1.02)
     below.set_xlabel("confidence")
     below.set_ylabel("items")
-    grid_along(below, "y")
+    drawing.grid_along(below, "y")
     if known.any():
         key = [
             (outcome_name, swatch(people, "o", size=5)),
-            ("gap to the confidence", swatch(colour("model"), "s")),
+            ("gap to the confidence", swatch("model", "s")),
         ]
-        key_below(figure_with(ax), key)
+        drawing.key_below(ax, key)

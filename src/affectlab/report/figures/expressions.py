@@ -10,36 +10,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import (
-    CYCLE,
-    RAMP,
-    WIDTH,
-    colour,
-    columns_of,
-    dots,
-    falling,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    panels_of,
-    say,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import CYCLE, RAMP, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats, Line2D, pl
 from affectlab.core.words import number, shown
 from affectlab.report.figures.labels import frame_runs, leaves, square, tree_and_cells
-
-__all__ = [
-    "draw_expression_elbow",
-    "draw_expression_heatmap",
-    "draw_expression_priority",
-    "draw_histograms",
-    "draw_ranges",
-    "draw_transition_curves",
-]
 
 _NAME_LIMIT = 40
 
@@ -128,8 +105,8 @@ def draw_expression_heatmap(
     frame_runs(heat, clusters, tints, least=1, width=1.6)
     key = [(f"cluster {one}", swatch(tint)) for one, tint in tints.items() if one is not None]
     if lacking.any():
-        key.append(("not compared", swatch(colour("soft"), "x", size=5)))
-    key_below(figure_with(ax), key, columns=min(len(key), 8))
+        key.append(("not compared", swatch("soft", "x", size=5)))
+    drawing.key_below(ax, key, columns=min(len(key), 8))
 
 
 _HISTOGRAMS_ACROSS = 4
@@ -196,37 +173,40 @@ def draw_histograms(
     full = (k for k in (4, 3) if n % k == 0)
     across = n if n <= _HISTOGRAMS_ACROSS else next(full, _HISTOGRAMS_ACROSS)
     height = 0.4 + 1.75 * -(-n // across)
-    fit(ax, height, WIDTH if across > 1 else 4.4, wspace=0.04, hspace=0.03)
-    panels = panels_of(ax, n, across, sharex=True, sharey=True)
+    drawing.fit(ax, height, drawing.WIDTH if across > 1 else 4.4, wspace=0.04, hspace=0.03)
+    panels = drawing.panels_of(ax, n, across, sharex=True, sharey=True)
     for axes, ((name,), bins) in zip(panels, groups.items(), strict=True):
         _draw_histogram(axes, str(name), bins, notes.get(str(name), ""))
     few = panels[0].get_ylim()[1] < _FEW
     panels[0].yaxis.set_major_formatter(PercentFormatter(1, 1 if few else 0, "\u00a0%"))
-    figure = figure_with(ax)
+    figure = drawing.figure_with(ax)
     figure.supxlabel(value_name, fontsize=8.5, color=colour("soft"))
     figure.supylabel(f"share of {count_name}", fontsize=8.5, color=colour("soft"))
 
 
 def _draw_histogram(axes: Axes, name: str, bins: pl.DataFrame, note: str) -> None:
-    low, high, share = columns_of(bins, "low", "high", "share")
+    low, high, share = drawing.columns_of(bins, "low", "high", "share")
     if np.isnan(share).all():
-        axes.text(0.5, 0.5, "no pairs", transform=axes.transAxes, ha="center", color=colour("soft"))
+        axes.text(
+            0.5,
+            0.5,
+            "no pairs",
+            transform=axes.transAxes,
+            ha="center",
+            color=colour("soft"),
+        )
     else:
-        style: dict[str, Any] = {"edgecolor": colour("paper"), "linewidth": 0.4, "alpha": 0.8}
+        style: dict[str, Any] = {
+            "edgecolor": colour("paper"),
+            "linewidth": 0.4,
+            "alpha": 0.8,
+        }
         tint = colour(_ROLES.get(name, "mixed"))
         axes.bar(low, share, width=high - low, align="edge", color=tint, **style)
-    grid_along(axes, "y")
+    drawing.grid_along(axes, "y")
     axes.tick_params(labelsize=7.5)
     axes.set_title(shown(name, 34), fontweight="bold", pad=14 if note else 4)
-    axes.annotate(
-        shown(note, 44),
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 4),
-        textcoords="offset points",
-        fontsize=7,
-        color=colour("soft"),
-    )
+    drawing.write(axes, shown(note, 44), (0, 1), (0, 4), xycoords="axes fraction", fontsize=7)
 
 
 def draw_expression_priority(
@@ -267,18 +247,16 @@ def draw_expression_priority(
     ['clench', 'joy']
     """
     names = ("value", "relative", "relative_low", "relative_high")
-    columns = columns_of(table.frame, *names)
-    order = falling(-columns[0])
+    columns = drawing.columns_of(table.frame, *names)
+    order = drawing.falling(-columns[0])
     frame, (value, relative, low, high) = table.frame[order], (part[order] for part in columns)
     clusters = frame["cluster"].to_list() if has_clusters else [None] * frame.height
     tints = _cluster_colours(clusters) if has_clusters else {None: colour("people")}
     centre = value - relative
-    fit(ax, 1.2 + 0.19 * max(frame.height, 3))
+    drawing.fit(ax, 1.2 + 0.19 * max(frame.height, 3))
     ends = centre + low, centre + high
-    dots(ax, np.arange(frame.height), value, *ends, [tints[one] for one in clusters])
-    names_on_y(ax, frame["expression"].to_list(), _NAME_LIMIT)
-    grid_along(ax, "x")
-    ax.set_xlabel(value_name)
+    drawing.dots(ax, np.arange(frame.height), value, *ends, [tints[one] for one in clusters])
+    drawing.names_on_y(ax, frame["expression"].to_list(), value_name, limit=_NAME_LIMIT)
     ax.set_title("needs most care: easily taken for others", color=colour("soft"), pad=4)
     key = [
         (f"cluster {one}", swatch(tint, "o", size=5))
@@ -288,8 +266,8 @@ def draw_expression_priority(
     if has_clusters and None in clusters:
         key.append(("in no cluster", swatch(tints[None], "o", size=5)))
     if np.isfinite(low).any():
-        key.append((interval_name, swatch(colour("soft"), "_", size=12)))
-    key_below(figure_with(ax), key, columns=min(len(key), 5))
+        key.append((interval_name, swatch("soft", "_", size=12)))
+    drawing.key_below(ax, key, columns=min(len(key), 5))
 
 
 def draw_expression_elbow(
@@ -318,20 +296,20 @@ def draw_expression_elbow(
     """
     from matplotlib.ticker import MaxNLocator
 
-    count, at = columns_of(table.frame, "n_clusters", "height")
-    fit(ax, 2.6, 0.75 * WIDTH)
+    count, at = drawing.columns_of(table.frame, "n_clusters", "height")
+    drawing.fit(ax, 2.6, 0.75 * drawing.WIDTH)
     ax.plot(count, at, color=colour("people"), linewidth=1.3, marker="o", markersize=3.2)
     for height in at[count == chosen]:
         ax.scatter([chosen], [height], s=60, color=colour("model"), zorder=3)
-        ax.annotate(
+        drawing.write(
+            ax,
             f"{chosen} clusters",
             (chosen, height),
-            xytext=(8, 6),
-            textcoords="offset points",
+            (8, 6),
             color=colour("model"),
             fontweight="bold",
         )
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     # Room for the mark of the highest point, and for what is written beside it.
     ax.set_ylim(0, 1.15 * float(np.nanmax(at, initial=0.0)) or 1.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -427,8 +405,10 @@ def draw_transition_curves(
     keyed = len(looks) if looks else 2 + len(_NAMED)
     each = (1.45 if lines else 1.35) if across > 2 else 2.0
     height = 0.55 + -(-len(charts) // across) * each + 0.2 * -(-keyed // _CURVES_ACROSS)
-    fit(ax, height, WIDTH if across > 2 else 2.6 * across + 0.9, wspace=0.04, hspace=0.02)
-    panels = panels_of(ax, len(charts), across, sharex=True, sharey=True)
+    drawing.fit(
+        ax, height, drawing.WIDTH if across > 2 else 2.6 * across + 0.9, wspace=0.04, hspace=0.02
+    )
+    panels = drawing.panels_of(ax, len(charts), across, sharex=True, sharey=True)
     for place, (axes, ((name,), own)) in enumerate(zip(panels, charts.items(), strict=True)):
         _draw_curves(axes, str(name), own, second, value, looks)
         if place + across >= len(panels):
@@ -444,7 +424,7 @@ def draw_transition_curves(
         # Room for the names.
         low, high = panels[0].get_ylim()
         panels[0].set_ylim(low, high + 0.22 * (high - low))
-    key_below(figure_with(ax), _key(looks), columns=min(_CURVES_ACROSS, keyed))
+    drawing.key_below(ax, _key(looks), columns=min(_CURVES_ACROSS, keyed))
 
 
 def _draw_curves(
@@ -457,7 +437,7 @@ def _draw_curves(
 ) -> None:
     curves: dict[str, _Curve] = {}
     for (name,), own in frame.group_by(by, maintain_order=True):
-        x, y = columns_of(own, "x", value)
+        x, y = drawing.columns_of(own, "x", value)
         curves[str(name)] = x, y
         tint, dash = looks.get(str(name), (colour("people"), "solid"))
         axes.plot(
@@ -476,12 +456,12 @@ def _draw_curves(
         by_half = frame.sort("half", maintain_order=True)[by].to_list()
         for k, (role, name) in enumerate(zip(_NAMED, (by_half[0], by_half[-1]), strict=True)):
             axes.plot(*curves[name], color=colour(role), linewidth=1.3, marker="x", markersize=3)
-            axes.annotate(
+            drawing.write(
+                axes,
                 shown(name, _PANEL_LETTERS),
                 (1, 1),
+                (-2, -2 - 8 * k),
                 xycoords="axes fraction",
-                xytext=(-2, -2 - 8 * k),
-                textcoords="offset points",
                 ha="right",
                 va="top",
                 fontsize=6.2,
@@ -565,16 +545,16 @@ def draw_ranges(
     frame = table.frame if kind is None else table.frame.filter(kind=kind)
     groups = frame.partition_by(by, as_dict=True, maintain_order=True)
     names = [str(name) for (name,) in groups]
-    values = [columns_of(own, value)[0] for own in groups.values()]
+    values = [drawing.columns_of(own, value)[0] for own in groups.values()]
     values = [own[np.isfinite(own)] for own in values]
     median = np.array([np.median(own) if own.size else np.nan for own in values])
-    order = falling(median).tolist()
+    order = drawing.falling(median).tolist()
     people, model = colour("people"), colour("model")
-    fit(ax, 0.95 + 0.19 * max(len(names), 3))
+    drawing.fit(ax, 0.95 + 0.19 * max(len(names), 3))
     for row, k in enumerate(order):
         own = values[k]
         if not own.size:
-            say(ax, row, "no values")
+            drawing.say(ax, row, "no values")
             continue
         ax.hlines(row, own.min(), own.max(), colors=people, linewidth=3, alpha=0.45)
         cross: dict[str, Any] = {"marker": "x", "s": 17, "linewidths": 0.9, "zorder": 3}
@@ -583,12 +563,10 @@ def draw_ranges(
         ax.scatter(median[k], row, color=model, zorder=4, **mark)
     if line is not None:
         ax.axvline(line, color=colour("soft"), linewidth=0.9)
-    names_on_y(ax, [names[k] for k in order], _NAME_LIMIT)
-    grid_along(ax, "x")
-    ax.set_xlabel(value_name)
+    drawing.names_on_y(ax, [names[k] for k in order], value_name, limit=_NAME_LIMIT)
     key = [
-        (of, swatch(colour("ink"), "x", size=5)),
+        (of, swatch("ink", "x", size=5)),
         ("median", swatch(model, "o", size=5.5)),
         ("range", swatch(people, "_", size=12)),
     ]
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)

@@ -6,26 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    CYCLE,
-    box,
-    colour,
-    columns_of,
-    dots,
-    falling,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    say,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import CYCLE, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Transform
 from affectlab.core.words import shown
-
-__all__ = ["draw_fairness", "draw_groups_compared", "draw_kinds_by_label"]
 
 _KINDS = {"human-human": "people", "human-model": "mixed", "model-model": "model"}
 _CHARACTER = 0.0092
@@ -74,18 +60,16 @@ def draw_groups_compared(
     """
     frame = table.frame.drop_nulls(group)
     names = list(groups or frame[group].unique(maintain_order=True))
-    fit(ax, 0.75 + 0.5 * len(names))
+    drawing.fit(ax, 0.75 + 0.5 * len(names))
     for row, name in enumerate(names):
-        (value,) = columns_of(frame.filter(frame[group] == name), "value")
+        (value,) = drawing.columns_of(frame.filter(frame[group] == name), "value")
         known = value[np.isfinite(value)]
         if known.size:
-            box(ax, row, known, _tint(name, row))
+            drawing.box(ax, row, known, _tint(name, row))
         else:
-            say(ax, row, "no values")
-    names_on_y(ax, names)
+            drawing.say(ax, row, "no values")
+    drawing.names_on_y(ax, names, value_name)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    grid_along(ax, "x")
-    ax.set_xlabel(value_name)
     _brackets(ax, names, comparisons)
 
 
@@ -196,10 +180,10 @@ def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
     value = np.array(
         [[means.get((kind, label)) for label in labels] for kind in kinds], dtype=np.float64
     )
-    order = falling(value[0])
+    order = drawing.falling(value[0])
     rows, value = np.arange(len(labels)), value[:, order]
     known = np.where(np.isnan(value).all(axis=0), 0.0, value)
-    fit(ax, 1.0 + 0.2 * len(labels))
+    drawing.fit(ax, 1.0 + 0.2 * len(labels))
     ends = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
     ax.hlines(rows, *ends, colors=colour("line"), linewidth=1.4)
     key = []
@@ -207,11 +191,9 @@ def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
         tint = colour(_KINDS[kind])
         ax.scatter(own, rows, s=22, color=tint, marker=marker, linewidths=0, zorder=3)
         key.append((kind, swatch(tint, marker, size=5)))
-    names_on_y(ax, [labels[k] for k in order])
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, [labels[k] for k in order], value_name)
     ax.axvline(0, color=colour("soft"), linewidth=0.8)
-    ax.set_xlabel(value_name)
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)
 
 
 _HEADING = 1.15
@@ -280,24 +262,24 @@ def draw_fairness(
         at += block.height
     frame = pl.concat(blocks.values()) if blocks else frame
     place = np.array(places)
-    value, low, high = columns_of(frame, "value", "low", "high")
+    value, low, high = drawing.columns_of(frame, "value", "low", "high")
     stressed = frame["flagged"].to_numpy().astype(bool)
-    fit(ax, 0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0))
+    drawing.fit(ax, 0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0))
     if line is not None:
         ax.axvspan(line - band, line + band, color=colour("faint"), linewidth=0, zorder=0)
         ax.axvline(line, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
     looks = (("people", "o", ~stressed), ("model", "D", stressed))
     for role, marker, own in looks:
-        dots(ax, place[own], value[own], low[own], high[own], colour(role), marker=marker)
+        drawing.dots(ax, place[own], value[own], low[own], high[own], colour(role), marker=marker)
     sizes = [""] * frame.height if size is None else [f"  ({n:,})" for n in frame[size]]
     names = [shown(name, 34) + n for name, n in zip(frame["row"], sizes, strict=True)]
-    names_on_y(ax, names, 60)
+    drawing.names_on_y(ax, names, value_name, limit=60)
     ax.set_yticks(place, names)
     ax.set_ylim(at + 0.1, -0.6)
-    grid_along(ax, "x")
     ax.margins(x=0.04)
     for height, name in headings.items():
-        ax.annotate(
+        drawing.write(
+            ax,
             shown(name, 60),
             (0, height),
             xycoords=("axes fraction", "data"),
@@ -305,14 +287,13 @@ def draw_fairness(
             fontweight="bold",
             color=colour("ink"),
         )
-    ax.set_xlabel(value_name)
     for missing in place[np.isnan(value)]:
-        say(ax, missing)
+        drawing.say(ax, missing)
     if np.isnan(value).all():
         ax.set_xlim(0, 1)
     if stressed.any():
         key = [
-            ("a gap is shown", swatch(colour("model"), "D", size=5)),
-            ("no gap is shown", swatch(colour("people"), "o", size=5)),
+            ("a gap is shown", swatch("model", "D", size=5)),
+            ("no gap is shown", swatch("people", "o", size=5)),
         ]
-        key_below(figure_with(ax), key)
+        drawing.key_below(ax, key)

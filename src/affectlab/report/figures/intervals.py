@@ -8,25 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import (
-    colour,
-    columns_of,
-    dots,
-    falling,
-    figure_with,
-    fit,
-    grid_along,
-    group_colours,
-    key_below,
-    names_on_y,
-    say,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, pl
-
-__all__ = ["draw_intervals", "draw_measures", "rows_where"]
 
 _MOST = 40
 """Rows that fit below each other."""
@@ -104,11 +90,13 @@ def draw_intervals(
     colours = {} if groups is None else group_colours(frame[groups].cast(pl.String))
     if roles is not None:
         colours = {name: colour(roles[name]) for name in colours}
-    (point,) = columns_of(frame, value)
-    order = falling(point if largest_first else -point)
+    (point,) = drawing.columns_of(frame, value)
+    order = drawing.falling(point if largest_first else -point)
     frame, point = frame[order], point[order]
     none = np.full(frame.height, np.nan)
-    lower, upper = (none if end is None else columns_of(frame, end)[0] for end in (low, high))
+    lower, upper = (
+        none if end is None else drawing.columns_of(frame, end)[0] for end in (low, high)
+    )
     # A key that is the same in all rows names none of them.
     named = [key for key in table.keys if len(rows.get(key, ())) != 1]
     keys = [frame[key].cast(pl.String).fill_null("–") for key in named]
@@ -116,29 +104,29 @@ def draw_intervals(
     tint: str | list[str] = colour("people")
     if groups is not None:
         tint = [colours[name] for name in frame[groups].cast(pl.String)]
-    fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
+    drawing.fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
     for at, text in lines:
         ax.axvline(at, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
-        ax.annotate(
+        drawing.write(
+            ax,
             text,
             (at, 1),
+            (0, 2),
             xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
             ha="center",
-            textcoords="offset points",
             fontsize=8,
-            color=colour("soft"),
             annotation_clip=False,
         )
-    dots(ax, np.arange(frame.height), point, lower, upper, tint)
-    names_on_y(ax, rows_of or list(map(str, range(1, frame.height + 1))))
-    grid_along(ax, "x")
-    ax.set_xlabel(said)
+    drawing.dots(ax, np.arange(frame.height), point, lower, upper, tint)
+    drawing.names_on_y(ax, rows_of or list(map(str, range(1, frame.height + 1))), said)
     found = _limits(np.concatenate([point, lower, upper, [at for at, _ in lines]]))
     ax.set_xlim(*(own if end is None else end for end, own in zip(limits, found, strict=True)))
     for row in np.flatnonzero(np.isnan(point)):
-        say(ax, row)
-    key_below(figure_with(ax), [(name, swatch(tone, "o")) for name, tone in colours.items()])
+        drawing.say(ax, row)
+    drawing.key_below(
+        ax,
+        [(name, swatch(tone, "o")) for name, tone in colours.items()],
+    )
 
 
 def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -192,21 +180,21 @@ def draw_measures(
     )
     if not measures:
         raise InputError("no measures to draw; expected one measure, name and group at least")
-    fit(ax, 0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)), wspace=0.1)
-    panels = split(ax, 1, len(measures), sharey=True)[0]
+    drawing.fit(ax, 0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)), wspace=0.1)
+    panels = drawing.split(ax, 1, len(measures), sharey=True)[0]
     colours = group_colours(groups)
     # Dots of one line stand below each other, so that intervals do not cover each other.
     places = (np.arange(len(groups)) - (len(groups) - 1) / 2) * 0.7 / len(groups)
     for axes, title in zip(panels, measures, strict=True):
-        names_on_y(axes, names)
+        drawing.names_on_y(axes, names)
         for one, place in zip(groups, places.tolist(), strict=True):
             own = table.frame.filter(**{measure: title, group: one})
             rows = np.array([names.index(each) for each in own[name]]) + place
-            value, low, high = columns_of(own, "value", "low", "high")
-            dots(axes, rows, value, low, high, colours[one], size=20)
+            value, low, high = drawing.columns_of(own, "value", "low", "high")
+            drawing.dots(axes, rows, value, low, high, colours[one], size=20)
         axes.margins(x=0.09)
-        grid_along(axes, "x")
+        drawing.grid_along(axes, "x")
         # Its line says where a panel ends.
         axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
-    key_below(figure_with(ax), [(one, swatch(tone, "o")) for one, tone in colours.items()])
+    drawing.key_below(ax, [(one, swatch(tone, "o")) for one, tone in colours.items()])

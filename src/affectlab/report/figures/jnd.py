@@ -11,26 +11,12 @@ from typing import Any
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import (
-    WIDTH,
-    bare,
-    box,
-    colour,
-    columns_of,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    say,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Bools, Floats, Image, pl
 from affectlab.core.words import number, shown
-
-__all__ = ["draw_jnd_strips", "draw_jnd_times", "draw_latency", "draw_staircases"]
 
 _LINE = (0, (4, 3))
 _MARKS = ((1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
@@ -78,7 +64,7 @@ def draw_jnd_times(
     ['Ada', 'Ben']
     """
     times = {
-        str(name): columns_of(part, "time_ms")[0]
+        str(name): drawing.columns_of(part, "time_ms")[0]
         for (name,), part in table.frame.group_by("actor", maintain_order=True)
     }
     if not times:
@@ -87,8 +73,8 @@ def draw_jnd_times(
     for name, given in known.items():
         if (given <= 0).any():
             raise InputError(f"{name}: a time of {given.min():g} ms; expected times above 0")
-    fit(ax, 1.35 + 0.42 * len(known))
-    names_on_y(ax, list(known))
+    drawing.fit(ax, 1.35 + 0.42 * len(known))
+    drawing.names_on_y(ax, list(known))
     ax.set_ylim(len(known) - 0.4, -0.9)
     ax.set_xscale("log")
     model = colour("model")
@@ -97,9 +83,9 @@ def draw_jnd_times(
     for row, (name, given) in enumerate(known.items()):
         lacking = times[name].size - given.size
         if not given.size:
-            say(ax, row, "no expression changes")
+            drawing.say(ax, row, "no expression changes")
             continue
-        box(ax, row, given, colour("people"))
+        drawing.box(ax, row, given, colour("people"))
         if own is not None and name in own:
             value, low, high = own[name]
             if math.isfinite(low) and math.isfinite(high):
@@ -107,14 +93,14 @@ def draw_jnd_times(
             if math.isfinite(value):
                 ax.scatter(value, row, s=26, marker="D", color=model, linewidths=0, zorder=5)
         if lacking:
-            ax.annotate(
+            drawing.write(
+                ax,
                 f"+ {lacking} without change",
                 (1.0, row),
                 xycoords=("axes fraction", "data"),
                 ha="right",
                 va="bottom",
                 fontsize=7.5,
-                color=colour("soft"),
                 style="italic",
             )
     held = [chosen, *interval, *(end for one in known.values() for end in one.tolist())]
@@ -125,14 +111,15 @@ def draw_jnd_times(
         _log_marks(ax.xaxis, low, high)
     else:
         ax.set_xticks([])
-    grid_along(ax, "x")
+    drawing.grid_along(ax, "x")
     ax.set_xlabel("time to 1 JND (ms, logarithmic)")
-    key = [("an expression", swatch(colour("people"), "o", size=4))]
+    key = [("an expression", swatch("people", "o", size=4))]
     if own:
         key.append((f"shortest of the {group_name}", swatch(model, "D", size=5)))
     if math.isfinite(chosen):
         ax.axvline(chosen, color=model, linewidth=1.4, linestyle=_LINE)
-        ax.annotate(
+        drawing.write(
+            ax,
             f" {number(chosen, 1)} ms, {number(1000 / chosen, 0)} Hz",
             (chosen, -0.62),
             va="center",
@@ -141,7 +128,7 @@ def draw_jnd_times(
             fontweight="bold",
         )
         key.append(("sampling interval, with its interval", swatch(model, "|", size=9)))
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)
 
 
 def _log_marks(axis: Any, low: float, high: float) -> None:
@@ -185,17 +172,17 @@ def draw_latency(
     'delay (ms)'
     """
     frame = table.frame.sort("latency_ms", maintain_order=True)
-    x, share, least, most = columns_of(
+    x, share, least, most = drawing.columns_of(
         frame.filter(group="all"), "latency_ms", "below", "low", "high"
     )
     if not x.size:
         raise InputError("there are no delays over all sequences; expected the group 'all'")
     groups = frame.filter(frame["group"] != "all")
     people, model = colour("people"), colour("model")
-    fit(ax, 3.2)
+    drawing.fit(ax, 3.2)
     ax.fill_between(x, 100 * least, 100 * most, color=people, alpha=0.18, linewidth=0)
     for _, part in groups.group_by("group", maintain_order=True):
-        at, below = columns_of(part, "latency_ms", "below")
+        at, below = drawing.columns_of(part, "latency_ms", "below")
         ax.plot(at, 100 * below, color=colour("neutral"), linewidth=0.8, alpha=0.6)
     ax.plot(x, 100 * share, color=people, linewidth=2.0)
     for delay in marked:
@@ -204,24 +191,29 @@ def draw_latency(
         ax.scatter(delay, height, s=30, marker="D", color=model, linewidths=0, zorder=4)
         left = delay > (x[0] + x[-1]) / 2
         # The curve falls, so there is room below its start and above its end.
-        ax.annotate(
+        drawing.write(
+            ax,
             f"{number(delay, 0)} ms: {number(height, 0)} %",
             (delay, 5 if height > 50 else 92),
-            xytext=(-6 if left else 6, 0),
-            textcoords="offset points",
+            (-6 if left else 6, 0),
             ha="right" if left else "left",
             color=model,
             fontweight="bold",
         )
     ax.set_xlim(x[0], max(x[-1], x[0] + 1e-9))
     ax.set_ylim(-2, 104)
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     ax.set_xlabel("delay (ms)")
     ax.set_ylabel("expressions below 1 JND (%)")
     key = [("all, with interval", swatch(people, "s"))]
     if groups.height:
-        key.append((f"each {shown(group_name, 20)}", swatch(colour("neutral"), "_", size=9)))
-    key_below(figure_with(ax), key)
+        key.append(
+            (
+                f"each {shown(group_name, 20)}",
+                swatch("neutral", "_", size=9),
+            )
+        )
+    drawing.key_below(ax, key)
 
 
 _MOST = 10
@@ -285,15 +277,15 @@ def draw_jnd_strips(
     pictures = _pictures(strips, films, fps) if images is None else images
     columns = min(_MOST, max(own.height for own in strips))
     across = max(columns, _FEWEST)
-    side = WIDTH / across - 0.06
+    side = drawing.WIDTH / across - 0.06
     heights = [
         side * max(pictures[k].height / pictures[k].width for k in own["place"]) for own in strips
     ]
-    fit(ax, sum(heights) + _ABOVE_AND_BELOW * len(strips))
+    drawing.fit(ax, sum(heights) + _ABOVE_AND_BELOW * len(strips))
     ratios = [height + _ABOVE_AND_BELOW for height in heights]
-    grid = split(ax, len(strips), across, height_ratios=ratios)
+    grid = drawing.split(ax, len(strips), across, height_ratios=ratios)
     for panels, own in zip(grid, strips, strict=True):
-        since, jnds = columns_of(own, "since_ms", "jnds")
+        since, jnds = drawing.columns_of(own, "since_ms", "jnds")
         reached = np.flatnonzero(jnds >= 1)
         marked = int(reached[0]) if reached.size else -1
         chosen = _around(own.height, marked, columns)
@@ -328,18 +320,18 @@ def _draw_frame(
     axes.imshow(np.asarray(picture.convert("RGB")))
     axes.set_xticks([])
     axes.set_yticks([])
-    bare(axes)
+    drawing.bare(axes)
     tint = colour("model" if marked else "ink")
     for spine in axes.spines.values():
         spine.set(visible=marked, color=tint, linewidth=2.6)
     said = "" if jnds is None else f"{number(jnds, 2)} JND"
     for line, text in enumerate((f"{number(since, 0)} ms", said)):
-        axes.annotate(
+        drawing.write(
+            axes,
             text,
             (0.5, 0),
-            xytext=(0, -4 - 10 * line),
+            (0, -4 - 10 * line),
             xycoords="axes fraction",
-            textcoords="offset points",
             ha="center",
             va="top",
             fontsize=7.5,
@@ -406,8 +398,8 @@ def draw_staircases(
     runs = [_Run.of(table.frame, place, found) for place, found in enumerate(thresholds)]
     ends = [end for run in runs for end in run.ends]
     bottom, top = 0.75 * min(ends), 1.25 * max(ends)
-    fit(ax, 0.5 + 2.5 * len(runs))
-    panels = split(ax, len(runs), 2, sharey=True, sharex="col", width_ratios=(4, 1))
+    drawing.fit(ax, 0.5 + 2.5 * len(runs))
+    panels = drawing.split(ax, len(runs), 2, sharey=True, sharex="col", width_ratios=(4, 1))
     for run, found, (left, right) in zip(runs, thresholds, panels, strict=True):
         _draw_trials(left, run.distance, run.different, bottom)
         left.set_ylabel(shown(unit, 40))
@@ -430,11 +422,16 @@ def draw_staircases(
     people = colour("people")
     key = [
         (answers[0], swatch(people, "o")),
-        (answers[1], swatch(colour("paper"), "o", edge=people)),
+        (answers[1], swatch("paper", "o", edge=people)),
     ]
     if any((run.distance == 0).any() for run in runs):
-        key.append(("catch trial (two equal pictures)", swatch(colour("soft"), "D", size=5)))
-    key_below(figure_with(ax), key)
+        key.append(
+            (
+                "catch trial (two equal pictures)",
+                swatch("soft", "D", size=5),
+            )
+        )
+    drawing.key_below(ax, key)
 
 
 @dataclass(frozen=True)
@@ -451,7 +448,7 @@ class _Run:
     @classmethod
     def of(cls, frame: pl.DataFrame, place: int, found: Mapping[str, Any]) -> _Run:
         own = frame.filter(run=place)
-        (distance,) = columns_of(own, "distance")
+        (distance,) = drawing.columns_of(own, "distance")
         grid, posterior = (np.asarray(found[name], dtype=float) for name in ("grid", "posterior"))
         if grid.shape != posterior.shape or not grid.size:
             raise InputError(

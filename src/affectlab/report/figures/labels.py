@@ -8,42 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.render.drawing import (
-    RAMP,
-    WIDTH,
-    cells,
-    colour,
-    colour_bar,
-    columns_of,
-    counts_ramp,
-    diverging,
-    figure_with,
-    fit,
-    grid_along,
-    group_colours,
-    key_below,
-    name_cells,
-    names_on_y,
-    panels_of,
-    runs,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import RAMP, colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Colormap, Floats, Normalize
 from affectlab.core.words import number, shown
-
-__all__ = [
-    "draw_confusion_clusters",
-    "draw_first_words",
-    "draw_frequencies",
-    "draw_label_heatmap",
-    "draw_label_map",
-    "frame_runs",
-    "leaves",
-    "square",
-    "tree_and_cells",
-]
 
 
 def draw_frequencies(
@@ -87,20 +57,18 @@ def draw_frequencies(
     frame = table.frame
     colours = {} if groups is None else group_colours(frame[groups])
     frame = frame.sort(count, descending=True, maintain_order=True)
-    (amount,) = columns_of(frame, count)
+    (amount,) = drawing.columns_of(frame, count)
     own = [colour("people") if groups is None else colours[name] for name in frame[groups or count]]
     fill = own
-    fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
+    drawing.fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
     if shade is not None:
-        (value,) = columns_of(frame, shade)
+        (value,) = drawing.columns_of(frame, shade)
         edges, steps = _steps(value)
         fill = [_step_colour(one, edges, steps) for one in value]
         if np.isfinite(value).any():
             _shade_key(ax, edges, steps, shade_name)
     ax.barh(range(frame.height), amount, color=fill, height=0.72)
-    names_on_y(ax, frame["label"].to_list())
-    grid_along(ax, "x")
-    ax.set_xlabel(count_name)
+    drawing.names_on_y(ax, frame["label"].to_list(), count_name)
     ax.set_xlim(0, max(float(amount.max(initial=0)), 1.0) * 1.04)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     if groups is not None and shade is not None:
@@ -108,7 +76,10 @@ def draw_frequencies(
         style: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "clip_on": False}
         ax.scatter(left, range(frame.height), c=own, s=14, linewidths=0, **style)
         ax.tick_params(axis="y", pad=9)
-    key_below(figure_with(ax), [(name, swatch(tone, "o")) for name, tone in colours.items()])
+    drawing.key_below(
+        ax,
+        [(name, swatch(tone, "o")) for name, tone in colours.items()],
+    )
 
 
 def _steps(value: np.ndarray[Any, Any]) -> tuple[list[float], list[str]]:
@@ -135,7 +106,7 @@ def _shade_key(axes: Axes, edges: Sequence[float], steps: Sequence[str], name: s
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    figure = figure_with(axes)
+    figure = drawing.figure_with(axes)
     height = figure.get_figheight()
     bar = figure.colorbar(
         ScalarMappable(BoundaryNorm(edges, len(steps)), ListedColormap(steps)),
@@ -201,10 +172,12 @@ def draw_first_words(
     lines = max((len(found) for found in words.values()), default=1) or 1
     down = -(-len(words) // across)
     height = down * (0.36 + _WORD_HEIGHT * lines) + 0.1
-    fit(ax, height, WIDTH if across > 1 else WIDTH / 2)
+    drawing.fit(ax, height, drawing.WIDTH if across > 1 else drawing.WIDTH / 2)
     most = max((z for found in words.values() for _, z in found), default=1.0)
     tints = group_colours((groups or {}).values())
-    for panel, (label, found) in zip(panels_of(ax, len(words), across), words.items(), strict=True):
+    for panel, (label, found) in zip(
+        drawing.panels_of(ax, len(words), across), words.items(), strict=True
+    ):
         tint = colour("people") if groups is None else tints[groups[label]]
         bars = [z for _, z in found]
         panel.barh(range(len(found)), bars, color=tint, height=0.86, alpha=0.3)
@@ -283,14 +256,14 @@ def tree_and_cells(
     n = len(names)
     size = 8.0 if n <= 20 else 6.7 if n <= 36 else 5.5
     text = max(map(len, names), default=1) * size * 0.61 / 72
-    cell = min(0.36, max((WIDTH - text - 0.9) / max(n, 4), 0.09))
+    cell = min(0.36, max((drawing.WIDTH - text - 0.9) / max(n, 4), 0.09))
     side = cell * max(n, 4)
     tree = _TREE if linkage is not None and n > 1 else 0.0
     heights = [part for part in (tree, 0.09 if strip else 0.0, side) if part]
     below = text if columns is None else 0.25
     width = max(side + text + 0.95, 4.2 if columns is not None else 0)
-    fit(ax, sum(heights) + below + 0.55, width, hspace=0.0, wspace=0.02, h_pad=0.015)
-    parts = split(
+    drawing.fit(ax, sum(heights) + below + 0.55, width, hspace=0.0, wspace=0.02, h_pad=0.015)
+    parts = drawing.split(
         ax,
         len(heights),
         2,
@@ -316,10 +289,10 @@ def tree_and_cells(
         parts[-2][0].set_xlim(0, n)
     heat, bar = parts[-1]
     heat.set_label("heat")
-    mesh = cells(heat, value, *colours, **written)
-    name_cells(heat, names, names if columns is None else columns, size=size, limit=0)
+    mesh = drawing.cells(heat, value, *colours, **written)
+    drawing.name_cells(heat, names, names if columns is None else columns, size=size, limit=0)
     heat.tick_params(pad=2.5)
-    colour_bar(mesh, value_name, cax=bar)
+    drawing.colour_bar(mesh, value_name, cax=bar)
     bar.tick_params(labelsize=7.5)
     return heat
 
@@ -330,7 +303,7 @@ def frame_runs(
     """Frame runs of neighbours of one cluster, those of `least` members or more."""
     from matplotlib.patches import Rectangle
 
-    for start, end in runs(clusters):
+    for start, end in drawing.runs(clusters):
         if end - start >= least and clusters[start] is not None:
             frame: dict[str, Any] = {
                 "edgecolor": tints[clusters[start]],
@@ -390,7 +363,15 @@ def draw_label_heatmap(
     step = 0.05 if most < 0.4 else 0.1
     high = float(min(max(np.ceil(most / step - 1e-9) * step, 0.1), 1.0))
     heat = _label_cells(
-        ax, value, order, names, diverging(-high, high), value_name, linkage, groups, diagonal=True
+        ax,
+        value,
+        order,
+        names,
+        drawing.diverging(-high, high),
+        value_name,
+        linkage,
+        groups,
+        diagonal=True,
     )
     if cluster is not None:
         own = [cluster[k] for k in order]
@@ -447,7 +428,7 @@ def draw_confusion_clusters(
     order = [inside[k] for k in leaves(linkage, len(inside))]
     order += [k for k in range(len(labels)) if k not in set(order)]
     high = float(np.nanmax(share, initial=0.1, where=np.isfinite(share)))
-    colours = counts_ramp(), Normalize(0, min(float(np.ceil(high * 10 - 1e-9) / 10), 1.0))
+    colours = drawing.counts_ramp(), Normalize(0, min(float(np.ceil(high * 10 - 1e-9) / 10), 1.0))
     heat = _label_cells(ax, share, order, labels, colours, "share of the row", linkage, groups)
     heat.set_ylabel("true label")
     heat.set_xlabel("predicted label")
@@ -486,8 +467,8 @@ def _label_cells(
             text.set_color(tint)
     key = [(name, swatch(tint)) for name, tint in tints.items()]
     if undefined.any():
-        key.append(("not defined", swatch(colour("line"))))
-    key_below(figure_with(ax), key)
+        key.append(("not defined", swatch("line")))
+    drawing.key_below(ax, key)
     return heat
 
 
@@ -526,8 +507,8 @@ def draw_label_map(ax: Axes, table: Table, *, labels: Sequence[str] = ()) -> Non
     import polars as pl
 
     frame = table.frame
-    at = np.stack(columns_of(frame, "x", "y"), axis=1)
-    fit(ax, WIDTH * 0.86)
+    at = np.stack(drawing.columns_of(frame, "x", "y"), axis=1)
+    drawing.fit(ax, drawing.WIDTH * 0.86)
     ax.scatter(
         at[:, 0],
         at[:, 1],

@@ -7,23 +7,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    beside,
-    colour,
-    columns_of,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    percent_along,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
 from affectlab.core.words import count, percent, shown
-
-__all__ = ["draw_item_votes", "draw_shares"]
 
 _SYSTEMS = ("people", "model")
 _PEOPLE = ("human", "humans", "people", "person")
@@ -77,20 +66,18 @@ def draw_shares(
     """
     frame = table.frame.filter(**rows)
     choices = frame[choice].to_list()
-    share, lower, upper, votes = columns_of(frame, "value", "low", "high", "count")
-    fit(ax, 0.7 + 0.34 * len(choices), 5.6)
+    share, lower, upper, votes = drawing.columns_of(frame, "value", "low", "high", "count")
+    drawing.fit(ax, 0.7 + 0.34 * len(choices), 5.6)
     at, ink = np.arange(len(choices)), colour("ink")
     ax.barh(at, np.nan_to_num(share), height=0.62, color=_colours(choices), alpha=0.85)
     ax.hlines(at, lower, upper, color=ink, linewidth=1.3)
     for end in (lower, upper):
         ax.scatter(end, at, marker="|", s=36, color=ink, linewidths=1.3)
-    names_on_y(ax, choices)
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, choices, value_name)
     ax.set_xlim(0, 1)
-    percent_along(ax, "x")
-    ax.set_xlabel(value_name)
+    drawing.percent_along(ax, "x")
     for row, (own, n) in enumerate(zip(share.tolist(), votes.tolist(), strict=True)):
-        beside(ax, row, f"{percent(own, 1)} ({count(n)})" if own == own else "not defined")
+        drawing.beside(ax, row, f"{percent(own, 1)} ({count(n)})" if own == own else "not defined")
 
 
 def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> None:
@@ -115,7 +102,7 @@ def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> No
     ['a', 'b']
     """
     systems = [*choices]
-    votes = np.stack(columns_of(table.frame, *choices.values()), axis=1)
+    votes = np.stack(drawing.columns_of(table.frame, *choices.values()), axis=1)
     total = votes.sum(axis=1)
     voted = np.flatnonzero(total > 0)
     share = votes[voted] / total[voted, None]
@@ -123,7 +110,7 @@ def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> No
     share, n = share[order], voted.size
     items = table.frame.to_series(0)[voted[order]]
     names = [shown(name, 16) for name in items] if n <= _NAMED else []
-    fit(ax, 2.7 + 0.05 * max(map(len, names), default=0))
+    drawing.fit(ax, 2.7 + 0.05 * max(map(len, names), default=0))
     tints, at, floor = _colours(systems), np.arange(n), np.zeros(n)
     # The second system hangs from the top, so that both are read from an edge.
     for k in (0, *range(2, len(systems)), 1):
@@ -141,8 +128,8 @@ def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> No
     ax.set_xlim(-0.6, max(n, 1) - 0.4)
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1])
-    percent_along(ax, "y")
+    drawing.percent_along(ax, "y")
     ax.set_ylabel("share of votes")
     ax.tick_params(axis="x", length=0)
     key = [(name, swatch(tint)) for name, tint in zip(systems, tints, strict=True)]
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)

@@ -9,24 +9,12 @@ from typing import Any
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import (
-    WIDTH,
-    bare,
-    colour,
-    columns_of,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    names_on_y,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats, Image
 from affectlab.core.words import percent, shown
-
-__all__ = ["draw_emotion_words", "draw_pair_emotions", "draw_reaction_examples"]
 
 _POLES = ("positive", "negative", "ambiguous", "neutral")
 _BINS = 10
@@ -67,20 +55,19 @@ def draw_emotion_words(
     ['sadness', 'no label']
     """
     frame = table.frame.head(n)
-    (amount,) = columns_of(frame, "n")
+    (amount,) = drawing.columns_of(frame, "n")
     labels: list[str | None] = frame["label"].to_list()
     poles = [polarity.get(label or "") for label in labels]
     poles = [pole if pole in _POLES else None for pole in poles]
     tints = [colour(pole or "line") for pole in poles]
-    fit(ax, 0.95 + 0.22 * frame.height)
+    drawing.fit(ax, 0.95 + 0.22 * frame.height)
     ax.barh(range(frame.height), amount, color=tints, height=0.72)
     most = max(float(amount.max(initial=0)), 1.0)
     for row, (times, label) in enumerate(zip(amount.tolist(), labels, strict=True)):
         said = "no label" if label is None else shown(label, 30)
         at = times + 0.012 * most
         ax.text(at, row, said, va="center", fontsize=7.5, color=colour("soft"))
-    names_on_y(ax, frame["word"].to_list())
-    grid_along(ax, "x")
+    drawing.names_on_y(ax, frame["word"].to_list())
     ax.set_xlabel(
         f"reactions; beside each bar the label in {taxonomy}" if taxonomy else "reactions"
     )
@@ -88,8 +75,8 @@ def draw_emotion_words(
     ax.xaxis.set_major_formatter("{x:,.0f}")
     key = [(pole, swatch(colour(pole))) for pole in _POLES if pole in poles]
     if None in poles:
-        key.append(("no polarity known", swatch(colour("line"))))
-    key_below(figure_with(ax), key)
+        key.append(("no polarity known", swatch("line")))
+    drawing.key_below(ax, key)
 
 
 def draw_pair_emotions(ax: Axes, table: Table) -> None:
@@ -117,11 +104,11 @@ def draw_pair_emotions(ax: Axes, table: Table) -> None:
     """
     from matplotlib.ticker import MaxNLocator
 
-    number, conflict = columns_of(table.frame, "n_emotions", "conflict")
+    number, conflict = drawing.columns_of(table.frame, "n_emotions", "conflict")
     if not number.size:
         raise InputError("there is no pair to draw; expected at least one")
-    fit(ax, 2.5)
-    [[left, right]] = split(ax, 1, 2)
+    drawing.fit(ax, 2.5)
+    [[left, right]] = drawing.split(ax, 1, 2)
     edges = np.arange(number.min(), number.max() + 2) - 0.5
     _histogram(left, number, edges, "different emotions of a pair")
     left.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -136,7 +123,7 @@ def draw_pair_emotions(ax: Axes, table: Table) -> None:
 
 def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
     axes.hist(values, bins=edges.tolist(), color=colour("people"), rwidth=0.9)
-    grid_along(axes, "y")
+    drawing.grid_along(axes, "y")
     axes.set_xlabel(name)
     axes.set_ylabel("pairs")
     axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -187,23 +174,23 @@ def draw_reaction_examples(ax: Axes, table: Table, *, images: Sequence[Image.Ima
         raise InputError(f"{len(images)} pictures of {len(rows)} examples; expected one of each")
     texts = [_lines(row) for row in rows]
     heights = [max(_SIDE, _LINE * len(lines)) + _GAP for lines in texts]
-    fit(ax, sum(heights) + _GAP)
-    ratios = (_SIDE, WIDTH - _SIDE)
-    grid = split(ax, len(rows), 2, height_ratios=heights, width_ratios=ratios)
+    drawing.fit(ax, sum(heights) + _GAP)
+    ratios = (_SIDE, drawing.WIDTH - _SIDE)
+    grid = drawing.split(ax, len(rows), 2, height_ratios=heights, width_ratios=ratios)
     for (left, right), lines, image in zip(grid, texts, images, strict=True):
         left.imshow(np.asarray(image.convert("RGB")))
         left.set_anchor("N")
         left.set_xticks([])
         left.set_yticks([])
-        bare(left)
+        drawing.bare(left)
         right.axis("off")
         for k, (text, role, weight) in enumerate(lines):
-            right.annotate(
+            drawing.write(
+                right,
                 text,
                 (0, 1),
+                (0, -72 * _LINE * k),
                 xycoords="axes fraction",
-                xytext=(0, -72 * _LINE * k),
-                textcoords="offset points",
                 va="top",
                 color=colour(role),
                 fontweight=weight,

@@ -8,23 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.render.drawing import (
-    RAMP,
-    WIDTH,
-    colour,
-    columns_of,
-    figure_with,
-    fit,
-    group_colours,
-    key_below,
-    panels_of,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import RAMP, colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats, pl
 from affectlab.core.words import count, shown
-
-__all__ = ["draw_scatter"]
 
 _DOTS = 3000
 """Up to so many pairs dots are drawn, above that density."""
@@ -43,7 +32,7 @@ class _Dots:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, x: str, y: str, groups: str | None) -> _Dots:
-        at, height = columns_of(frame, x, y)
+        at, height = drawing.columns_of(frame, x, y)
         known = np.isfinite(at) & np.isfinite(height)
         own = np.zeros(0) if groups is None else frame[groups].cast(str).to_numpy()[known]
         return cls(at[known], height[known], own if known.sum() <= _DOTS else np.zeros(0))
@@ -96,11 +85,11 @@ def draw_scatter(
     ]
     looks = _looks({str(name) for one in found for name in one.groups})
     n, across = len(panels), min(_ACROSS, max(len(panels), 1))
-    width = WIDTH if across > 1 else 4.2
+    width = drawing.WIDTH if across > 1 else 4.2
     height = 0.45 + -(-n // across) * (0.9 * width / across + 0.25) + 0.2 * -(-len(looks) // 4)
     # Titles and notes of neighbours would else read as one.
-    fit(ax, height, width, wspace=0.05 if across > 1 else 0)
-    grid = panels_of(ax, n, across, sharey=True, sharex=share_x)
+    drawing.fit(ax, height, width, wspace=0.05 if across > 1 else 0)
+    grid = drawing.panels_of(ax, n, across, sharey=True, sharex=share_x)
     for place, (axes, panel, own) in enumerate(zip(grid, panels, found, strict=True)):
         _draw(axes, panel, own, looks)
         if place % across == 0:
@@ -108,7 +97,7 @@ def draw_scatter(
         if place + across >= n:
             axes.set_xlabel(x_name)
     key = [(name, swatch(tint, mark, size=5)) for name, (tint, mark) in looks.items()]
-    key_below(figure_with(ax), key, columns=4)
+    drawing.key_below(ax, key, columns=4)
 
 
 def _looks(groups: set[str]) -> dict[str, tuple[str, str]]:
@@ -131,7 +120,14 @@ def _draw(
     axes.grid(visible=True, axis="both")
     axes.tick_params(length=0)
     if x.size == 0:
-        axes.text(0.5, 0.5, "no pairs", transform=axes.transAxes, ha="center", color=colour("soft"))
+        axes.text(
+            0.5,
+            0.5,
+            "no pairs",
+            transform=axes.transAxes,
+            ha="center",
+            color=colour("soft"),
+        )
     elif x.size > _DOTS and np.ptp(x) > 0 and np.ptp(y) > 0:
         _density(axes, x, y)
     else:
@@ -159,13 +155,12 @@ def _density(axes: Axes, x: Floats, y: Floats) -> None:
     cells.set_cmap(ListedColormap(RAMP))
     cells.set_norm(BoundaryNorm(ends, len(RAMP)) if ends.size > 1 else None)
     cells.set_edgecolor("face")
-    axes.annotate(
+    drawing.write(
+        axes,
         f"{count(x.size)} pairs; darkest {count(most)}",
         (1, 0),
+        (-3, 3),
         xycoords="axes fraction",
-        xytext=(-3, 3),
-        textcoords="offset points",
         ha="right",
         fontsize=7,
-        color=colour("soft"),
     )

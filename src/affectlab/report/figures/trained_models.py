@@ -8,24 +8,12 @@ from typing import Any
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.drawing import (
-    CYCLE,
-    WIDTH,
-    colour,
-    columns_of,
-    dots,
-    figure_with,
-    fit,
-    grid_along,
-    key_below,
-    split,
-    swatch,
-)
+from affectlab.core.render import drawing
+from affectlab.core.render.drawing import swatch
+from affectlab.core.render.theme import CYCLE, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Artist, Axes, Bools, Floats, pl
 from affectlab.core.words import number, shown
-
-__all__ = ["draw_contributions", "draw_epochs", "draw_layers", "draw_transfer"]
 
 _HUES = (*CYCLE, "accent")
 _DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
@@ -74,8 +62,8 @@ def draw_epochs(ax: Axes, table: Table, *, values: Mapping[str, str]) -> None:
     if len(runs) > most:
         raise InputError(f"{len(runs)} runs; expected {most} at most, to be told apart")
     alone = len(values) == 1
-    fit(ax, 3.0 if alone else 2.8, WIDTH * (0.75 if alone else 1))
-    panels = split(ax, 1, len(values), sharey=True, sharex=True)[0]
+    drawing.fit(ax, 3.0 if alone else 2.8, drawing.WIDTH * (0.75 if alone else 1))
+    panels = drawing.split(ax, 1, len(values), sharey=True, sharex=True)[0]
     for axes, (name, title) in zip(panels, values.items(), strict=True):
         _lines(axes, runs, name)
         axes.set_xlabel("epoch")
@@ -90,7 +78,7 @@ def draw_epochs(ax: Axes, table: Table, *, values: Mapping[str, str]) -> None:
         mark = _line(color=colour("soft"), linewidth=0.8, linestyle=_POINTS)
         entries.append(("another loss on labelled ones from here", mark))
     # As many in each line, so that none stands alone.
-    key_below(figure_with(ax), entries, columns=-(-len(entries) // -(-len(entries) // 5)))
+    drawing.key_below(ax, entries, columns=-(-len(entries) // -(-len(entries) // 5)))
 
 
 def _line(**style: Any) -> Artist:
@@ -113,7 +101,7 @@ def _lines(axes: Axes, runs: Mapping[str, pl.DataFrame], name: str) -> None:
 
     last = 1.0
     for place, own in enumerate(runs.values()):
-        epochs, values = columns_of(own, "epoch", name)
+        epochs, values = drawing.columns_of(own, "epoch", name)
         last = max(last, float(epochs.max()))
         finite = np.isfinite(values)
         # A single epoch between gaps would be no line.
@@ -126,7 +114,7 @@ def _lines(axes: Axes, runs: Mapping[str, pl.DataFrame], name: str) -> None:
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlim(1 - 0.02 * last, last * 1.02)
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-    grid_along(axes, "y")
+    drawing.grid_along(axes, "y")
 
 
 def _with_neighbour(finite: Bools) -> Bools:
@@ -141,7 +129,7 @@ def _switched(own: pl.DataFrame) -> float:
     """Give the epoch in which the loss changed; 0: in none, or in the first."""
     if "switched" not in own.columns:
         return 0.0
-    epochs, switched = columns_of(own, "epoch", "switched")
+    epochs, switched = drawing.columns_of(own, "epoch", "switched")
     at = np.flatnonzero(switched == 1)
     return float(epochs[at[0]]) if at.size and at[0] else 0.0
 
@@ -190,25 +178,27 @@ def draw_transfer(
             f"{table.frame.height} values of {len(setups)} setups and {len(sizes)} sizes; expected "
             "one of each, and one setup at least"
         )
-    fit(ax, 3.2, min(WIDTH, 2.2 + 1.0 * len(sizes)))
+    drawing.fit(ax, 3.2, min(drawing.WIDTH, 2.2 + 1.0 * len(sizes)))
     key = []
     for place, name in enumerate(setups):
-        value, low, high = columns_of(table.frame.filter(setup=name), "value", "low", "high")
+        value, low, high = drawing.columns_of(
+            table.frame.filter(setup=name), "value", "low", "high"
+        )
         tint = colour(_SETUPS.get(name, _OTHERS[place % len(_OTHERS)]))
         mark = _MARKS[place % len(_MARKS)]
         # Beside each other, so that intervals of the same size can be told apart.
         at = np.arange(len(sizes)) + _APART * (place - (len(setups) - 1) / 2)
         ax.plot(at, value, color=tint, linewidth=1.2, alpha=0.7)
-        dots(ax, at, value, low, high, tint, upright=True, marker=mark)
+        drawing.dots(ax, at, value, low, high, tint, upright=True, marker=mark)
         key.append((name, swatch(tint, mark)))
     ax.set_xticks(range(len(sizes)), [shown(size, 12) for size in sizes])
     ax.set_xlim(-0.5, len(sizes) - 0.5)
     bottom, top = ax.get_ylim()
     ax.set_ylim(max(0.0, bottom), min(1.0, top) if top > 1 else top)
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     ax.set_xlabel(size_name)
     ax.set_ylabel(value_name)
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)
 
 
 def draw_layers(ax: Axes, table: Table) -> None:
@@ -236,13 +226,13 @@ def draw_layers(ax: Axes, table: Table) -> None:
     >>> page.axes[0].get_title(loc="left")
     'centre of gravity 1.30'
     """
-    weight, low, high = columns_of(table.frame, "weight", "low", "high")
+    weight, low, high = drawing.columns_of(table.frame, "weight", "low", "high")
     if not weight.size or (weight < 0).any() or not np.isclose(weight.sum(), 1.0, atol=1e-4):
         raise InputError("weights are negative or do not sum to 1; expected shares")
     n = weight.size
     places: Floats = np.arange(n, dtype=np.float64)
     centre = float(weight @ places)
-    fit(ax, 2.7, min(WIDTH, 1.6 + 0.42 * n))
+    drawing.fit(ax, 2.7, min(drawing.WIDTH, 1.6 + 0.42 * n))
     ax.bar(places, weight, width=0.72, color=colour("people"), alpha=0.85)
     ax.vlines(places, low, high, colors=colour("ink"), linewidth=1.1)
     ax.axhline(1 / n, color=colour("soft"), linewidth=0.9, linestyle=(0, (4, 3)))
@@ -251,15 +241,15 @@ def draw_layers(ax: Axes, table: Table) -> None:
     ax.set_xlim(-0.6, n - 0.4)
     ax.set_ylim(0, 1.1 * max(float(high.max()), 1 / n))
     ax.tick_params(axis="x", length=0)
-    grid_along(ax, "y")
+    drawing.grid_along(ax, "y")
     ax.set_xlabel("layer (0: word vectors)")
     ax.set_ylabel("weight")
     ax.set_title(f"centre of gravity {number(centre)}", color=colour("ink"))
     key = [
-        ("centre of gravity", swatch(colour("model"), "|", size=9)),
-        ("all layers the same", swatch(colour("soft"), "_", size=9)),
+        ("centre of gravity", swatch("model", "|", size=9)),
+        ("all layers the same", swatch("soft", "_", size=9)),
     ]
-    key_below(figure_with(ax), key)
+    drawing.key_below(ax, key)
 
 
 _MOST = 40
@@ -296,14 +286,14 @@ def draw_contributions(
     >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
     ['so', 'happy', 'not']
     """
-    parts = np.stack(columns_of(table.frame, *labels), axis=1)
+    parts = np.stack(drawing.columns_of(table.frame, *labels), axis=1)
     strength = np.abs(parts).max(axis=1, initial=0.0)
     longest = np.sort(np.argsort(-strength, kind="stable")[:_MOST])
     reach = float(strength[longest].max(initial=0.0)) or 1.0
     height = 0.55 + _TOKEN_HEIGHT * max(longest.size, 1)
-    fit(ax, height, WIDTH if len(labels) > 1 else WIDTH / 2)
+    drawing.fit(ax, height, drawing.WIDTH if len(labels) > 1 else drawing.WIDTH / 2)
     names = [shown(token, 18) for token in table.frame["token"][longest]]
-    panels = split(ax, 1, len(labels))[0]
+    panels = drawing.split(ax, 1, len(labels))[0]
     for place, (axes, label) in enumerate(zip(panels, labels, strict=True)):
         _bars(axes, parts[longest, place].tolist(), reach)
         axes.set_yticks(range(longest.size), names if place == 0 else [""] * longest.size)
@@ -318,15 +308,14 @@ def _bars(axes: Axes, values: Sequence[float], reach: float) -> None:
     axes.axvline(0, color=colour("soft"), linewidth=0.8)
     for row, value in enumerate(values):
         if abs(value) >= 0.05 * reach:
-            axes.annotate(
+            drawing.write(
+                axes,
                 number(value),
                 (value, row),
-                xytext=(3 if value > 0 else -3, 0),
-                textcoords="offset points",
+                (3 if value > 0 else -3, 0),
                 va="center",
                 ha="left" if value > 0 else "right",
                 fontsize=7,
-                color=colour("soft"),
             )
     axes.set_xlim(-1.35 * reach, 1.35 * reach)
     axes.set_ylim(len(values) - 0.4, -0.6)

@@ -8,16 +8,18 @@ from affectlab.report.sections.attributes import (
     rater_attributes_section,
     stimulus_attributes_section,
 )
+from affectlab.report.sections.classes import errors_section, soft_section
 from affectlab.report.sections.closing import glossary, provenance, source_name
-from affectlab.report.sections.consensus import flow_section
-from affectlab.report.sections.errors import errors_section
 from affectlab.report.sections.fairness import fairness_section
-from affectlab.report.sections.labels import agreement_section, frequency_section
+from affectlab.report.sections.labels import (
+    agreement_section,
+    flow_section,
+    frequency_section,
+)
 from affectlab.report.sections.models import models_section, published_section
 from affectlab.report.sections.outcomes import controls_section, outcomes_section
 from affectlab.report.sections.pairs import pairs_section
 from affectlab.report.sections.raters import consistency_section, raters_section
-from affectlab.report.sections.soft_labels import soft_section
 from affectlab.report.sections.stimuli import stimuli_section
 from affectlab.report.sections.summary import panel_in_words, summary_section
 from affectlab.report.statistics import Study

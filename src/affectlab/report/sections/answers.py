@@ -16,8 +16,6 @@ from affectlab.report.statistics import Study
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings, Scale
 
-__all__ = ["answers_section", "texts_section"]
-
 _BINS = 20
 _TEXT_LIMIT = 240
 

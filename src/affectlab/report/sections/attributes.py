@@ -16,8 +16,6 @@ from affectlab.report.page import Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.raters import planted_columns
 from affectlab.report.statistics import Study
 
-__all__ = ["rater_attributes_section", "stimulus_attributes_section"]
-
 _MOST_PANELS = 12
 _MOST_BARS = 12
 _MOST_NAMES = 15
@@ -27,6 +25,24 @@ _IDENTIFIER = re.compile(
     r"|[a-z](ID|Id|Code)$"
 )
 """Names such as ``asset_id``, ``StimulusID``, ``country``, ``SUBJ`` and ``city_code``."""
+_TIME = re.compile(r"(?i:(^|[_\-. ])(utc|time|timestamp|date|created|updated|at)$)|[a-z](Time|At)$")
+"""Names such as ``created_utc``, ``timestamp`` and ``updatedAt``."""
+_SECONDS = (3e8, 4e9)
+"""Seconds from 1970 to 1979, and to 2096: numbers between them under such a name are times."""
+
+
+def times_of(column: pl.Series) -> pl.Series | None:
+    """Give a column of times as such, also where they are seconds, or thousandths, since 1970."""
+    if column.dtype in (pl.Date, pl.Datetime):
+        return column.cast(pl.Datetime("ms"))
+    known = column.cast(pl.Float64).drop_nulls().drop_nans() if column.dtype.is_numeric() else None
+    if known is None or known.is_empty() or not _TIME.search(column.name):
+        return None
+    for per_second in (1, 1000):
+        seconds = known / per_second
+        if seconds.is_between(*_SECONDS).all():
+            return (seconds * 1000).cast(pl.Int64).cast(pl.Datetime("ms"))
+    return None
 
 
 def rater_attributes_section(study: Study) -> Section | Skipped:
@@ -112,6 +128,8 @@ def _panel(column: pl.Series) -> pl.DataFrame | str:
         known = known.drop_nans()
     if len(known) == 0:
         return "no values"
+    if (times := times_of(known)) is not None:
+        return _dates(times)
     if known.dtype.is_nested():
         return "lists"
     distinct = known.n_unique()
@@ -137,6 +155,15 @@ def _panel(column: pl.Series) -> pl.DataFrame | str:
         values = [*values[:_MOST_BARS], f"{len(values) - _MOST_BARS} others"]
         counts_of = [*counts_of[:_MOST_BARS], rest]
     return _counted(values, counts_of, remark=remark)
+
+
+def _dates(times: pl.Series) -> pl.DataFrame:
+    """Count times by day, month or year: the finest of which there are few."""
+    for unit in ("%Y-%m-%d", "%Y-%m", "%Y"):
+        counts = times.dt.strftime(unit).alias("date").value_counts().sort("date")
+        if counts.height <= _MOST_BARS:
+            break
+    return _counted(counts["date"].to_list(), counts["count"].to_list())
 
 
 def _counted(
@@ -187,6 +214,8 @@ def _round_edges(numbers: np.ndarray) -> np.ndarray:
 def _words(column: pl.Series, panel: pl.DataFrame) -> str:
     name, known = shown(column.name, 40), column.drop_nulls()
     known = known.drop_nans() if known.dtype.is_float() else known
+    if times_of(known) is not None:
+        return f"{name}: from {panel['value'][0]} to {panel['value'][-1]}."
     if panel["low"].null_count() == 0:
         numbers = known.to_numpy().astype(np.float64)
         digits = 0 if (numbers == np.rint(numbers)).all() else 2

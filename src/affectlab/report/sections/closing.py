@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from affectlab.report.page import INTERVAL, Section, Table, columns_shown, made_with
+from affectlab.core.tables import Table
+from affectlab.report.page import INTERVAL, Section, columns_shown, made_with
 from affectlab.report.statistics import Study
-
-__all__ = ["glossary", "provenance", "source_name"]
 
 _TERMS = (
     (

@@ -13,12 +13,11 @@ from affectlab.core.errors import InputError
 from affectlab.core.tables import Column, Count, Table, Text
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
+from affectlab.report.sections.attributes import times_of
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
     from affectlab.evaluation import Fairness
-
-__all__ = ["fairness_section"]
 
 _ERROR_RATE = 0.05
 _FEWEST = 5
@@ -102,6 +101,8 @@ def _attributes(frame: pl.DataFrame, carrier: str) -> list[_Grouped]:
     found = []
     for column in frame.drop([carrier, "rater_kind"], strict=False).get_columns():
         if column.name.casefold() in _NO_GROUPS or column.dtype.is_nested():
+            continue
+        if times_of(column) is not None:
             continue
         known = column.drop_nulls()
         if known.dtype.is_float():

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from affectlab.evaluation import AlignmentResult
     from affectlab.report.statistics import PairAgreement
 
-
-__all__ = [
-    "models_section",
-    "published_section",
-]
-
 _MOST_NAMED = 10
 _MOST_MODELS = 40
 

@@ -10,11 +10,6 @@ from affectlab.core.words import joined, shown
 from affectlab.report.page import Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study, is_person
 
-__all__ = [
-    "controls_section",
-    "outcomes_section",
-]
-
 
 def outcomes_section(study: Study) -> Section | Skipped:
     """Shares of outcomes by model and prompt, with Wilson intervals."""

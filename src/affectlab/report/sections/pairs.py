@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,8 @@ from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
 from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
 
-__all__ = ["dots_and_boxes", "pairs_section"]
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
 
 _MOST_SHOWN = 40
 _ENOUGH = 10
@@ -95,18 +97,7 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
     values, names, kinds = matrix.values, matrix.raters, matrix.rater_kinds
     rule = ""
     if len(names) > _MOST_SHOWN:
-        numeric = study.numeric
-        answers = (
-            {}
-            if numeric is None
-            else dict(
-                zip(
-                    numeric.rater_names,
-                    np.bincount(numeric.rater_code, minlength=numeric.n_raters).tolist(),
-                    strict=True,
-                )
-            )
-        )
+        answers = {} if study.numeric is None else dict(_counted(study.numeric))
         busiest = sorted(range(len(names)), key=lambda k: -answers.get(names[k], 0))[:_MOST_SHOWN]
         keep = sorted(busiest)
         values = values[np.ix_(keep, keep)]
@@ -148,6 +139,12 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
         },
     )
     return Picture.drawn(figure, pairs.result.table())
+
+
+def _counted(numeric: Ratings) -> Iterator[tuple[str, int]]:
+    """Count the answers of each rater."""
+    counts = np.bincount(numeric.rater_code, minlength=numeric.n_raters)
+    return zip(numeric.rater_names, counts.tolist(), strict=True)
 
 
 def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +27,6 @@ from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_ca
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
-
-
-__all__ = [
-    "consistency_section",
-    "planted_columns",
-    "planted_section",
-    "raters_section",
-]
 
 # What raters answer when they see the same stimulus again.
 
@@ -465,10 +456,9 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
         frame = frame.drop("mean", "sd")
     notes: tuple[str, ...] = ()
     if study.pairs is not None:
-        means = study.pairs.with_people().select("rater", with_people="value")
-        frame = frame.join(means, on="rater", how="left", maintain_order="left")
-        if frame["with_people"].fill_null(math.nan).is_nan().all():
-            frame = frame.drop("with_people")
+        means = study.pairs.with_people()
+        if means.filter(pl.col("rater").is_in(frame["rater"].implode())).height:
+            frame = frame.join(means, on="rater", how="left", maintain_order="left")
     if study.panel is not None and study.ordered:
         found = _correlations(study.panel)
         if found.height:

@@ -8,18 +8,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.page import (
-    Gallery,
-    Paragraph,
-    Pictures,
-    Section,
-    Skipped,
-    Thumbnail,
-    thumbnail,
-)
+from affectlab.report.images import Pictures, thumbnail
+from affectlab.report.page import Gallery, Paragraph, Section, Skipped, Thumbnail
 from affectlab.report.statistics import Study
-
-__all__ = ["stimuli_section"]
 
 _MOST_SHOWN = 12
 _MOST_TRIED = 60

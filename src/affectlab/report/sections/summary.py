@@ -23,8 +23,6 @@ from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
 from affectlab.report.page import Block, Bullets, Paragraph, Section, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
 
-__all__ = ["panel_in_words", "summary_section"]
-
 _MOST_NAMES = 8
 
 

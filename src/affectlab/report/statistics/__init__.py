@@ -2,8 +2,13 @@
 
 from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade, reason
 from affectlab.report.statistics.pairs import PairAgreement, is_person, rater_called
-from affectlab.report.statistics.people import MOST_PEOPLE, Beside
-from affectlab.report.statistics.study import AGAINST, FEWEST_ITEMS, Study
+from affectlab.report.statistics.study import (
+    AGAINST,
+    FEWEST_ITEMS,
+    MOST_PEOPLE,
+    Beside,
+    Study,
+)
 
 __all__ = [
     "AGAINST",

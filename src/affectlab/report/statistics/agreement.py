@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.core.types import Bools, Floats
 
-__all__ = ["ENOUGH_ITEMS", "FIRM", "TENTATIVE", "Agreement", "agreement_of", "grade"]
-
 FIRM, TENTATIVE = 0.8, 0.67
 """Customary marks for firm and for tentative conclusions."""
 ENOUGH_ITEMS = 30

@@ -15,8 +15,6 @@ from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
 
-__all__ = ["PairAgreement", "is_person", "pair_agreement", "rater_called"]
-
 _MOST_ROWS = 120_000
 _MOST_LEVELS = 21
 _BITS = 62
@@ -57,25 +55,18 @@ class PairAgreement:
     def with_people(self) -> pl.DataFrame:
         """Mean agreement of each rater with the (other) people, over people and labels.
 
-        Columns ``rater``, ``value``, ``n_pairs`` (defined pair by label).
+        Columns ``rater`` and ``with_people``, for raters of whom any pair with people is defined.
         """
-        people = [
-            name
-            for name, kind in zip(self.result.raters, self.result.rater_kinds, strict=True)
-            if is_person(kind)
-        ]
-        frame = self.frame.select("rater_a", "rater_b", "value")
-        turned = frame.select(
-            pl.col("rater_b").alias("rater"), pl.col("rater_a").alias("other"), "value"
+        kinds = zip(self.result.raters, self.result.rater_kinds, strict=True)
+        people = [name for name, kind in kinds if is_person(kind)]
+        known = self.frame.filter(pl.col("value").is_not_nan())
+        turned = (("rater_a", "rater_b"), ("rater_b", "rater_a"))
+        sides = pl.concat(
+            known.select("value", rater=rater, other=other) for rater, other in turned
         )
-        both = pl.concat([frame.rename({"rater_a": "rater", "rater_b": "other"}), turned])
-        known = both.filter(pl.col("other").is_in(people) & pl.col("value").is_not_nan())
-        means = known.group_by("rater", maintain_order=True).agg(
-            pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n_pairs")
-        )
-        return pl.DataFrame({"rater": list(self.result.raters)}).join(
-            means, on="rater", how="left", maintain_order="left"
-        )
+        of_people = sides.filter(pl.col("other").is_in(people))
+        groups = of_people.group_by("rater", maintain_order=True)
+        return groups.agg(with_people=pl.col("value").mean())
 
 
 def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgreement | None:
@@ -90,14 +81,12 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     from affectlab.evaluation.rater_comparison import spearman_of_sides
 
     kind = ratings.scale.kind
-    most = _raters_that_fit(ratings.n_labels)
-    kept = _busiest(ratings, most)
+    kept = busiest(ratings, _raters_that_fit(ratings.n_labels))
+    left_out = ratings.n_raters - kept.n_raters
     if kind == "nominal" or _n_levels(ratings) <= _MOST_LEVELS:
         result = pairwise_kappa(kept, weights="nominal" if kind == "nominal" else "quadratic")
         measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
-        left_out = ratings.n_raters - kept.n_raters
         return PairAgreement(result, measure, left_out, common_stimuli(kept, result.raters))
-    left_out = ratings.n_raters - kept.n_raters
     sides = [kept]
     if models is not None:
         # Models keep their fractions: ranks must not tie where answers did not.
@@ -122,7 +111,7 @@ def _raters_that_fit(n_labels: int) -> int:
     return max(2, int((1 + math.sqrt(1 + 8 * _MOST_ROWS / n_labels)) / 2))
 
 
-def _busiest(ratings: Ratings, most: int) -> Ratings:
+def busiest(ratings: Ratings, most: int) -> Ratings:
     """Keep models first, then the people who answered most."""
     if ratings.n_raters <= most:
         return ratings

@@ -24,23 +24,14 @@ from affectlab.reliability.screening import (
     equal_trials,
 )
 from affectlab.report.statistics.agreement import Agreement, agreement_of
-from affectlab.report.statistics.pairs import PairAgreement, is_person, pair_agreement
-from affectlab.report.statistics.people import Beside, beside_people
+from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
+    from affectlab.evaluation import AlignmentResult
     from affectlab.ratings import Ratings, RatingsSummary
     from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
-
-
-__all__ = [
-    "AGAINST",
-    "FEWEST_ITEMS",
-    "PointedOut",
-    "Study",
-    "pointed_out",
-]
 
 # Whom a report points out, by what they answered.
 
@@ -192,6 +183,33 @@ def _of_one_scale(
         judged = [name for name in models.label_names if name in chosen]
         models = models.select(labels=judged) if judged else None
     return ratings.select(labels=chosen), models, others
+
+
+MOST_PEOPLE = 50
+"""People that models are compared with; of more, those who answered most."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Models beside people, or why they are not compared."""
+
+    alignment: AlignmentResult | None
+    reason: str = ""
+    n_left_out: int = 0
+    """People left out because there are too many."""
+
+    @classmethod
+    def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
+        """Compare models with people, of whom at most 50 enter."""
+        from affectlab.evaluation import alignment
+
+        n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
+        compared = busiest(ratings, n_models + MOST_PEOPLE)
+        try:
+            found = alignment(compared, models, n_boot=n_boot, seed=seed)
+        except InputError as error:
+            return cls(None, f"{error}.")
+        return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
 
 
 class Study:
@@ -450,10 +468,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            ratings, models = self.sources
-            self._ahead = pool.submit(
-                beside_people, ratings, models, n_boot=self.n_boot, seed=self.seed
-            )
+            self._ahead = pool.submit(Beside.of, *self.sources, n_boot=self.n_boot, seed=self.seed)
 
     @cached_property
     def beside(self) -> Beside:
@@ -462,8 +477,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        ratings, models = self.sources
-        return beside_people(ratings, models, n_boot=self.n_boot, seed=self.seed)
+        return Beside.of(*self.sources, n_boot=self.n_boot, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:

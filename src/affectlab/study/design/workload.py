@@ -22,7 +22,7 @@ from affectlab.study.design.study_file import Study
 from affectlab.study.tables import participants
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from affectlab.core.render.grid import Table
 
 
 __all__ = [
@@ -256,7 +256,7 @@ class Workload:
         return f"{high}" if low == high else f"{low} to {high}"
 
     def __rich__(self) -> Table:
-        from affectlab.core.terminal import Table
+        from affectlab.core.render.grid import Table
 
         table = Table(box=None, show_header=False)
         rows = [

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["tally"]
-
 
 @kernel
 def tally(drawn: NDArray[Any], weights: Floats) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
-__all__ = ["LANES", "in_threads", "kernel", "n_threads"]
-
 LANES = 16
 """Bootstrap replicates that a kernel carries side by side: one or two vector registers."""
 

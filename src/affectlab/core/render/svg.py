@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from affectlab.core.render.drawing.theme import ROLE_OF_COLOUR, themed
+from affectlab.core.render.theme import ROLE_OF_COLOUR, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["inline_svg", "settled", "standalone_svg", "to_png", "to_svg"]
 
 _PNG_DPI = 200
 _PNG_COMPRESSION = 4

@@ -8,8 +8,6 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["Pictures", "thumbnail"]
-
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
 # Others, such as EPS, make Pillow start other programs.
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")

@@ -10,33 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["emotion_key", "told_words"]
-
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "i",
-        "am",
-        "is",
-        "it",
-        "feel",
-        "feels",
-        "feeling",
-        "felt",
-        "very",
-        "so",
-        "really",
-        "quite",
-        "rather",
-        "somewhat",
-        "bit",
-        "little",
-        "extremely",
-        "pretty",
-    ]
+_FILLERS = re.compile(
+    "an?|the|i|am|is|it|feel|feels|feeling|felt|very|so|really|quite|rather|somewhat|bit|little|"
+    "extremely|pretty"
 )
 """Words that say how strongly, or nothing."""
 
@@ -113,7 +90,7 @@ def told_words(word: str) -> list[str]:
     """
     plain = unicodedata.normalize("NFKC", word).casefold()
     words = [one.replace("’", "'") for one in _WORDS.findall(plain)]
-    return [one for one in words if one not in _FILLERS] or words
+    return [one for one in words if not _FILLERS.fullmatch(one)] or words
 
 
 def _stem(word: str) -> str:

@@ -15,8 +15,6 @@ from rich.text import Text
 
 from affectlab.core.words import sentence_case
 
-__all__ = ["Table"]
-
 _LONGEST_WORD = 30
 """Cells; a longer word, such as a path, may be broken to make room for the other columns."""
 _ENDLESS = 10_000

@@ -10,19 +10,6 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = [
-    "CYCLE",
-    "RAMP",
-    "ROLES",
-    "ROLE_OF_COLOUR",
-    "colour",
-    "colour_of_kind",
-    "css_variables",
-    "group_colours",
-    "ink_on",
-    "themed",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -1,0 +1,514 @@
+"""What a report is made of, and how it becomes one HTML page beside its tables and figures."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import platform
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from affectlab._version import __version__
+from affectlab.core.csv import write_sheet_csv
+from affectlab.core.errors import InputError
+from affectlab.core.render.cells import NUMERIC, Cell, cell, head_of
+from affectlab.core.render.figure import figure_of
+from affectlab.core.render.svg import inline_svg, settled, standalone_svg, to_png, to_svg
+from affectlab.core.render.theme import css_variables
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Table
+from affectlab.core.tables import Figure as Declared
+from affectlab.core.types import Figure, pl
+from affectlab.core.words import count, shown
+from affectlab.report.statistics.agreement import reason
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, the steps done and the steps in all."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of plain text."""
+
+    text: str
+    template: ClassVar[str] = "paragraph"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of plain sentences."""
+
+    items: tuple[str, ...]
+    template: ClassVar[str] = "bullets"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number with its name, and a remark."""
+
+    name: str
+    value: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Numbers side by side."""
+
+    items: tuple[Tile, ...]
+    template: ClassVar[str] = "tiles"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its caption, and with what it shows in words."""
+
+    name: str
+    """Name of the files, without suffix; unique in the report."""
+    title: str
+    caption: str
+    description: str
+    """What the figure shows, with its key numbers, for readers who cannot see it."""
+    figure: Figure = field(repr=False)
+    template: ClassVar[str] = "picture"
+
+    @classmethod
+    def of(cls, result: Result, figure: str, *, options: Any = (), **said: Any) -> Picture:
+        """Draw a figure that a result declares; what else is given replaces what it says."""
+        one = next(one for one in result.figures if one.name == figure)
+        return cls.drawn(
+            replace(one, options={**one.options, **dict(options)}, **said), result.table(one.of)
+        )
+
+    @classmethod
+    def drawn(cls, figure: Declared, table: Table | pl.DataFrame) -> Picture:
+        """Draw a declared figure of a table, or of a data frame that stands nowhere else."""
+        if not isinstance(table, Table):
+            table = Table(figure.of, "", table, ())
+        description = figure.description or figure.title
+        drawing = figure_of(figure, table)
+        return cls(figure.name, figure.title, figure.caption, description, drawing)
+
+
+INTERVAL = "95 % interval"
+"""What the intervals of a report are called above their columns and in its glossary."""
+
+
+def columns_shown(table: Table) -> list[tuple[str, Column]]:
+    """Give the columns of a table that a page shows, with their heads.
+
+    Every interval says how sure it is; where no row has one, there is no such column.
+    """
+    shown = []
+    for column in table.columns:
+        head = head_of(column)
+        if column.kind in ("interval", "share_interval"):
+            low = table.frame[column.sources[0]].cast(float)
+            if low.fill_nan(None).count() == 0:
+                continue
+            head = INTERVAL if head in ("Interval", INTERVAL) else head
+        shown.append((head, column))
+    return shown
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small picture of a stimulus."""
+
+    data_uri: str = field(repr=False)
+    width: int
+    height: int
+    name: str
+    description: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """A contact sheet of stimuli."""
+
+    caption: str
+    items: tuple[Thumbnail, ...]
+    template: ClassVar[str] = "gallery"
+
+
+Block: TypeAlias = Paragraph | Bullets | Tiles | Table | Picture | Gallery
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report under one heading.
+
+    Parameters
+    ----------
+    key
+        Name of its anchor: lower case letters, digits and dashes; unique in the report.
+    title
+        The heading.
+    blocks
+        What stands in it, in order.
+
+    Examples
+    --------
+    >>> Section("truth", "Recovery of the truth", (Paragraph("All of it."),)).title
+    'Recovery of the truth'
+    """
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A part that does not apply, and why."""
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where the report and its parts were written."""
+
+    html: Path
+    tables: tuple[Path, ...]
+    figures: tuple[Path, ...]
+
+
+# How it becomes a page.
+
+
+T = TypeVar("T")
+Drawn = tuple[str, bytes]
+"""A picture as SVG and as PNG."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+def write_page(
+    folder: Path,
+    sections: list[Section],
+    steps: Steps,
+    *,
+    verdict: Callable[[], str],
+    cautions: Callable[[], list[str]],
+    drawn: Mapping[int, Drawn] | None = None,
+    **parts: Any,
+) -> ReportPaths:
+    """Write the tables and figures of sections, and the page with them.
+
+    Parameters
+    ----------
+    verdict, cautions
+        Give these parts of the page, which may take long.
+    drawn
+        Pictures that were drawn already, by the id of the picture.
+    parts
+        Other parts of the page; see :func:`_render_page`.
+
+    Raises
+    ------
+    InputError
+        When two parts have one name, or a name cannot name a file.
+    """
+    _check_names(sections)
+    steps.next("tables and figures")
+    tables = [_write_table(table, folder) for table in blocks(sections, Table)]
+    known = drawn or {}
+    pictures = [
+        _write_picture(picture, known.get(id(picture)) or draw(picture), folder)
+        for picture in blocks(sections, Picture)
+    ]
+    steps.next("page")
+    page = _render_page(
+        verdict=verdict(),
+        cautions=cautions(),
+        sections=sections,
+        date=_date(),
+        svgs={name: svg for name, svg, _ in pictures},
+        **parts,
+    )
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8", newline="\n")
+    steps.finish()
+    figures = tuple(path for _, _, paths in pictures for path in paths)
+    return ReportPaths(path, tuple(tables), figures)
+
+
+def made_with(*libraries: str) -> list[tuple[str, str]]:
+    """Say which versions made a report."""
+    used = ", ".join(f"{name} {version(name)}" for name in libraries)
+    return [
+        ("Made with", f"affectlab {__version__}"),
+        ("Python", f"{platform.python_version()}; {used}"),
+    ]
+
+
+class Steps:
+    """Tells the caller how far the work is."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._total, self._done = progress, total, 0
+
+    def next(self, text: str) -> None:
+        if self._progress is not None:
+            self._progress(text, self._done, self._total)
+        self._done += 1
+
+    def finish(self) -> None:
+        if self._progress is not None:
+            self._progress("done", self._total, self._total)
+
+
+def folders(out: str | Path, images: str | Path | None = None) -> tuple[Path, Path | None]:
+    """Make the folders of a report, and look for that of its pictures."""
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: expected a folder for the report, found a file")
+    pictures = None if images is None else Path(images)
+    if pictures is not None and not pictures.is_dir():
+        raise InputError(f"images {str(pictures)!r}: expected a folder with pictures")
+    for part in (folder, folder / "tables", folder / "figures"):
+        part.mkdir(parents=True, exist_ok=True)
+    return folder, pictures
+
+
+def blocks(sections: Sequence[Section], kind: type[T]) -> list[T]:
+    """Give the blocks of one kind."""
+    return [block for section in sections for block in section.blocks if isinstance(block, kind)]
+
+
+def _check_names(sections: Sequence[Section]) -> None:
+    """Refuse names that two parts share, or that cannot name a file or an anchor."""
+    reserved = ["main", "cautions", "not-shown", "how-to-read", "provenance"]
+    groups = {
+        "section": reserved + [section.key for section in sections],
+        "table": [table.name for table in blocks(sections, Table)],
+        "figure": [picture.name for picture in blocks(sections, Picture)],
+    }
+    for kind, names in groups.items():
+        for position, name in enumerate(names):
+            if not _NAME.fullmatch(name):
+                raise InputError(
+                    f"{kind} {name!r}: expected a name of lower case letters, digits, '-' and '_'"
+                )
+            if name in names[:position]:
+                raise InputError(f"{kind} {name!r} appears twice in the report; expected once")
+
+
+def _write_table(table: Table, folder: Path) -> Path:
+    path = folder / "tables" / f"{table.name}.csv"
+    write_sheet_csv(table.frame, path)
+    return path
+
+
+def draw(picture: Picture) -> tuple[str, bytes]:
+    """Draw a picture as SVG and PNG."""
+    with settled(picture.figure):
+        return to_svg(picture.figure), to_png(picture.figure)
+
+
+def _write_picture(
+    picture: Picture, drawn: tuple[str, bytes], folder: Path
+) -> tuple[str, str, tuple[Path, Path]]:
+    svg, png = drawn
+    png_path = folder / "figures" / f"{picture.name}.png"
+    svg_path = folder / "figures" / f"{picture.name}.svg"
+    png_path.write_bytes(png)
+    svg_path.write_text(
+        standalone_svg(svg, title=picture.title, description=shown(picture.description)),
+        encoding="utf-8",
+        newline="\n",
+    )
+    return picture.name, svg, (png_path, svg_path)
+
+
+def _date() -> str:
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
+    return now.date().isoformat()
+
+
+def _render_page(
+    *,
+    title: str,
+    verdict: str,
+    cautions: list[str],
+    sections: list[Section],
+    skipped: list[Skipped],
+    glossary: list[tuple[str, str]],
+    provenance: list[tuple[str, str]],
+    source: str,
+    date: str,
+    svgs: dict[str, str],
+    kicker: str = "Ratings report",
+) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    kicker
+        What kind of report it is; stands above the title.
+    svgs
+        SVG text of each picture, by its name.
+    """
+    numbers = {"picture": 0, "table": 0}
+    views = [
+        {
+            "key": section.key,
+            "title": shown(section.title),
+            "blocks": [_view(block, numbers, svgs) for block in section.blocks],
+        }
+        for section in sections
+    ]
+    return fill(
+        "report.html",
+        ("report.css",),
+        kicker=kicker,
+        title=shown(title),
+        verdict=shown(verdict),
+        cautions=[shown(caution) for caution in cautions],
+        sections=views,
+        skipped=[{"title": part.title, "reason": shown(part.reason)} for part in skipped],
+        glossary=glossary,
+        provenance=[(name, shown(value)) for name, value in provenance],
+        source=shown(source, 200),
+        date=date,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("affectlab.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def template_source(name: str) -> str:
+    """Give the text of a template, a style sheet or a script."""
+    environment = _environment()
+    return str(environment.loader.get_source(environment, name)[0])  # type: ignore[union-attr]
+
+
+def script_hash(script: str) -> str:
+    """Hash a script as the security policy of a page names it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def fill(template: str, styles: Sequence[str], **parts: Any) -> str:
+    """Fill a template of a page; of ours, style sheets and colours are safe, all else is escaped.
+
+    Parameters
+    ----------
+    template, styles
+        Files among the templates.
+    parts
+        What the template reads; a script of ours among them is marked as safe by the caller.
+    """
+    from markupsafe import Markup
+
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            version=__version__,
+            css=Markup("".join(map(template_source, styles))),
+            light=Markup(css_variables(0)),
+            dark=Markup(css_variables(1)),
+            **parts,
+        )
+    )
+
+
+def page_path(path: str | Path) -> Path:
+    """Refuse what is no place for an HTML file.
+
+    Raises
+    ------
+    InputError
+        When it is a folder or does not end in ``.html``, or its folder does not exist.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
+        raise InputError(f"{path}: expected a file that ends in .html")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist")
+    return path
+
+
+def _view(block: Block, numbers: dict[str, int], svgs: dict[str, str]) -> dict[str, Any]:
+    """Turn a block into what its template reads."""
+    if isinstance(block, Picture):
+        return _picture_view(block, numbers, svgs[block.name])
+    if isinstance(block, Table):
+        return _table_view(block, numbers)
+    if isinstance(block, Gallery):
+        return {"template": block.template, "caption": shown(block.caption), "items": block.items}
+    view = {name: getattr(block, name) for name in block.__dataclass_fields__}
+    view["template"] = block.template
+    if "text" in view:
+        view["text"] = shown(view["text"])
+    return view
+
+
+def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    numbers["picture"] += 1
+    name = "fig-" + block.name.replace("_", "-")
+    drawn = inline_svg(svg, name=name, title=block.title, description=shown(block.description))
+    return {
+        "template": block.template,
+        "id": name,
+        "name": block.name,
+        "number": numbers["picture"],
+        "title": block.title,
+        "caption": shown(block.caption),
+        # Matplotlib escapes the texts of a figure, and inline_svg its title and description.
+        "svg": Markup(drawn),
+    }
+
+
+def _noted(row: dict[str, Any]) -> dict[str, Any]:
+    """Write the status of a row as a report says it, and nothing where all is well."""
+    status = row.get("status")
+    return {**row, "status": "" if status == "ok" else reason(status)} if status else row
+
+
+def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
+    numbers["table"] += block.shown_rows > 0
+    columns = columns_shown(block)
+    rows = [_noted(row) for row in block.frame.head(block.limit).rows(named=True)]
+    return {
+        "template": block.template,
+        "id": "table-" + block.name.replace("_", "-"),
+        "name": block.name,
+        "number": numbers["table"],
+        "caption": shown(block.caption),
+        "folded": block.is_folded,
+        "notes": [shown(note) for note in block.notes],
+        "topic": shown(block.caption).split(". ")[0].rstrip("."),
+        "head": [Cell(head, numeric=column.kind in NUMERIC) for head, column in columns],
+        "rows": [
+            [cell(column, row, first=k == 0) for k, (_, column) in enumerate(columns)]
+            for row in rows
+        ],
+        "more": block.frame.height > block.limit,
+        "total": count(block.frame.height),
+    }
