@@ -91,6 +91,11 @@ class Picture:
         )
 
     @classmethod
+    def make(cls, kind: str, table: Table | pl.DataFrame, **said: Any) -> Picture:
+        """Draw a kind of figure of a table or data frame; what else is given it says of itself."""
+        return cls.drawn(Declared(kind=kind, of="data", **said), table)
+
+    @classmethod
     def drawn(cls, figure: Declared, table: Table | pl.DataFrame) -> Picture:
         """Draw a declared figure of a table, or of a data frame that stands nowhere else."""
         if not isinstance(table, Table):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab.core.tables import Count, Figure, Key, Share, Table, Text
+from affectlab.core.tables import Count, Key, Share, Table, Text
 from affectlab.core.words import count, number, percent, plural, shown
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
@@ -33,15 +33,6 @@ def answers_section(study: Study) -> Section | Skipped:
     words = (_words(study, frame) if few else _means(study)) + study.filled_note
     range_ = "range of the answers" if numeric.scale.low is None else "scale"
     parts = "point of the scale" if few else f"of {plural(len(bins), 'equal part')} of the {range_}"
-    figure = Figure(
-        "answers",
-        "answers",
-        "answers",
-        "Distribution of answers",
-        f"Share of answers {'on' if few else 'in'} each {parts}"
-        + (", over all labels." if numeric.n_labels > 1 else "."),
-        words,
-    )
     wide, columns = pl.DataFrame({"answer": bins}), [Key("answer")]
     for (group,), part in groups.items():
         wide = wide.with_columns(
@@ -51,9 +42,18 @@ def answers_section(study: Study) -> Section | Skipped:
         head = name if study.aggregated and group == study.people_name else f"{name}, answers"
         columns += [Count(f"{group}_count", head), Share(f"{group}_share", "share", decimals=1)]
     caption = f"Answers {'by' if few else 'in each'} {parts}.{study.filled_note}"
+    picture = Picture.make(
+        "answers",
+        frame,
+        name="answers",
+        title="Distribution of answers",
+        caption=f"Share of answers {'on' if few else 'in'} each {parts}"
+        + (", over all labels." if numeric.n_labels > 1 else "."),
+        description=words,
+    )
     blocks: list[Block] = [
         Paragraph(words),
-        Picture.drawn(figure, frame),
+        picture,
         Table("answers", caption, wide, tuple(columns)),
     ]
     if few and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
@@ -180,15 +180,6 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
         f"{percent(float(bottom.min()))} to {percent(float(bottom.max()))} of the answers to a "
         "label."
     )
-    figure = Figure(
-        "answers_by_label",
-        "levels_by_label",
-        "levels",
-        "Answers per label",
-        "Share of each point of the scale, per label, over all raters; labels with high answers "
-        "first.",
-        words,
-    )
     frame = pl.DataFrame(
         {
             "label": np.repeat(names, len(levels)),
@@ -196,7 +187,15 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
             "share": shares.ravel(),
         }
     )
-    return Picture.drawn(figure, frame)
+    return Picture.make(
+        "levels_by_label",
+        frame,
+        name="answers_by_label",
+        title="Answers per label",
+        caption="Share of each point of the scale, per label, over all raters; labels with high "
+        "answers first.",
+        description=words,
+    )
 
 
 def texts_section(study: Study) -> Section | Skipped:
@@ -226,15 +225,6 @@ def texts_section(study: Study) -> Section | Skipped:
     longest = max(int(np.quantile(length, 0.99, method="higher")), 2)
     edges = np.unique(np.linspace(0, longest + 1, min(longest + 2, 25)).round())
     counts = np.histogram(np.minimum(length, longest), bins=edges)[0]
-    figure = Figure(
-        "text_lengths",
-        "attributes",
-        "lengths",
-        "Length of the texts",
-        "Words per text; the longest 1 % are counted in the last bar.",
-        words,
-        {"count_name": "texts"},
-    )
     lengths = pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts})
     lengths = lengths.with_columns(attribute=pl.lit("words per text"))
     few = frame.filter(
@@ -252,4 +242,13 @@ def texts_section(study: Study) -> Section | Skipped:
         (*map(Key, keys), Text("text")),
         limit=12,
     )
-    return Section("texts", title, (Paragraph(words), Picture.drawn(figure, lengths), table))
+    picture = Picture.make(
+        "attributes",
+        lengths,
+        name="text_lengths",
+        title="Length of the texts",
+        caption="Words per text; the longest 1 % are counted in the last bar.",
+        description=words,
+        options={"count_name": "texts"},
+    )
+    return Section("texts", title, (Paragraph(words), picture, table))

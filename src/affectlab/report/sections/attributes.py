@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from affectlab.core.tables import Count, Figure, Key, Table
+from affectlab.core.tables import Count, Key, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, plural, shown, some
 from affectlab.report.page import Paragraph, Picture, Section, Skipped
@@ -87,16 +87,6 @@ def _section(
     note = f"Attributes of {count(frame.height)} {things}{silent}: {_names([*panels])}."
     if left_out:
         note += f" Not shown: {_reasons(left_out)}."
-    figure = Figure(
-        f"{thing}_attributes",
-        "attributes",
-        f"{thing}_attributes",
-        title,
-        f"Number of {things} by attribute; missing values are not counted. At most {_MOST_BARS} "
-        "values of an attribute are named; of more numbers, ranges are counted.",
-        words,
-        {"count_name": things, "role": role},
-    )
     every = pl.concat(
         panel.select(pl.lit(name).alias("attribute"), pl.all()) for name, panel in panels.items()
     )
@@ -109,7 +99,17 @@ def _section(
     columns = (Key("attribute"), Key("value"), Count("count", things))
     named = every.select("attribute", "value", "count")
     table = Table(f"{thing}_attributes", caption, named, columns, limit=40)
-    blocks = (Paragraph(note), Picture.drawn(figure, every), table)
+    picture = Picture.make(
+        "attributes",
+        every,
+        name=f"{thing}_attributes",
+        title=title,
+        caption=f"Number of {things} by attribute; missing values are not counted. At most "
+        f"{_MOST_BARS} values of an attribute are named; of more numbers, ranges are counted.",
+        description=words,
+        options={"count_name": things, "role": role},
+    )
+    blocks = (Paragraph(note), picture, table)
     return Section(f"{thing}-attributes", title, blocks)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study, reason
@@ -106,20 +106,6 @@ def frequency_section(study: Study) -> Section | Skipped:
     dots = ""
     if groups is not None:
         dots = " Dots give the sentiment." if shaded else " Colours give the sentiment."
-    figure = Figure(
-        "label_frequencies",
-        "frequencies",
-        "label_frequencies",
-        "Use of labels",
-        f"{what[0].upper()}{what[1:]}, per label." + coloured + dots,
-        words,
-        {
-            "count": by,
-            "count_name": what,
-            "shade": "correlation" if shaded else None,
-            "groups": None if groups is None else "sentiment",
-        },
-    )
     columns = [
         Key("label"),
         Count("n_stimuli_used", "stimuli"),
@@ -135,7 +121,20 @@ def frequency_section(study: Study) -> Section | Skipped:
         frame,
         tuple(columns),
     )
-    picture = Picture.drawn(figure, drawn)
+    picture = Picture.make(
+        "frequencies",
+        drawn,
+        name="label_frequencies",
+        title="Use of labels",
+        caption=f"{what[0].upper()}{what[1:]}, per label." + coloured + dots,
+        description=words,
+        options={
+            "count": by,
+            "count_name": what,
+            "shade": "correlation" if shaded else None,
+            "groups": None if groups is None else "sentiment",
+        },
+    )
     return Section("labels", title, (Paragraph(words), picture, table))
 
 
@@ -297,24 +296,23 @@ def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Pictu
         else ""
     )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
-    figure = Figure(
-        "agreement",
+    drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))
+    return Picture.make(
         "intervals",
-        "agreement",
-        "Agreement per label" if study.ratings.has_labels else "Agreement",
-        f"Krippendorff's alpha among {study.panel_name}; 1 is full agreement, 0 what chance gives."
-        f"{interval} Dashed lines at 0.67 and 0.80 mark what is usually asked for tentative and "
-        "for firm conclusions." + (" Colours give the sentiment." if groups else ""),
-        _words(study, frame),
-        {
+        replace(alpha.table(), frame=drawn),
+        name="agreement",
+        title="Agreement per label" if study.ratings.has_labels else "Agreement",
+        caption=f"Krippendorff's alpha among {study.panel_name}; 1 is full agreement, 0 what "
+        f"chance gives.{interval} Dashed lines at 0.67 and 0.80 mark what is usually asked for "
+        "tentative and for firm conclusions." + (" Colours give the sentiment." if groups else ""),
+        description=_words(study, frame),
+        options={
             **alpha.figures[0].options,
             "limits": (None, 1.0),
             "groups": "sentiment" if groups else None,
             "most": frame.height,
         },
     )
-    drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))
-    return Picture.drawn(figure, replace(alpha.table(), frame=drawn))
 
 
 # Rounds of a sequential yes/no protocol.

@@ -10,7 +10,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.render.drawing import columns_of
-from affectlab.core.tables import Figure, Table
+from affectlab.core.tables import Table
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.report.page import (
     Block,
@@ -73,22 +73,21 @@ def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
             )
             + "."
         )
-    figure = Figure(
-        "models_and_people",
+    return Picture.make(
         "people_range",
-        "models_and_people",
-        "Models on the range of people",
-        "Dots: each person against the other people; band: their range; line: their median. "
-        "Diamonds: each model against the people"
+        table,
+        name="models_and_people",
+        title="Models on the range of people",
+        caption="Dots: each person against the other people; band: their range; line: their "
+        "median. Diamonds: each model against the people"
         + (
             ". For the correlation everybody meets the median of all people but one."
             if "spearman" in titles
             else "."
         ),
-        words,
-        {"value": titles},
+        description=words,
+        options={"value": titles},
     )
-    return Picture.drawn(figure, table)
 
 
 def _differences(found: AlignmentResult, frame: pl.DataFrame) -> Picture:

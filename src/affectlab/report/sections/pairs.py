@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.render.drawing import MOST_DOTS
-from affectlab.core.tables import Count, Figure, Key, Number, Table, Text
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.words import count, joined, number, plural
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
@@ -123,22 +123,21 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
     mixed = len({is_person(kind) for kind in kinds}) > 1
     order = "; people first, names of models in orange" if mixed else ""
     labels = ", mean over the labels on which it is defined" if study.ratings.n_labels > 1 else ""
-    figure = Figure(
-        "pairs",
+    return Picture.make(
         "pair_heatmap",
-        "estimates",
-        "Agreement of pairs",
-        f"{pairs.measure[0].upper()}{pairs.measure[1:]} of every pair of raters{labels}"
+        pairs.result.table(),
+        name="pairs",
+        title="Agreement of pairs",
+        caption=f"{pairs.measure[0].upper()}{pairs.measure[1:]} of every pair of raters{labels}"
         f"{order}.{gaps}{rule}",
-        words + ".",
-        {
+        description=words + ".",
+        options={
             "raters": pairs.result.raters,
             "rater_kinds": pairs.result.rater_kinds,
             "value_name": pairs.measure,
             "chosen": names,
         },
     )
-    return Picture.drawn(figure, pairs.result.table())
 
 
 def _counted(numeric: Ratings) -> Iterator[tuple[str, int]]:
@@ -177,20 +176,19 @@ def _boxes(pairs: PairAgreement, known: pl.DataFrame, by_kind: pl.DataFrame) -> 
         for row in by_kind.iter_rows(named=True)
         if row["median"] is not None
     )
-    figure = Figure(
-        "pairs_by_kind",
+    return Picture.make(
         "groups_compared",
-        "estimates",
-        "Agreement by kind of pair",
-        dots_and_boxes(known["pair_kind"], labelled=pairs.frame["label"].n_unique() > 1),
-        words + ".",
-        {
+        known,
+        name="pairs_by_kind",
+        title="Agreement by kind of pair",
+        caption=dots_and_boxes(known["pair_kind"], labelled=pairs.frame["label"].n_unique() > 1),
+        description=words + ".",
+        options={
             "group": "pair_kind",
             "groups": [kind for kind in _KINDS if kind in known["pair_kind"]],
             "value_name": pairs.measure,
         },
     )
-    return Picture.drawn(figure, known)
 
 
 def dots_and_boxes(groups: pl.Series, *, labelled: bool) -> str:

@@ -12,7 +12,6 @@ from affectlab.core.inference import summarise
 from affectlab.core.tables import (
     Column,
     Count,
-    Figure,
     Interval,
     Key,
     Number,
@@ -115,18 +114,15 @@ def _picture(telling: pl.DataFrame, words: str) -> Picture:
         if telling.height > _MOST_SHOWN
         else ""
     )
-    figure = Figure(
-        "self_consistency",
+    return Picture.make(
         "intervals",
-        "self_consistency",
-        "Self-consistency",
-        "Mean absolute difference between the repeated and the first answer, with 95 % intervals; "
-        f"0 is best.{rule}",
-        words,
-        {"value_name": "mean absolute difference", "largest_first": False},
-    )
-    return Picture.drawn(
-        figure, Table("self_consistency", "", telling.tail(_MOST_SHOWN), (Key("rater"),))
+        Table("self_consistency", "", telling.tail(_MOST_SHOWN), (Key("rater"),)),
+        name="self_consistency",
+        title="Self-consistency",
+        caption="Mean absolute difference between the repeated and the first answer, with 95 % "
+        f"intervals; 0 is best.{rule}",
+        description=words,
+        options={"value_name": "mean absolute difference", "largest_first": False},
     )
 
 
