@@ -16,9 +16,17 @@ from packaging.requirements import Requirement
 from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
-from affectlab.cli import _requirements
-from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
-from affectlab.cli._requirements import is_at_least, read_requirements, required
+from affectlab.cli import _extras
+from affectlab.cli._extras import (
+    EXTRAS,
+    FOR_DEVELOPERS,
+    extra_of,
+    is_at_least,
+    missing_library,
+    module_of,
+    read_requirements,
+    required,
+)
 from affectlab.cli.doctor import database as databases
 from affectlab.cli.doctor.database import database, try_address
 from affectlab.cli.tree import verbs
@@ -100,7 +108,7 @@ def _is_installed(library: str) -> bool:
 def test_run_from_its_source_it_says_that_it_is_not_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_requirements, "requires", _not_found)
+    monkeypatch.setattr(_extras, "requires", _not_found)
     found = run_here("doctor", code=1)
     assert "affectlab itself is not installed" in found.stdout
     assert "Needed" not in found.stdout

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
 
     from affectlab.ratings import Ratings
 
-__all__ = ["Output", "check_folder", "write_csv"]
 
 Report = Callable[[str, int, int], None]
+
 """Takes a text, how much is done and the total."""
 
 
@@ -159,7 +161,7 @@ class Output:
         `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
         """
         if self.as_json:
-            from affectlab.cli._secrets import without_password
+            from affectlab.cli._output import without_password
             from affectlab.core.render.plain import plain
 
             content = {
@@ -256,3 +258,85 @@ def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
         )
         raise InputError(f"{path} cannot be written: {where}")
     (write_sheet_csv if sheet else write_data_csv)(frame, path)
+
+
+def without_password(text: str) -> str:
+    """Hide passwords of addresses in a text.
+
+    Examples
+    --------
+    >>> without_password("postgresql://me:secret@host/name is not there")
+    'postgresql://me:***@host/name is not there'
+    >>> without_password("me:secret@host/name"), without_password("password='my own' host=db")
+    ('me:***@host/name', 'password=*** host=db')
+    """
+    # A password may hold an @ or a space itself: all up to the last @ of the line is hidden.
+    text = re.sub(r"(://[^\s:/@]*:).*@", r"\1***@", text)
+    # Where the scheme was forgotten.
+    text = re.sub(r"(?<![\w/:@])([\w.+-]+:)(?!//)[^\s:]*@", r"\1***@", text)
+    return re.sub(r"(?i)(password=)('[^']*'|\"[^\"]*\"|[^\s&]+)", r"\1***", text)
+
+
+@contextmanager
+def collected(out: Output, text: str, ledger: object) -> Iterator[tuple[Report, list[str]]]:
+    """Show progress of a run that keeps what it gets, and collect what users are warned of.
+
+    Parameters
+    ----------
+    text
+        What is shown at first.
+    ledger
+        Where answers are kept: named when the run is interrupted.
+    """
+    try:
+        with caught_warnings() as said, out.progress(text) as progress:
+            yield progress, said
+    except KeyboardInterrupt:
+        out.warn(
+            f"interrupted; {ledger} keeps all answers, and the same command goes on from there"
+        )
+        raise
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """Collect what users are warned of, each sentence once; other warnings go their way."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield said
+    for entry in caught:
+        if issubclass(entry.category, UserWarning) and entry.category is not UserWarning:
+            text = str(entry.message)
+            if text not in said:
+                said.append(text)
+        else:
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+
+
+@contextmanager
+def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
+    """Say in a sentence what installed packages add and cannot be used; others go their way."""
+    shown_before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        # Imported when there is something to show: most commands end without.
+        from affectlab.core.registry import BrokenPlugWarning
+
+        if issubclass(category, BrokenPlugWarning):
+            say(str(message))
+        elif category.__name__ != "GuessedScalesWarning":  # every verb lists what was guessed
+            shown_before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown_before

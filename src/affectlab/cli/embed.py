@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab.cli._output import Output
-from affectlab.cli._settings import read_settings
-from affectlab.cli._warned import caught_warnings
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.parameters import read_settings
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
     from affectlab.models.embedding import Embeddings, EmbedRun
-
-__all__ = ["embed"]
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")

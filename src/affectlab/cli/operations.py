@@ -11,17 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import check_folder
-from affectlab.cli._pairs import COUNTS, PAIRS, ScoreOption, pairs_of, read_counts, read_pairs
 from affectlab.cli.parameters import Option, arguments_of, option_of
-from affectlab.cli.reading import BESIDE_RATINGS, Reading, make_verb, named
+from affectlab.cli.reading import (
+    BESIDE_RATINGS,
+    COUNTS,
+    PAIRS,
+    Reading,
+    ScoreOption,
+    make_verb,
+    named,
+    pairs_of,
+    read_counts,
+    read_pairs,
+)
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
-
-__all__ = ["Command", "Declared", "Operation", "show_result", "verb_of"]
 
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""

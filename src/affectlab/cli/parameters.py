@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -23,13 +24,16 @@ from typing import (
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from affectlab.core.errors import InputError
+
 if TYPE_CHECKING:
     from affectlab.core import signatures
 
-__all__ = ["Argument", "Option", "arguments_of", "as_command", "listed", "option_of"]
 
 _LONG = 160
+
 """Letters of help above which only the first sentence is shown."""
+
 _OFFERS = {
     "metric": "evaluation:list_metrics",
     "paper": "recipes:list_recipes",
@@ -37,7 +41,9 @@ _OFFERS = {
     "protocol": "protocols:list_protocols",
     "taxonomy": "taxonomy:list_taxonomies",
 }
+
 """What a shell that completes words offers for a parameter of this name."""
+
 _FLAGS = {
     "everyone": ("--all",),
     "everything": ("--all",),
@@ -46,12 +52,19 @@ _FLAGS = {
     "settings": ("--set",),
     "to": ("--out", "-o"),
 }
+
 """Options that are not called as their parameter is."""
+
 _WHOLE = {"metric", "settings"}
+
 """Lists of texts that can hold commas."""
+
 _VARIABLES = {"database": "AFFECTLAB_DATABASE"}
+
 """Variables of the environment that give a parameter of this name."""
+
 _SEED = "Seed: the same seed, the same result."
+
 _SAID = {
     "database": "Address of a database: postgresql://user@host/name. By default SQLite, in the "
     "study's folder.",
@@ -59,6 +72,7 @@ _SAID = {
     "seed": _SEED,
     "study": "The study file (TOML).",
 }
+
 """What parameters of these names are, where a function says nothing of them."""
 
 
@@ -377,3 +391,45 @@ def _read_config(path: Path, options: Mapping[str, signatures.Parameter]) -> dic
         fields[name] = (kind, None)
     model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
     return read_toml(path, model).model_dump(exclude_unset=True)
+
+
+def read_settings(given: Sequence[str], options: Collection[str] = ()) -> dict[str, Any]:
+    """Read settings as TOML values; what is none is text.
+
+    Parameters
+    ----------
+    given
+        Settings such as ``"width=64"``.
+    options
+        Names that have an option of their own.
+
+    Raises
+    ------
+    InputError
+        When one is not understood, is given twice, or has an option of its own.
+
+    Examples
+    --------
+    >>> read_settings(["width=64", "pooling=mean"])
+    {'width': 64, 'pooling': 'mean'}
+    """
+    found: dict[str, Any] = {}
+    for part in given:
+        key, equals, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or not key or not value:
+            raise InputError(f"--set: {part!r} is not understood; expected NAME=VALUE")
+        if key in options:
+            option = key.replace("_", "-")
+            raise InputError(
+                f"--set: {key!r} has an option of its own; expected --{option} {value}"
+            )
+        if key in found:
+            raise InputError(f"--set: {key!r} is given twice; expected once")
+        # True and False as Python writes them are meant as well.
+        plain = value.lower() if value in ("True", "False") else value
+        try:
+            found[key] = tomllib.loads(f"value = {plain}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            found[key] = value
+    return found

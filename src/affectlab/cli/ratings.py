@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
-__all__ = ["check", "convert", "fetch", "published", "summary"]
-
 
 def summary(ratings: Ratings, out: Output) -> None:
     """Count what a file holds: answers, stimuli, raters, labels, scale, rows set aside."""

@@ -12,9 +12,6 @@ from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
-__all__ = ["TREE", "Branch", "make_parser", "verbs"]
-
-
 Verb: TypeAlias = Command | Operation
 
 
@@ -43,7 +40,7 @@ _CATEGORIES = ("The categories are",)
 TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
     {
-        "demo": Command("cli.demo:demo", "--out demo/"),
+        "demo": Command("cli.report:demo", "--out demo/"),
         "doctor": Command("cli.doctor.doctor:doctor", "--full"),
         "taxonomy": Branch(
             "Look at taxonomies of emotion, and check your own.",
@@ -313,7 +310,7 @@ TREE = Branch(
             "pairs.",
             {
                 "curate": Command(
-                    "cli.stimuli.curate:curate",
+                    "cli.stimuli.texts:curate",
                     "RC_2019-01.zst --plan plan.toml --out curated/",
                     rare=("until", "draw", "runner", "partitions", "restart"),
                     panels={
@@ -323,7 +320,7 @@ TREE = Branch(
                         )
                     },
                 ),
-                "corpus": Command("cli.stimuli.corpus:corpus", "goemotions_raw.csv --out corpus/"),
+                "corpus": Command("cli.stimuli.texts:corpus", "goemotions_raw.csv --out corpus/"),
                 "taxonomy": Branch(
                     "Build a taxonomy from texts, and revise it from pilots. Each decision is "
                     "recorded.",
@@ -346,13 +343,13 @@ TREE = Branch(
                         "history": Command("cli.stimuli.taxonomy:history", "mine.toml"),
                     },
                 ),
-                "prompts": Command("cli.stimuli.prompts:prompts", "1000 --out prompts.csv"),
-                "images": Command("cli.stimuli.images:images", "prompts.csv --out faces"),
+                "prompts": Command("cli.stimuli.pictures:prompts", "1000 --out prompts.csv"),
+                "images": Command("cli.stimuli.pictures:images", "prompts.csv --out faces"),
                 "coverage": Command(
-                    "cli.stimuli.coverage:coverage", "faces/manifest.csv --out coverage"
+                    "cli.stimuli.pictures:coverage", "faces/manifest.csv --out coverage"
                 ),
                 "frames": Command(
-                    "cli.stimuli.frames:frames",
+                    "cli.stimuli.transitions:frames",
                     "transitions/ --out five",
                     rare=("jnd", "along", "crossed", "ends", "names", "cameras", "fps", "strict"),
                     panels={
@@ -363,12 +360,12 @@ TREE = Branch(
                         "Pictures": ("crop", "size"),
                     },
                 ),
-                "pairs": Command("cli.stimuli.pairs:pairs", "frames.csv --out pairs.csv"),
+                "pairs": Command("cli.stimuli.transitions:pairs", "frames.csv --out pairs.csv"),
                 "captions": Command(
-                    "cli.stimuli.captions:captions",
+                    "cli.stimuli.texts:captions",
                     "pairs.csv --random 20 --conflict 0 --out captions.csv",
                 ),
-                "review": Command("cli.stimuli.review:review", "faces/manifest.csv --out review"),
+                "review": Command("cli.stimuli.pictures:review", "faces/manifest.csv --out review"),
             },
             {
                 "Texts": ("curate", "corpus", "taxonomy"),
@@ -421,17 +418,17 @@ TREE = Branch(
                     "Who may look at the dashboard: owners, researchers, viewers.",
                     {
                         "add": Command(
-                            "cli.study.accounts:add", "examples/study-faces.toml anna --role owner"
+                            "cli.study.answers:add", "examples/study-faces.toml anna --role owner"
                         ),
-                        "list": Command("cli.study.accounts:list_", "examples/study-faces.toml"),
+                        "list": Command("cli.study.answers:list_", "examples/study-faces.toml"),
                         "role": Command(
-                            "cli.study.accounts:role", "examples/study-faces.toml anna researcher"
+                            "cli.study.answers:role", "examples/study-faces.toml anna researcher"
                         ),
                         "password": Command(
-                            "cli.study.accounts:password", "examples/study-faces.toml anna"
+                            "cli.study.answers:password", "examples/study-faces.toml anna"
                         ),
                         "remove": Command(
-                            "cli.study.accounts:remove", "examples/study-faces.toml anna"
+                            "cli.study.answers:remove", "examples/study-faces.toml anna"
                         ),
                     },
                 ),
@@ -473,7 +470,7 @@ TREE = Branch(
                     },
                 ),
                 "difference": Command(
-                    "cli.train.difference:difference",
+                    "cli.train.learned:difference",
                     "scores.csv --embeddings emb/ --out metric/",
                     alone=True,
                     rare=("cache", "scale", "score", "splits", "splits_out", "n_boot"),
@@ -485,7 +482,7 @@ TREE = Branch(
                     },
                 ),
                 "vision": Command(
-                    "cli.train.vision:vision",
+                    "cli.train.images:vision",
                     "photos/ --backbone embedding:clip --loss rank --out model/",
                     rare=(
                         *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
@@ -494,7 +491,7 @@ TREE = Branch(
                     panels=_IMAGE_PANELS,
                 ),
                 "semi": Command(
-                    "cli.train.semi:semi",
+                    "cli.train.images:semi",
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
                     rare=(
@@ -511,7 +508,7 @@ TREE = Branch(
                     },
                 ),
                 "preference": Command(
-                    "cli.train.preference:preference",
+                    "cli.train.learned:preference",
                     "judgements.csv --scores scores.csv --out metric/",
                     alone=True,
                     rare=(
@@ -526,19 +523,21 @@ TREE = Branch(
             },
         ),
         "calibrate": Command(
-            "cli.calibrate:calibrate", "heads/ --neutral neutral/", rare=("absent", "by", "encoder")
+            "cli.train.heads:calibrate",
+            "heads/ --neutral neutral/",
+            rare=("absent", "by", "encoder"),
         ),
         "rate": Branch(
             "Let models answer; the answers are ratings.",
             {
                 "text": Command(
-                    "cli.rate.text:text", "dev.tsv --model model/ --out ratings.parquet"
+                    "cli.rate.networks:text", "dev.tsv --model model/ --out ratings.parquet"
                 ),
                 "faces": Command(
-                    "cli.rate.faces:faces", "images/ --model heads/ --out ratings.parquet"
+                    "cli.rate.networks:faces", "images/ --model heads/ --out ratings.parquet"
                 ),
                 "vision": Command(
-                    "cli.rate.vision:vision", "photos/ --model model/ --out ratings.parquet"
+                    "cli.rate.networks:vision", "photos/ --model model/ --out ratings.parquet"
                 ),
                 "vlm": Command(
                     "cli.rate.vlm:vlm",
@@ -560,11 +559,11 @@ TREE = Branch(
                 ),
                 "others": Command("cli.rate.others:others", "faces/ --rater hume --out hume"),
                 "difference": Command(
-                    "cli.rate.difference:difference",
+                    "cli.rate.others:difference",
                     "pairs.csv --metric ssim --metric deep:faces --out metrics.csv",
                 ),
                 "hinted": Command(
-                    "cli.rate.hinted:hinted",
+                    "cli.rate.vlm:hinted",
                     "plan.toml --out big --model openai/gpt-4o-mini",
                     rare=(
                         *("structured", "max_tokens", "reasoning_effort", "sampling_seed"),
@@ -596,7 +595,7 @@ TREE = Branch(
             },
         ),
         "report": Command("cli.report:report", "ratings.csv --scale 0-7 --out report/"),
-        "reproduce": Command("cli.reproduce:reproduce", "emonet-face --data emonet_face/"),
+        "reproduce": Command("cli.report:reproduce", "emonet-face --data emonet_face/"),
     },
     epilogue="Start with: affectlab demo — or: affectlab report ratings.csv --out report/",
 )

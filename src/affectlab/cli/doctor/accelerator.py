@@ -8,8 +8,6 @@ from typing import Any
 
 from affectlab.cli.doctor.child import ask, output_of
 
-__all__ = ["accelerator", "nvidia_driver"]
-
 _TORCH = """\
 import json, sys
 found = {"torch": None, "devices": []}

@@ -10,8 +10,6 @@ from contextlib import suppress
 from threading import Timer
 from typing import Any
 
-__all__ = ["ask", "output_of", "stream"]
-
 _BEGIN = """\
 import os, sys
 _lines = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from affectlab.cli._secrets import without_password
+from affectlab.cli._output import without_password
 from affectlab.cli.doctor.child import ask
-
-__all__ = ["database", "try_address"]
 
 _SQLITE = """\
 import json, pathlib, tempfile

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.cli.doctor.libraries import Library
 
-__all__ = ["doctor"]
-
 
 def doctor(out: Output, *, full: bool = False, database: str | None = None) -> None:
     """Say what is installed, which verbs wait for more, and what the machine has.
@@ -28,8 +26,7 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
     import platform
 
     from affectlab._version import __version__
-    from affectlab.cli._extras import FOR_DEVELOPERS
-    from affectlab.cli._requirements import required
+    from affectlab.cli._extras import FOR_DEVELOPERS, required
     from affectlab.cli.doctor.accelerator import accelerator
     from affectlab.cli.doctor.database import database as databases
     from affectlab.cli.doctor.libraries import import_all, look_up, with_problems

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from affectlab.cli._extras import module_of
-from affectlab.cli._requirements import Wanted, is_at_least
-
-__all__ = ["Library", "import_all", "look_up", "with_problems"]
+from affectlab.cli._extras import Wanted, is_at_least, module_of
 
 _IMPORTS = """\
 import importlib, json, sys

@@ -13,8 +13,6 @@ from typing import Any
 
 from affectlab.cli.doctor.child import output_of
 
-__all__ = ["Disk", "browsers", "disks", "machine", "threads"]
-
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

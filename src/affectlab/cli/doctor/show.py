@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.cli.doctor.libraries import Library
 
-__all__ = ["show"]
-
 Row = tuple[str, str]
 
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from affectlab.cli._output import Output, write_csv
 
-__all__ = ["leaderboard"]
-
 
 def leaderboard(
     out: Output,

@@ -13,8 +13,6 @@ from affectlab.cli._output import Output, check_folder
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
 
-__all__ = ["text"]
-
 
 def text(
     out: Output,
@@ -97,7 +95,7 @@ def text(
     precision
         What they multiply in; half precision changes scores.
     """
-    from affectlab.cli._warned import caught_warnings
+    from affectlab.cli._output import caught_warnings
     from affectlab.cli.operations import show_result
     from affectlab.core.errors import InputError
     from affectlab.models.text_metrics import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 
-from affectlab.cli._warned import collected
-from affectlab.cli.rate._runs import counts_of, show_plan
+from affectlab.cli._output import collected
+from affectlab.cli.rate.vlm import counts_of, show_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
     from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
     from affectlab.models.vlm import Budget
-
-__all__ = ["reactions"]
 
 
 def reactions(

@@ -1,28 +1,85 @@
-"""``affectlab rate vlm``."""
+"""``affectlab rate vlm`` and ``affectlab rate hinted``: vision-language models answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from affectlab.cli._warned import collected
-from affectlab.cli.rate._runs import counts_of, show_plan
+from annotated_types import Ge
+
+from affectlab.cli._output import collected
+from affectlab.cli.parameters import read_settings
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.evaluation import OutcomeTable
-    from affectlab.models.vlm import AskSettings, Budget, VlmRater, VlmRun
+    from affectlab.models.hinted import HintedRun
+    from affectlab.models.hinted.annotator import Annotator
+    from affectlab.models.reactions.vlm import VlmReactions
+    from affectlab.models.vlm import AskSettings, Budget, Plan, VlmRater, VlmRun
     from affectlab.models.vlm.prompts import Style
 
-__all__ = ["vlm"]
+
+def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
+    """Give how many questions were asked and answered, and what that took."""
+    names = ("n_questions", "n_answered", "n_kept", "n_usable", "n_left", "cost")
+    return {"usage": run.usage.as_dict(), **{name: getattr(run, name) for name in names}}
+
+
+def show_plan(out: Output, model: str, plan: Plan) -> None:
+    """Print what would be asked, and about what it would take."""
+    from affectlab.core.words import count, plural
+
+    out.head(f"The prompt about {plan.stimulus}")
+    for part in (plan.prompt.system, *plan.prompt.parts):
+        if isinstance(part, str):
+            for line in ("", *part.splitlines()):
+                out.show(line)
+        else:
+            size = f"{part.width} x {part.height}, {len(part.data):,} bytes"
+            out.show("", f"[{part.media_type}, {size}]")
+    out.head("")
+    n_left = plan.n_questions - plan.n_kept
+    if plan.n_kept:
+        out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
+    out.show(
+        f"{plural(n_left, 'question')} to {model}: about "
+        f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
+        f"{count(plan.most_output_tokens)} at most"
+    )
+    out.show(
+        "cost: not known; --price-in and --price-out say it per million tokens"
+        if plan.cost is None
+        else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
+    )
+    out.show("Nobody was asked.")
+    out.finish(
+        {
+            "dry_run": True,
+            "model": model,
+            "stimulus": plan.stimulus,
+            "prompt": plan.prompt.text,
+            "prompt_version": plan.prompt.design,
+            "n_questions": plan.n_questions,
+            "n_kept": plan.n_kept,
+            "input_tokens": plan.input_tokens,
+            "output_tokens": plan.output_tokens,
+            "most_output_tokens": plan.most_output_tokens,
+            "cost": plan.cost,
+            "most_cost": plan.most_cost,
+        }
+    )
+
 
 _RATINGS, _ANSWERS = "ratings.parquet", "answers.parquet"
+
 _HOW = (
     *("model", "protocol", "prompt_version", "temperature", "top_p", "max_tokens"),
     *("sampling_seed", "reasoning_effort", "label_order"),
 )
+
 """Attributes of a rater that say how it was asked."""
 
 
@@ -189,7 +246,7 @@ def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
         raise InputError(f"{run.model} has no usable answer; {_why_none(run, answers)}")
     run.ratings.write(ratings)
     table = run.outcome_table()
-    _show(out, run, table)
+    _show_vlm(out, run, table)
     out.show_line(f"ratings: {ratings}")
     out.finish(
         {
@@ -263,7 +320,7 @@ def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
         )
 
 
-def _show(out: Output, run: VlmRun, table: OutcomeTable) -> None:
+def _show_vlm(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     """Print the outcomes, the tokens and the cost of a run."""
     from affectlab.core.words import count, plural
 
@@ -292,3 +349,134 @@ def _show(out: Output, run: VlmRun, table: OutcomeTable) -> None:
         rest = "" if not run.n_uncounted else " and what was not counted"
         said = f"${cost:,.4f}{rest}"
     out.show(f"cost: {said}")
+
+
+def hinted(
+    out: Output,
+    plan: Path,
+    *,
+    to: Path,
+    model: str | None = None,
+    annotator: str | None = None,
+    generator: str = "drawn",
+    settings: Sequence[str] = (),
+    rounds: Annotated[int, Ge(0)] | None = None,
+    budget: Annotated[int, Ge(0)] | None = None,
+    protocol: str = "intensity",
+    structured: bool = False,
+    asking: AskSettings,
+    spending: Budget,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    concurrency: Count = 8,
+    again: Sequence[str] = (),
+    seed: Annotated[int, Ge(0)] | None = None,
+) -> None:
+    """Make and annotate pictures until every label has enough ratings (emonet-face, B.1).
+
+    Labels that a model names too rarely get pictures of their own, and the model a hint; how often
+    hints are followed, right ones and wrong ones, is counted. A run that was stopped goes on with
+    the same command. It stops with exit code 2 when too few answers can be used. A seed that is
+    given takes the place of the plan's.
+
+    Parameters
+    ----------
+    plan
+        TOML file of the loop: target, initial or images, decoys, budget, …
+    to
+        Folder for pictures, answers and tables, from which a run goes on.
+    model
+        Model string of the annotator, as for rate vlm.
+    annotator
+        Annotator that a package adds, instead of a model.
+    generator
+        drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.
+    settings
+        Setting of the generator, such as size=512; may be given again.
+    rounds
+        Rounds of hints, instead of the plan's.
+    budget
+        Pictures made at most, instead of the plan's.
+    protocol
+        How a model is asked: a name or a file.
+    structured
+        Let the provider hold the model to the schema.
+    price_in
+        Dollars per million tokens of questions.
+    price_out
+        Dollars per million tokens of answers.
+    concurrency
+        Questions under way at once.
+    again
+        Outcomes to ask about again although they are in the folder, such as refused.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
+
+    if (model is None) == (annotator is None):
+        raise InputError("expected either --model or --annotator")
+    told = load_hinted_plan(plan).changed(rounds=rounds, budget=budget, seed=seed)
+    asked: Annotator
+    if annotator is not None:
+        asked = load_image_annotator(annotator)
+    else:
+        from affectlab.models.vlm import VlmAnnotator, VlmRater
+
+        rater = VlmRater(
+            str(model),
+            protocol,
+            # Its ledger is beside the folder of the loop.
+            to.with_name(f"{to.name}.vlm"),
+            at_most=told.at_most,
+            left_out="zero",
+            structured=structured,
+            shuffle=told.seed,
+            settings=asking,
+            budget=spending,
+            price_in=price_in,
+            price_out=price_out,
+            concurrency=concurrency,
+            again=sorted({"rejected", *again}),
+        )
+        asked = VlmAnnotator(rater)
+    with collected(out, "pictures", to) as (progress, doubts):
+        run = annotate_until(
+            told,
+            generator,
+            asked,
+            to,
+            settings=read_settings(settings),
+            again=again,
+            progress=progress,
+        )
+    _show_hinted(out, run)
+    out.show(f"ratings: {to / 'ratings.parquet'}")
+    out.finish(
+        run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=[*doubts, *run.sentences]
+    )
+
+
+def _show_hinted(out: Output, run: HintedRun) -> None:
+    from affectlab.core.words import percent, plural
+
+    met = run.coverage.filter(run.coverage["status"] == "met").height
+    out.head(
+        f"{met} of {plural(run.coverage.height, 'label')} covered after "
+        f"{plural(run.n_rounds, 'round')}: {run.stopped}"
+    )
+    out.show_frame(
+        run.coverage,
+        ["label", "n", "n_hinted", "target", "made", "acceptance", "status"],
+        more="coverage.csv has all of them",
+    )
+    words = {"hinted": "hints followed", "decoy": "wrong hints followed"}
+    for quantity, text in words.items():
+        found = run.acceptance["all", quantity]
+        if found.ok:
+            out.show(
+                f"{text}: {percent(found.value)} of {plural(found.n_items, 'picture')} "
+                f"({percent(found.low)} to {percent(found.high)})"
+            )
+    unprompted = run.acceptance["all", "unprompted"]
+    if unprompted.ok:
+        out.show(f"the same labels without the wrong hint: {percent(unprompted.value)}")

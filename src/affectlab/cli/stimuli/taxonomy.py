@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
     from affectlab.stimuli.taxonomy import Candidates, LabelProposals, Review, TextBlock
 
-__all__ = ["apply", "build", "history", "revise"]
-
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 
 

@@ -1,22 +1,40 @@
-"""Verbs about what people have answered: ``status``, ``golden``, ``export`` and ``erase``."""
+"""Verbs about what people have answered, and about who may look at it."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.study._common import open_study
+from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.study import Store, StudyStatus
 
-__all__ = ["erase", "export", "golden", "status"]
+
+def require_study_extra() -> None:
+    """Say what to install when the libraries of the server are not there."""
+    for library in ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httpx", "argon2"):
+        if find_spec(library) is None:
+            raise MissingDependencyError(
+                f"studies need {library}; install it with: pip install 'affectlab[study]'"
+            )
+
+
+def open_study(study: Path, database: str | None) -> Store:
+    """Open the data of a study."""
+    require_study_extra()
+    from affectlab.study import load_study, open_store
+
+    return open_store(load_study(study), database)
+
 
 _NAMED = 5
+
 """Stimuli of a kind that are named; `--json` has all of them."""
 
 
@@ -242,3 +260,105 @@ def erase(
 def _agreed(question: str) -> bool:
     print(question, end="", file=sys.stderr, flush=True)  # noqa: T201
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+_BY = "command line"
+
+
+def add(
+    out: Output, study: Path, name: str, *, role: str = "viewer", database: str | None = None
+) -> None:
+    """Add an account; the password is asked for, or read from standard input.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    role
+        viewer sees; researcher also accepts, rejects and pauses; owner also closes the study and
+        manages accounts.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import add_account
+
+        account = add_account(store, name, _password(), role, by=_BY)
+    out.show(f"{account.name}: {account.role}")
+    out.finish({"name": account.name, "role": account.role})
+
+
+def list_(out: Output, study: Path, *, database: str | None = None) -> None:
+    """List the accounts."""
+    from affectlab.core.terminal import Table
+
+    with open_study(study, database) as store:
+        from affectlab.study import list_accounts
+
+        found = list_accounts(store)
+    table = Table(box=None, header_style="bold")
+    for column in ("name", "role"):
+        table.add_column(column)
+    for account in found:
+        table.add_row(account.name, account.role)
+    out.show(table if found else "There is no account yet.")
+    out.finish([{"name": one.name, "role": one.role} for one in found])
+
+
+def role(out: Output, study: Path, name: str, role: str, *, database: str | None = None) -> None:
+    """Give an account another role.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    role
+        viewer, researcher or owner.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import set_role
+
+        set_role(store, name, role, by=_BY)
+    out.show(f"{name}: {role}")
+    out.finish({"name": name, "role": role})
+
+
+def password(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
+    """Give an account another password, asked for or read from standard input; its logins end.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import set_password
+
+        set_password(store, name, _password(), by=_BY)
+    out.show(f"{name}: the password is changed.")
+    out.finish({"name": name})
+
+
+def remove(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
+    """Remove an account; its logins end.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import remove_account
+
+        remove_account(store, name, by=_BY)
+    out.show(f"{name}: removed")
+    out.finish({"name": name})
+
+
+def _password() -> str:
+    """Ask for a password twice; from a pipe take the first line. It never is an argument."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    from getpass import getpass
+
+    while (given := getpass("Password: ")) != getpass("Password again: "):
+        print("The two differ; please type it again.", file=sys.stderr)  # noqa: T201
+    return given

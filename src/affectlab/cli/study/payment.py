@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.study._common import open_study
+from affectlab.cli.study.answers import open_study
 
 if TYPE_CHECKING:
     from affectlab.study import Store
     from affectlab.study.recruit import Outcome, ProlificClient
-
-__all__ = ["approve", "bonus", "pay", "reject"]
 
 _SAID = {
     "done": "done",

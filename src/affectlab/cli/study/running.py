@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 from annotated_types import Ge, Le
 
 from affectlab.cli._output import Output
-from affectlab.cli.study._common import open_study, require_study_extra
+from affectlab.cli.study.answers import open_study, require_study_extra
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.protocols import Protocol
     from affectlab.study.server import Addresses, Settings
-
-__all__ = ["close", "invite", "serve", "simulate"]
 
 
 def serve(

@@ -7,14 +7,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.cli._output import Output
-from affectlab.cli._settings import read_settings
-from affectlab.cli._warned import caught_warnings
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.parameters import read_settings
 
 if TYPE_CHECKING:
     from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
-
-__all__ = ["text"]
 
 _OPTIONS = ("taxonomy", "level", "name", "seed")
 """Settings of a model that are options of this verb."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
-    from affectlab.stimuli.curation import Curation
+from affectlab.core.csv import read_table, text_of_sheet
+from affectlab.core.errors import InputError
+from affectlab.stimuli.review.decisions import review_decisions
+from affectlab.stimuli.review.queue import review_queue
 
-__all__ = ["decisions", "review_study"]
+__all__ = ["comment_decisions", "queue_comments"]
 
 _NAME = "review"
 
 
-def decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
+def comment_decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
     """Give decisions as curation takes them, from a table of them or from people's answers.
 
     Parameters
@@ -27,12 +28,6 @@ def decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
         Where the review was written: a comment is only kept when as many reviewers as its study
         asks for have answered.
     """
-    import polars as pl
-
-    from affectlab.core.csv import read_table
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli import review_decisions
-
     if not path.is_dir():
         named = read_table(path, "decisions").columns
         if "rater" not in named or "decision" in named or "keep" in named:
@@ -47,8 +42,6 @@ def decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
 
 def _raters(study: Path) -> int | None:
     """Reviewers that a review wants for each comment; None where there is no such study."""
-    from affectlab.core.errors import InputError
-
     try:
         told = tomllib.loads(study.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,19 +52,18 @@ def _raters(study: Path) -> int | None:
     return raters if isinstance(raters, int) else None
 
 
-def review_study(done: Curation) -> list[str]:
-    """Write a study of the comments that await review; say in lines where it is."""
-    import polars as pl
+def queue_comments(comments: Path) -> tuple[str, ...]:
+    """Write a study of comments that await review, beside their table; say how to go on.
 
-    from affectlab.core.csv import text_of_sheet
-    from affectlab.stimuli import review_queue
-
-    if done.review is None:
-        return []
-    study, table = done.review.with_name(f"{_NAME}.toml"), done.review.with_name(f"{_NAME}.csv")
+    Parameters
+    ----------
+    comments
+        CSV file with id and text, whose texts are escaped for spreadsheets.
+    """
+    study, table = comments.with_name(f"{_NAME}.toml"), comments.with_name(f"{_NAME}.csv")
     # An id may come twice where the plan leaves the step out that looks for that.
     items = (
-        pl.read_csv(done.review, infer_schema=False)
+        pl.read_csv(comments, infer_schema=False)
         .select(text_of_sheet(pl.col("id", "text")))
         .unique("id", keep="first", maintain_order=True)
     )
@@ -79,18 +71,18 @@ def review_study(done: Curation) -> list[str]:
         table.unlink(missing_ok=True)
         review_queue(items, study.parent, "comments", name=_NAME)
     elif not table.exists():
-        return [f"{study}: its table {table.name} is not there, so that nobody can review"]
+        return (f"{study}: its table {table.name} is not there, so that nobody can review",)
     else:
         asked = pl.read_csv(table, infer_schema=False)["stimulus"]
         added = items.filter(~pl.col("id").is_in(asked.to_list())).height
         if added:
-            return [
+            return (
                 f"{added:,} comments that await review are not in {study}, which was written "
                 "before; move it away to have a new one written",
-            ]
+            )
     answers = study.parent / "answers"
-    return [
+    return (
         f"  ask people:  affectlab study serve {study}",
         f"  then:        affectlab study export {study} --out {answers}",
         f"  and repeat this command with --review {answers}",
-    ]
+    )

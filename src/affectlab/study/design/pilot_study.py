@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
-    from affectlab.stimuli.curation import CurationPlan
+from affectlab.core.csv import write_data_csv
+from affectlab.core.errors import InputError
+from affectlab.study.design.template import template_text
+from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["write_pilot_study"]
 
@@ -21,22 +21,29 @@ _ARRANGED = ("sentiment", "directed")
 """Levels by which the labels of GoEmotions are arranged."""
 
 
-def write_pilot_study(texts: pl.DataFrame, folder: Path, plan: CurationPlan) -> Path:
+def write_pilot_study(texts: pl.DataFrame, folder: Path, taxonomy: str = "goemotions") -> Path:
     """Write a study that asks which emotions the texts of a pilot express.
+
+    Parameters
+    ----------
+    texts
+        ``stimulus`` and ``text``, shape (n,).
+    folder
+        Folder of the study; what is there of the same texts stays.
+    taxonomy
+        Name or TOML file of the taxonomy of the labels.
+
+    Returns
+    -------
+    The study file.
 
     Raises
     ------
     InputError
-        When a study of other texts, or with another taxonomy, is there already.
+        When a study of other texts is there already.
     """
-    import polars as pl
-
-    from affectlab.core.csv import write_data_csv
-    from affectlab.core.errors import InputError
-    from affectlab.study import write_template
-
     study, table = folder / f"{_NAME}.toml", folder / f"{_NAME}-texts.csv"
-    asks = _asks(plan.taxonomy)
+    asks = _asks(taxonomy)
     if study.exists():
         there = pl.read_csv(table, infer_schema=False) if table.exists() else None
         if there is None or not there.equals(texts):
@@ -46,28 +53,20 @@ def write_pilot_study(texts: pl.DataFrame, folder: Path, plan: CurationPlan) -> 
             )
         return study
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as place:
-        written = Path(place) / study.name
-        write_template(written, "multilabel")
-        text = written.read_text(encoding="utf-8")
+    protocol = 'name = "multilabel"'
     change = f"change = {{ {asks}rules = {{ suggestions = true }} }}"
-    text = text.replace(
-        'name = "multilabel"',
-        f'name = "multilabel"\n# A box for labels that are missing.\n{change}',
-        1,
+    text = template_text("multilabel", study).replace(
+        protocol, f"{protocol}\n# A box for labels that are missing.\n{change}", 1
     )
     trials = f"trials = {min(_TRIALS, texts.height)}"
-    text = re.sub(r"^trials = \d+", trials, text, flags=re.MULTILINE)
     # The study comes last: where it is, its table is, too.
     write_data_csv(texts, table)
-    study.write_text(text, encoding="utf-8")
+    study.write_text(re.sub(r"^trials = \d+", trials, text, flags=re.MULTILINE), encoding="utf-8")
     return study
 
 
 def _asks(taxonomy: str) -> str:
     """What the study changes of the labels that are asked about."""
-    from affectlab.taxonomy import load_taxonomy
-
     if taxonomy == "goemotions":
         return ""
     known = load_taxonomy(taxonomy)

@@ -1,0 +1,655 @@
+"""Verbs of ``affectlab stimuli`` about pictures: prompts, images, coverage, review."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import read_settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.core.types import Count
+    from affectlab.stimuli import FacePrompts, PromptPlan
+    from affectlab.stimuli.prompts import CoverageMap, Undecided
+    from affectlab.stimuli.review import ReviewKind, ReviewRule
+
+
+def prompts(
+    out: Output,
+    number: Count | None = None,
+    *,
+    to: Path = Path("prompts.csv"),
+    taxonomy: str = "emonet_face",
+    labels: str | None = None,
+    neutral: bool = False,
+    words: Count | None = None,
+    plan: Path | None = None,
+    fill: Path | None = None,
+    target: Count | None = None,
+    decisions: Path | None = None,
+    undecided: str = "coming",
+    coverage: Path | None = None,
+    seed: int = 0,
+) -> None:
+    """Make prompts for pictures of faces: labels, genders, ages and ethnicities in exact shares.
+
+    With --fill and --target it aims at what accepted pictures lack, label by label and group by
+    group, and the names go on from those of the manifest.
+
+    Parameters
+    ----------
+    number
+        How many prompts; with --fill, what is lacking says it.
+    to
+        CSV file of prompts to write.
+    taxonomy
+        Labels and their words: a name or a TOML file.
+    labels
+        Only these labels, separated by commas; Shame=2,Awe=1 gives them weights.
+    neutral
+        Faces without emotion.
+    words
+        Descriptor words drawn for each prompt; without it all.
+    plan
+        TOML file with sentences, ages and shares.
+    fill
+        Manifest of pictures: make prompts for what they lack of --target.
+    target
+        With --fill: accepted pictures wanted of each label.
+    decisions
+        With --fill: what a review decided; only pictures that it kept count.
+    undecided
+        With --fill: pictures that await a review count as coming, or as lacking.
+    coverage
+        Write labels against ethnicities to this CSV file.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
+    from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
+
+    told = load_prompt_plan(plan)
+    if (fill is None) == (number is None):
+        raise InputError("expected either the number of prompts, or --fill with --target")
+    if (fill is None) != (target is None) or (decisions is not None and fill is None):
+        raise InputError("--fill and --target go together, and --decisions goes with them")
+    if fill is not None and neutral:
+        raise InputError("--fill has no neutral faces; leave out --neutral")
+    if neutral and (labels or words):
+        raise InputError("--neutral has no labels and no words; leave out --labels and --words")
+    waiting = 0
+    with out.progress("prompts"):
+        if fill is not None and target is not None:
+            made, waiting = _filled(
+                fill,
+                target,
+                decisions,
+                taxonomy,
+                labels,
+                told,
+                words,
+                seed,
+                # A way that is not known is refused there.
+                cast("Undecided", undecided),
+            )
+        elif number is not None and neutral:
+            made = neutral_prompts(number, plan=told, seed=seed)
+        else:
+            made = face_prompts(
+                number or 0,
+                taxonomy=taxonomy,
+                plan=told,
+                weights=_weights(labels),
+                words=words,
+                seed=seed,
+            )
+    write_csv(made.to_frame(), to)
+    if coverage is not None:
+        write_csv(made.coverage(), coverage)
+    balance = made.balance()
+    for attribute in balance["attribute"].unique(maintain_order=True):
+        counts = balance.filter(attribute=attribute)["n"]
+        low, high = min(counts), max(counts)
+        spread = f"{low:,} each" if low == high else f"{low:,} to {high:,} each"
+        values = balance.filter(attribute=attribute).select("value", "n").rows()
+        text = (
+            ", ".join(f"{value} {n:,}" for value, n in values)
+            if attribute == "gender"
+            else f"{len(values)}, {spread}"
+        )
+        out.show(f"{attribute:<12}{text}")
+    if waiting:
+        out.show(
+            f"{plural(waiting, 'picture')} not yet settled by the review, counted as {undecided}"
+        )
+    out.show(f"{len(made):,} prompts written to {to}")
+    if coverage is not None:
+        out.show(f"labels against ethnicities written to {coverage}")
+    found: dict[str, Any] = {
+        "n_prompts": len(made),
+        "balance": balance,
+        "prompts": to,
+        "seed": seed,
+    }
+    if fill is not None:
+        found["n_awaiting_review"] = waiting
+    out.finish(found)
+
+
+def _filled(
+    manifest: Path,
+    target: int,
+    decisions: Path | None,
+    taxonomy: str,
+    labels: str | None,
+    plan: PromptPlan,
+    words: int | None,
+    seed: int,
+    undecided: Undecided,
+) -> tuple[FacePrompts, int]:
+    """Make prompts for what a manifest lacks, and count the pictures that await a review.
+
+    Names of failed prompts are taken, too.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.stimuli.generation import read_manifest
+    from affectlab.stimuli.generation.manifest import read_failed
+    from affectlab.stimuli.prompts import awaiting_review, fill_prompts
+    from affectlab.stimuli.review import read_decisions
+
+    wanted = _weights(labels)
+    if wanted is not None and set(wanted.values()) != {1.0}:
+        raise InputError("--labels: with --fill labels have no weights; --target says how many")
+    failed = read_failed(manifest)
+    images = read_manifest(manifest)
+    decided = None if decisions is None else read_decisions(decisions)
+    made = fill_prompts(
+        images,
+        target,
+        decisions=decided,
+        undecided=undecided,
+        labels=None if wanted is None else list(wanted),
+        taxonomy=taxonomy,
+        plan=plan,
+        words=words,
+        taken=() if failed is None else failed["stimulus"].to_list(),
+        seed=seed,
+    )
+    return made, awaiting_review(images, decided).height
+
+
+def _weights(text: str | None) -> dict[str, float] | None:
+    """Read labels with weights; 1 where none is given."""
+    from affectlab.core.errors import InputError
+
+    if text is None:
+        return None
+    weights: dict[str, float] = {}
+    for piece in text.split(","):
+        label, _, weight = (part.strip() for part in piece.partition("="))
+        try:
+            weights[label] = float(weight or 1)
+        except ValueError:
+            raise InputError(
+                f"--labels: {weight!r} is no weight of {label}; expected a number above 0"
+            ) from None
+    return weights
+
+
+def images(
+    out: Output,
+    prompts: Path,
+    *,
+    to: Path = Path("images"),
+    generator: str = "drawn",
+    settings: Sequence[str] | None = None,
+    again: bool = False,
+    keep: bool = False,
+    patience: Count = 20,
+) -> None:
+    """Make a picture of every prompt; an interrupted run goes on where it stopped.
+
+    The manifest in the folder is the stimulus table of a study.
+
+    Parameters
+    ----------
+    prompts
+        Table of prompts: stimulus, prompt, label, seed, and who is asked for.
+    to
+        Folder of pictures and their manifest.
+    generator
+        drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.
+    settings
+        Setting of the generator, such as size=512, or steps=30; may be given again.
+    again
+        Make pictures anew whose prompt or generator has changed.
+    keep
+        Keep pictures whose prompt or generator has changed.
+    patience
+        Failures in a row after which to stop.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
+    from affectlab.stimuli.generation import generate_images
+
+    if again and keep:
+        raise InputError("--again and --keep contradict each other; give one of them")
+    with out.progress("pictures") as report:
+        made = generate_images(
+            prompts,
+            to,
+            generator=generator,
+            settings=read_settings(settings or ()),
+            changed="again" if again else "keep" if keep else "refuse",
+            patience=patience,
+            progress=report,
+        )
+    kept = f"; {made.n_kept:,} were there" if made.n_kept else ""
+    out.show(f"{plural(made.n_made, 'picture')} made{kept}")
+    stand_ins = made.images.filter(made.images["drawn"] != "")
+    if stand_ins.height:
+        labels = stand_ins["label"].n_unique()
+        out.show(
+            f"{stand_ins.height:,} of {plural(len(made), 'picture')}, of "
+            f"{plural(labels, 'label')}, show another expression than their label; the manifest "
+            "says which"
+        )
+    doubts = []
+    without = made.without()
+    if without.height:
+        first = without.row(0, named=True)
+        doubts.append(
+            f"{plural(without.height, 'prompt')} without a picture, {first['stimulus']} first: "
+            f"{first['problem']}; see {to / 'failed.csv'}, and run again to try again"
+        )
+    earlier = made.failed.join(made.images, on="stimulus", how="semi", maintain_order="left")
+    if earlier.height:
+        first = earlier.row(0, named=True)
+        doubts.append(
+            f"{plural(earlier.height, 'picture')} could not be made again and stay as they were, "
+            f"{first['stimulus']} first: {first['problem']}; see {to / 'failed.csv'}"
+        )
+    out.show(f"{plural(len(made), 'picture')} in {made.path}")
+    out.finish(
+        {
+            "n_made": made.n_made,
+            "n_kept": made.n_kept,
+            "n_images": len(made),
+            "n_failed": without.height,
+            "n_not_made_again": earlier.height,
+            "n_stand_ins": stand_ins.height,
+            "manifest": made.path,
+        },
+        doubts=doubts,
+    )
+
+
+def coverage(
+    out: Output,
+    manifest: Path,
+    *,
+    to: Path = Path("coverage"),
+    decisions: Path | None = None,
+    target: Count | None = None,
+    least: float = 0.8,
+    plan: Path | None = None,
+) -> None:
+    """Count prompts and accepted pictures of each label by ethnicity, age and gender.
+
+    Writes coverage.csv, and maps of prompts and of accepted pictures as PNG and SVG. Cells with too
+    few pictures are named; `stimuli prompts --fill` makes prompts for them.
+
+    Parameters
+    ----------
+    manifest
+        Manifest of pictures, or its folder.
+    to
+        Folder of the table and the figures.
+    decisions
+        What a review decided; only pictures that it kept count.
+    target
+        Accepted pictures wanted of each label; without it their mean.
+    least
+        Share of what is due below which a cell is under-covered.
+    plan
+        Plan whose shares say what is due; without it shares among all prompts.
+    """
+    import polars as pl
+
+    from affectlab.core.words import plural
+    from affectlab.stimuli import load_prompt_plan
+    from affectlab.stimuli.generation import read_manifest
+    from affectlab.stimuli.generation.manifest import read_failed
+    from affectlab.stimuli.prompts import ATTRIBUTES, awaiting_review, coverage_map
+    from affectlab.stimuli.review import read_decisions
+
+    images = read_manifest(manifest)
+    failed = read_failed(manifest)
+    asked = images
+    if failed is not None:
+        # A picture that could not be made again stands in both tables, and is one prompt.
+        lost = failed.join(images, on="stimulus", how="anti")
+        asked = pl.concat([images, lost], how="diagonal_relaxed")
+    decided = None if decisions is None else read_decisions(decisions)
+    found = coverage_map(
+        asked,
+        images,
+        decisions=decided,
+        target=target,
+        least=least,
+        attributes=[name for name in ATTRIBUTES if name in images.columns],
+        plan=None if plan is None else load_prompt_plan(plan),
+    )
+    to.mkdir(parents=True, exist_ok=True)
+    write_csv(found.counts, to / "coverage.csv")
+    with out.progress("figures"):
+        files = [*_draw(found, "n_prompts", to), *_draw(found, "n_accepted", to)]
+    whole = found.counts.filter(attribute="all")
+    short = found.under_covered()
+    out.show(
+        f"{whole['n_prompts'].sum():,} prompts, {whole['n_images'].sum():,} pictures, "
+        f"{whole['n_accepted'].sum():,} accepted, of {plural(whole.height, 'label')}"
+    )
+    waiting = awaiting_review(images, decided).height
+    if waiting:
+        out.show(f"{plural(waiting, 'picture')} not yet settled by the review")
+    out.show(f"{plural(short.height, 'cell')} under-covered")
+    if short.height:
+        columns = ["label", "attribute", "value", "n_prompts", "n_accepted", "due"]
+        out.show_frame(short, columns, most=20, more=f"see {to / 'coverage.csv'}")
+    out.show(f"tables and figures written to {to}")
+    out.finish(
+        {
+            "n_prompts": int(whole["n_prompts"].sum()),
+            "n_images": int(whole["n_images"].sum()),
+            "n_accepted": int(whole["n_accepted"].sum()),
+            "n_awaiting_review": waiting,
+            "target": found.target,
+            "under_covered": short,
+            "files": [to / "coverage.csv", *files],
+        }
+    )
+
+
+def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
+    """Draw one count against all attributes."""
+    from affectlab.core.words import percent
+    from affectlab.report import draw_figure, save_figure
+    from affectlab.stimuli.prompts import WHOLE
+
+    cells = found.counts.filter(found.counts["attribute"] != WHOLE)
+    accepted = count == "n_accepted"
+    what = "accepted pictures" if accepted else "prompts"
+    figure = draw_figure(
+        "coverage",
+        cells,
+        counted=count,
+        count_name=what,
+        short="under_covered" if accepted else None,
+        short_name=f"fewer than {percent(found.least)} of what is due",
+    )
+    n_short = found.under_covered().height
+    return save_figure(
+        figure,
+        folder,
+        what.replace(" ", "-"),
+        title=f"Labels by {', '.join(cells['attribute'].unique(maintain_order=True))}: {what}",
+        description=f"Counts of {what} for {cells['label'].n_unique()} labels"
+        + (f"; {n_short} cells have too few." if accepted else "."),
+    )
+
+
+_DECISIONS, _ACCEPTED = "decisions.csv", "accepted.csv"
+
+
+def review(
+    out: Output,
+    items: Path,
+    *,
+    to: Path = Path("review"),
+    kind: str = "pictures",
+    images: Path | None = None,
+    raters: Count = 2,
+    per_session: Count = 50,
+    contact: str = "",
+    answers: Path | None = None,
+    decided: Path | None = None,
+    rule: str = "any",
+    seed: int = 0,
+) -> None:
+    """Have people review pictures or comments, and decide from their answers what is kept.
+
+    Without --answers it writes a study that `affectlab study serve` opens. With them it writes
+    decisions.csv, and the table of what is kept, accepted.csv, whose files are beside ITEMS. After
+    more pictures were made, --decided leaves out what an earlier review settled, and carries its
+    decisions over; a picture that was made again is reviewed again.
+
+    Parameters
+    ----------
+    items
+        Table of pictures (stimulus, file) or of comments (stimulus, text).
+    to
+        Folder of the review.
+    kind
+        pictures; comments; or emotions: do the pictures evoke a clear emotion?
+    images
+        Folder of the pictures; by default that of ITEMS.
+    raters
+        Answers wanted for each item.
+    per_session
+        Items of one session.
+    contact
+        Whom reviewers can ask, such as an e-mail address.
+    answers
+        Decide from these answers: the folder of an export, or a file of ratings.
+    decided
+        Decisions of an earlier review: what they settled is not asked again.
+    rule
+        Objections that leave an item out: any, majority, or a number.
+    """
+    from affectlab.stimuli.review import check_rule
+
+    check_rule(_rule(rule), raters)
+    table = _items(items)
+    settled = _settled(decided, table)
+    if answers is not None:
+        _apart(to, items, decided, answers)
+        found = _decisions(table, settled, answers, _rule(rule), raters, to)
+        _write(table, found, to, out)
+        return
+    asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
+    if table.height and not asked.height:
+        from affectlab.core.words import plural
+
+        out.show(f"all {plural(table.height, 'item')} are settled, nothing is left to review")
+        out.finish({"n_items": 0, "n_settled": table.height})
+        return
+    _ask(
+        items,
+        asked,
+        to,
+        out,
+        # A kind that is not known is refused there.
+        kind=cast("ReviewKind", kind),
+        raters=raters,
+        per_session=per_session,
+        contact=contact,
+        seed=seed,
+        images=images or items.parent,
+        again=["--decided", decided] if decided is not None else [],
+        rule=rule,
+    )
+
+
+def _ask(
+    items: Path,
+    asked: pl.DataFrame,
+    to: Path,
+    out: Output,
+    *,
+    kind: ReviewKind,
+    raters: int,
+    per_session: int,
+    contact: str,
+    seed: int,
+    images: Path,
+    again: list[object],
+    rule: str,
+) -> None:
+    """Write the study, and say how to go on: in commands that can be copied as they are."""
+    from affectlab.core.words import plural
+    from affectlab.stimuli.review import review_queue
+
+    queue = review_queue(
+        asked,
+        to,
+        kind,
+        raters=raters,
+        images=images,
+        per_session=per_session,
+        contact=contact,
+        seed=seed,
+    )
+    what = plural(queue.n_items, queue.item)
+    out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
+    answers = to / "answers"
+    out.show_line(f"Open it:       {_command('study', 'serve', queue.study)}")
+    out.show_line(f"Take answers:  {_command('study', 'export', queue.study, '--out', answers)}")
+    given = ["--raters", raters, "--rule", rule, *again, "--answers", answers]
+    decide = _command("stimuli", "review", items, "--out", to, *given)
+    out.show_line(f"Decide:        {decide}")
+    out.finish(queue)
+
+
+def _command(*words: object) -> str:
+    import shlex
+
+    return shlex.join(["affectlab", *map(str, words)])
+
+
+def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
+    """Refuse to write over what is read."""
+    from affectlab.core.errors import InputError
+
+    given = {one.resolve() for one in (items, decided, answers) if one is not None}
+    for file in (to / _DECISIONS, to / _ACCEPTED):
+        if file.resolve() in given:
+            raise InputError(f"{file} would be written over itself; give another folder with --out")
+
+
+def _items(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    from affectlab.core.csv import read_table
+    from affectlab.core.errors import InputError
+
+    table = read_table(path, "items to review")
+    if "stimulus" not in table.columns and "id" in table.columns:
+        table = table.rename({"id": "stimulus"})
+    if "stimulus" not in table.columns:
+        raise InputError(f"{path}: no column 'stimulus'; found: {', '.join(table.columns)}")
+    table = table.with_columns(pl.col("stimulus").cast(pl.String))
+    twice = table.filter(pl.col("stimulus").is_duplicated())
+    if twice.height:
+        raise InputError(f"{path}: {twice['stimulus'][0]!r} stands twice; expected once")
+    return table
+
+
+def _settled(path: Path | None, table: pl.DataFrame) -> pl.DataFrame:
+    """Give what an earlier review decided about items that are as they were then."""
+    import polars as pl
+
+    from affectlab.core.errors import InputError
+    from affectlab.stimuli.review import DECISIONS, about, read_decisions
+
+    if path is None:
+        return pl.DataFrame(schema=DECISIONS)
+    found = read_decisions(path)
+    for name in DECISIONS:
+        if name not in found.columns:
+            raise InputError(f"{path}: no column {name!r}; expected the decisions of a review")
+    return about(found, table).filter(pl.col("keep").is_not_null()).select(list(DECISIONS))
+
+
+def _decisions(
+    table: pl.DataFrame,
+    settled: pl.DataFrame,
+    answers: Path,
+    rule: ReviewRule,
+    raters: int,
+    to: Path,
+) -> pl.DataFrame:
+    """Decide about what was not settled, in the order of the items."""
+    import polars as pl
+
+    from affectlab.core.csv import read_table
+    from affectlab.stimuli.review import DECISIONS, DIGEST, review_decisions
+
+    asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
+    written = to / "review.csv"
+    new = review_decisions(
+        answers,
+        rule=rule,
+        raters=raters,
+        items=asked,
+        reviewed=read_table(written, "reviewed items") if written.exists() else None,
+    ).select(list(DECISIONS))
+    order = table.select("stimulus", *([DIGEST] if DIGEST in table.columns else []))
+    both = pl.concat([settled, new])
+    found = order.join(both, on="stimulus", how="left", maintain_order="left")
+    return found.select(*DECISIONS, *order.columns[1:])
+
+
+def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) -> None:
+    """Write what was decided, and the table of what is kept."""
+    import polars as pl
+
+    from affectlab.core.words import plural
+
+    kept = decided.filter(pl.col("keep"))
+    left_out = decided.filter(~pl.col("keep"))
+    undecided = decided.filter(pl.col("keep").is_null())
+    to.mkdir(parents=True, exist_ok=True)
+    write_csv(decided, to / _DECISIONS)
+    accepted = to / _ACCEPTED
+    write_csv(table.filter(pl.col("stimulus").is_in(kept["stimulus"].implode())), accepted)
+    out.show(
+        f"{kept.height:,} kept, {left_out.height:,} left out, {undecided.height:,} undecided, of "
+        f"{decided.height:,}"
+    )
+    _list(left_out, "Left out", ["stimulus", "reason", "n_raters", "votes", "notes"], to, out)
+    _list(undecided, "Undecided", ["stimulus", "reason", "votes"], to, out)
+    if left_out.height or undecided.height:
+        out.show("")
+    out.show(f"decisions written to {to / _DECISIONS}")
+    out.show(f"{plural(kept.height, 'item')} kept written to {accepted}")
+    out.finish(
+        {
+            "n_items": decided.height,
+            "n_kept": kept.height,
+            "n_left_out": left_out.height,
+            "undecided": undecided["stimulus"].to_list(),
+            "decisions": to / _DECISIONS,
+            "accepted": accepted,
+        }
+    )
+
+
+def _list(rows: pl.DataFrame, title: str, columns: list[str], to: Path, out: Output) -> None:
+    import polars as pl
+
+    if rows.height:
+        out.head(f"\n{title}")
+        texts = rows.select(pl.col(pl.String)).columns
+        columns = [name for name in columns if name not in texts or (rows[name] != "").any()]
+        out.show_frame(rows, columns, most=20, more=f"see {to / _DECISIONS}")
+
+
+def _rule(text: str) -> ReviewRule:
+    """Read a rule; what is none is refused where it is used."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    return cast("Literal['any', 'majority']", text)
