@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count, Device, Precision
+    from affectlab.core.types import Device, Precision
     from affectlab.models.embedding import Embeddings, EmbedRun
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
@@ -28,13 +29,10 @@ def embed(
     encoder: str | None = None,
     texts: bool = False,
     cache: Path | None = None,
-    batch: Count | None = None,
     device: Device = "auto",
     precision: Precision = "auto",
-    runner: str = "native",
-    partitions: Count | None = None,
+    running: Annotated[dict[str, Any], OptionsOf("models.embedding.jobs.job:embed")],
     settings: Sequence[str] = (),
-    set_aside: bool = False,
 ) -> None:
     """Turn images, or texts, into rows of numbers; repeating a command goes on where it stopped.
 
@@ -66,7 +64,7 @@ def embed(
         Parts into which the work is cut.
     settings
         A setting of the encoder, such as width=256; may be given again.
-    set_aside
+    on_bad
         Leave out what cannot be read, and list it in set_aside.csv.
     """
     from affectlab.models.embedding import embed as run
@@ -79,13 +77,10 @@ def embed(
             name,
             path=to,
             cache=cache,
-            batch="auto" if batch is None else batch,
             device=device,
             precision=precision,
-            runner=runner,
-            partitions=partitions,
-            on_bad="set_aside" if set_aside else "raise",
             progress=report,
+            **running,
             **chosen,
         )
     done = made.run

@@ -6,6 +6,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +56,8 @@ _FLAGS = {
 
 """Options that are not called as their parameter is."""
 
+_SWITCH = "on_bad"
+"""A choice between raising and setting aside, which is a switch on the command line."""
 _WHOLE = {"metric", "settings"}
 
 """Lists of texts that can hold commas."""
@@ -69,6 +72,7 @@ _SAID = {
     "database": "Address of a database: postgresql://user@host/name. By default SQLite, in the "
     "study's folder.",
     "figures": "Folder for figures (PNG, SVG).",
+    "on_bad": "Leave out what cannot be used, and count it, instead of stopping.",
     "seed": _SEED,
     "study": "The study file (TOML).",
 }
@@ -238,6 +242,14 @@ def option_of(
     )
 
 
+def as_switch(parameter: signatures.Parameter) -> signatures.Parameter:
+    """Make a switch of the choice what happens with bad input; others stay as they are."""
+    if parameter.name != _SWITCH:
+        return parameter
+    told = _SAID[_SWITCH] if "raise" in parameter.help else parameter.help
+    return replace(parameter, kinds=(bool,), default=False, help=told)
+
+
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -283,13 +295,16 @@ def arguments_of(
     }
     for name, value in asked.items():
         parameter = options[name]
+        if parameter.name == _SWITCH:
+            value = "set_aside" if value else "raise"
         if parameter.part_of is None:
             found[parameter.name] = value
         else:
             settings[parameter.part_of][parameter.name] = value
     for (name, place), fields in settings.items():
         module, _, settings_class = place.partition(":")
-        found[name] = getattr(import_module(f"affectlab.{module}"), settings_class)(**fields)
+        make = getattr(import_module(f"affectlab.{module}"), settings_class) if place else dict
+        found[name] = make(**fields)
     return found
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,11 +23,8 @@ def report(
     file: Path,
     *,
     to: Path = Path("report"),
-    title: str | None = None,
-    images: Path | None = None,
     truth: Path | None = None,
-    n_boot: Annotated[int, Ge(0)] = 1000,
-    seed: int = 0,
+    writing: Annotated[dict[str, Any], OptionsOf("report.ratings_report:write_report")],
 ) -> None:
     """Say what was rated, whether the answers can be trusted, and how models compare with people.
 
@@ -54,12 +51,9 @@ def report(
             ratings,
             to,
             models=models,
-            title=title,
-            images=images,
             truth=_truth(ratings, truth, file),
-            n_boot=n_boot,
-            seed=seed,
             progress=progress,
+            **writing,
         )
     out.show(f"report: {paths.html}")
     out.finish(
@@ -93,6 +87,7 @@ def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
         Folder for the demonstration.
     """
     from affectlab.report import write_report
+    from affectlab.report.recovery import recovery_of_scores
     from affectlab.simulate import demo_study, recovery
 
     to.mkdir(parents=True, exist_ok=True)
@@ -110,8 +105,8 @@ def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
             progress=progress,
         )
     recovered = recovery(study.simulation)
-    out.show(ratings, "", _recovery_table(study.simulation, recovered))
-    out.show(*_about_raters(recovered), "", f"report: {paths.html}")
+    out.show(ratings, "", recovery_of_scores(study.simulation, recovered))
+    out.show("", f"report: {paths.html}")
     out.finish(
         {
             "html": paths.html,

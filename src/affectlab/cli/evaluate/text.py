@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
-
 from affectlab.cli._output import Output, check_folder
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
@@ -22,18 +21,14 @@ def text(
     by: Sequence[str] = (),
     cluster: str | None = None,
     to: Path | None = None,
-    parts: bool = False,
-    n_boot: Annotated[int, Ge(0)] = 1000,
+    scoring: Annotated[dict[str, Any], OptionsOf("models.text_metrics.evaluation:score_texts")],
     reactions: bool = False,
     rater: str | None = None,
     raters: Path | None = None,
     stimuli: Path | None = None,
-    candidate: str = "candidate",
     reference: Sequence[str] | None = None,
-    image: str | None = None,
-    item: str | None = None,
+    columns: Annotated[dict[str, Any], OptionsOf("models.text_metrics.items:read_text_items")],
     images: Path | None = None,
-    set_aside: bool = False,
     cache: Path | None = None,
     batch: Count = 64,
     device: Device = "auto",
@@ -116,14 +111,7 @@ def text(
             for name, value in (("rater", rater), ("raters", raters), ("stimuli", stimuli)):
                 if value is not None:
                     raise InputError(f"--{name} is for reactions; expected --reactions beside it")
-            table = read_text_items(
-                file,
-                candidate=candidate,
-                references=reference,
-                image=image,
-                item=item,
-                images=images,
-            )
+            table = read_text_items(file, references=reference, images=images, **columns)
         # Wrong names are told before models are loaded.
         for name in (*by, *([cluster] if cluster else [])):
             table.column(name, str(file))
@@ -139,11 +127,9 @@ def text(
             metrics,
             by=by,
             cluster=cluster,
-            parts=parts,
-            set_aside=set_aside,
-            n_boot=n_boot,
             seed=seed,
             progress=report,
+            **scoring,
         )
     show_result(result, out, to=to, doubts=doubts)
 

@@ -13,11 +13,9 @@ from affectlab.cli._output import caught_warnings
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.cli._output import Output, Report
+    from affectlab.cli._output import Output
     from affectlab.core.types import Device
-    from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
-    from affectlab.models.text import Contributions
     from affectlab.ratings import Ratings
 
 
@@ -32,52 +30,6 @@ def times_chosen(ratings: Ratings) -> dict[str, int]:
             frame = frame.join(known.select(key, "chosen"), on=key, how="left")
     counted = frame.group_by("label", maintain_order=True).agg(pl.col("chosen").cast(int).sum())
     return {str(label): int(n) for label, n in counted.iter_rows()}
-
-
-def is_embeddings(place: Path) -> bool:
-    """Say whether a path is a folder that ``affectlab embed`` wrote, complete or not."""
-    from affectlab.models.embedding.embeddings import CARD
-
-    return (place / CARD).is_file()
-
-
-def embeddings_of(
-    bank: HeadBank,
-    place: Path,
-    *,
-    encoder: str | None = None,
-    cache: Path | None = None,
-    set_aside: bool = False,
-    device: Device = "auto",
-    progress: Report | None = None,
-) -> tuple[Embeddings, list[str]]:
-    """Open embeddings, or embed images with the encoder of the heads; and what is to be said."""
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.models.embedding import Embeddings
-
-    if not place.exists():
-        raise InputError(f"{place}: there is no such file or folder")
-    if is_embeddings(place):
-        return Embeddings.load(place), []
-    found = bank.embed(
-        place,
-        encoder=encoder,
-        device=device,
-        cache=cache,
-        on_bad="set_aside" if set_aside else "raise",
-        progress=progress,
-    )
-    if found.run is None:
-        return found, []
-    notes = list(found.run.notes)
-    aside = found.run.set_aside
-    if aside:
-        notes.append(
-            f"{plural(len(aside), 'image')} left out, for example {aside[0].stimulus!r}: "
-            f"{aside[0].reason}"
-        )
-    return found, notes
 
 
 def text(
@@ -138,7 +90,9 @@ def text(
     if told:
         out.show(f"Parts of logits; {told[0].method}.")
     if figures is not None and told:
-        _draw(told, figures)
+        from affectlab.report.model_figures import draw_contributions
+
+        draw_contributions(told, figures)
         out.show(f"figures: {figures}")
     out.show(f"ratings: {to}")
     out.finish(
@@ -172,33 +126,6 @@ def _show_text(out: Output, ratings: Ratings) -> None:
     )
     told = ", ".join(f"{label} {percent(times / n)}" for label, times in most if times)
     out.show(f"chosen most often: {told}" if told else "no label was chosen")
-
-
-def _draw(told: list[Contributions], folder: Path) -> None:
-    from affectlab.report import draw_figure, save_figure
-
-    for number, found in enumerate(told, 1):
-        labels = found.strongest()
-        save_figure(
-            draw_figure(
-                "contributions",
-                {
-                    "token": found.tokens,
-                    **{label: [part for _, part in found.of(label)] for label in labels},
-                },
-                labels=labels,
-                probabilities={
-                    label: float(found.probabilities[found.labels.index(label)]) for label in labels
-                },
-            ),
-            folder,
-            f"words-{number}",
-            title="Which words moved the prediction",
-            description="; ".join(
-                f"{label}: {', '.join(f'{word} {value:+.2f}' for word, value in found.top(label))}"
-                for label in labels
-            ),
-        )
 
 
 def faces(
@@ -241,8 +168,8 @@ def faces(
     set_aside
         Leave out images that are broken, and count them.
     """
-    from affectlab.cli.rate.networks import embeddings_of
     from affectlab.models.heads import HeadBank
+    from affectlab.models.heads.sources import embeddings_of
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
@@ -379,9 +306,9 @@ def vision(
 
 def _given(images: Path, classifier: Any) -> Any:
     """Give embeddings where the folder holds them, and the place of images otherwise."""
-    from affectlab.cli.rate.networks import is_embeddings
     from affectlab.core.errors import InputError
     from affectlab.models.embedding import Embeddings
+    from affectlab.models.heads.sources import is_embeddings
 
     if not images.exists():
         raise InputError(f"{images}: there is no such file or folder")

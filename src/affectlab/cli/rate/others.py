@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import caught_warnings, collected
 from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.core.types import Count
     from affectlab.ratings import Ratings
 
 
@@ -27,9 +27,7 @@ def others(
     taxonomy: str | None = None,
     mapping: Path | None = None,
     settings: Sequence[str] = (),
-    patience: Count = 5,
-    again: Sequence[str] = (),
-    set_aside: bool = False,
+    running: Annotated[dict[str, Any], OptionsOf("models.raters.rate:rate_faces")],
 ) -> None:
     """Let a model that is installed, or a service, rate faces, to put it beside others.
 
@@ -57,7 +55,7 @@ def others(
         Pictures in a row without a usable answer after which to stop.
     again
         Outcomes to ask about again although they are in the folder, such as schema_invalid.
-    set_aside
+    on_bad
         Leave out broken images, and count them.
     """
     from affectlab.core.errors import InputError
@@ -71,10 +69,8 @@ def others(
             taxonomy,
             mapping,
             to,
-            on_bad="set_aside" if set_aside else "raise",
-            patience=patience,
-            again=again,
             progress=progress,
+            **running,
             **read_settings(settings),
         )
     counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
@@ -135,9 +131,7 @@ def difference(
     *,
     to: Path,
     metric: Sequence[str] = ("mse", "mae", "ssim", "deep:faces"),
-    images: Path | None = None,
-    cache: Path | None = None,
-    set_aside: bool = False,
+    reading: Annotated[dict[str, Any], OptionsOf("models.differences.rate:rate_differences")],
 ) -> None:
     """Let metrics say how different two pictures are, pair by pair, to put them beside people.
 
@@ -157,7 +151,7 @@ def difference(
         Folder of the pictures; without it that of PAIRS.
     cache
         Folder that keeps embeddings and readings of faces from run to run.
-    set_aside
+    on_bad
         Give no value to pairs that cannot be compared, and count them.
     """
     from affectlab.models.differences import rate_differences
@@ -166,14 +160,7 @@ def difference(
 
     check_ratings_path(to)
     with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
-        ratings = rate_differences(
-            pairs,
-            metric,
-            images=images,
-            cache=cache,
-            on_bad="set_aside" if set_aside else "raise",
-            progress=progress,
-        )
+        ratings = rate_differences(pairs, metric, progress=progress, **reading)
         ratings.write(to)
     table, by_kind = _table(ratings), _by_kind(ratings)
     _show_difference(out, ratings, table, by_kind)

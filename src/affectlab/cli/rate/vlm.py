@@ -10,6 +10,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import collected
 from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from affectlab.models.hinted import HintedRun
     from affectlab.models.hinted.annotator import Annotator
     from affectlab.models.reactions.vlm import VlmReactions
-    from affectlab.models.vlm import AskSettings, Budget, Plan, VlmRater, VlmRun
-    from affectlab.models.vlm.prompts import Style
+    from affectlab.models.vlm import AskSettings, Budget, Plan, VlmRun
 
 
 def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
@@ -75,13 +75,6 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
 
 _RATINGS, _ANSWERS = "ratings.parquet", "answers.parquet"
 
-_HOW = (
-    *("model", "protocol", "prompt_version", "temperature", "top_p", "max_tokens"),
-    *("sampling_seed", "reasoning_effort", "label_order"),
-)
-
-"""Attributes of a rater that say how it was asked."""
-
 
 def vlm(
     out: Output,
@@ -90,27 +83,17 @@ def vlm(
     model: str,
     to: Path,
     protocol: str = "intensity",
-    style: Style = "zero-shot",
     examples: Path | None = None,
-    at_most: Count | None = None,
     left_out: Literal["zero", "not-rated"] | None = None,
-    reasons: bool = False,
-    structured: bool = False,
     shuffle: bool = True,
     settings: AskSettings,
-    rater: str | None = None,
     budget: Budget,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    concurrency: Count = 8,
-    per_minute: Count | None = None,
+    asking: Annotated[dict[str, Any], OptionsOf("models.vlm.rater:VlmRater")],
     tries: Count = 6,
-    patience: Count = 20,
     limit: Count | None = None,
-    control: Sequence[str] = (),
-    repeats: Count = 1,
-    again: Sequence[str] = (),
-    set_aside: bool = False,
+    wanted: Annotated[
+        dict[str, Any], OptionsOf("models.vlm.rater:rate_vlm", ("control", "repeats"))
+    ],
     dry_run: bool = False,
     seed: int = 0,
 ) -> None:
@@ -170,7 +153,7 @@ def vlm(
         Times each question of the main run is asked.
     again
         Outcomes to ask again although they are in the ledger, such as refused.
-    set_aside
+    on_bad
         Leave out broken images, and count them.
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
@@ -178,61 +161,33 @@ def vlm(
     from affectlab.core.errors import InputError
     from affectlab.models.images import find_images
     from affectlab.models.vlm import Retrying, VlmRater, read_examples
+    from affectlab.models.vlm.ratings_folder import check_ratings_of, image_targets
     from affectlab.protocols import load_protocol
 
-    if (style == "multi-shot") != (examples is not None):
+    if (asking.get("style") == "multi-shot") != (examples is not None):
         raise InputError("--style multi-shot and --examples go together; expected both or none")
     asked = load_protocol(protocol)
-    asking = VlmRater(
+    asker = VlmRater(
         model,
         asked,
         to,
-        style=style,
         examples=() if examples is None else read_examples(examples, asked),
-        at_most=at_most,
         left_out="not rated" if left_out == "not-rated" else left_out,
-        reasons=reasons,
-        structured=structured,
         shuffle=seed if shuffle else None,
         settings=settings,
         budget=budget,
-        price_in=price_in,
-        price_out=price_out,
-        concurrency=concurrency,
-        per_minute=per_minute,
         retrying=Retrying(tries=tries),
-        patience=patience,
-        again=again,
-        on_bad="set_aside" if set_aside else "raise",
-        rater=rater,
+        **asking,
     )
     files = find_images(images)[:limit]
-    wanted: dict[str, Any] = {
-        "control": control,
-        "repeats": repeats,
-        "targets": _targets(images),
-        "seed": seed,
-    }
+    wanted |= {"targets": image_targets(images), "seed": seed}
     if dry_run:
-        show_plan(out, asking.model, asking.plan(files, **wanted))
+        show_plan(out, asker.model, asker.plan(files, **wanted))
         return
-    _check_folder(to / _RATINGS, asking, {file.stimulus for file in files})
+    check_ratings_of(to / _RATINGS, asker, {file.stimulus for file in files})
     with collected(out, f"asking {model}", to) as (progress, warned):
-        run = asking.rate(files, **wanted, progress=progress)
+        run = asker.rate(files, **wanted, progress=progress)
     _finish(out, run, to, warned)
-
-
-def _targets(images: Path) -> dict[str, str]:
-    """Read what each image is meant to show, where the table of images says it."""
-    if not images.is_file() or images.suffix.lower() not in (".csv", ".parquet"):
-        return {}
-    from affectlab.core.csv import read_table
-
-    table = read_table(images, "images")
-    if not {"stimulus", "label"} <= set(table.columns):
-        return {}
-    pairs = table.select("stimulus", "label").drop_nulls().iter_rows()
-    return {str(stimulus): str(label) for stimulus, label in pairs}
 
 
 def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
@@ -284,42 +239,6 @@ def _why_none(run: VlmRun, answers: Path) -> str:
     return "; ".join(told)
 
 
-def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
-    """Refuse to put ratings in the place of others: of another rater, or of more images."""
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural, shown
-    from affectlab.models.vlm.asking.model_identity import is_rater
-    from affectlab.models.vlm.rater import how_asked
-    from affectlab.ratings import read_ratings
-
-    if not path.exists():
-        return
-    found = read_ratings(path)
-    own = [name for name in found.rater_names if is_rater(name, asking.name)]
-    if not own:
-        raise InputError(
-            f"{path} holds the ratings of {shown(found.rater_names[0], 60)!r}; expected another "
-            f"folder for {shown(asking.name, 60)!r}"
-        )
-    before = found.raters.row(found.rater_names.index(own[0]), named=True)
-    for name, now in how_asked(asking).items():
-        # What a model does not take is not among its attributes, whatever was wanted.
-        was = before.get(name)
-        if name in _HOW and was is not None and was != now:
-            raise InputError(
-                f"{path} holds ratings of the same rater asked in another way ({name} "
-                f"{shown(str(was), 40)!r}, now {shown(str(now), 40)!r}); expected another folder, "
-                "or the same settings"
-            )
-    missing = set(found.stimulus_names) - stimuli
-    if missing:
-        raise InputError(
-            f"{path} holds ratings of {plural(len(missing), 'image')} that "
-            f"{'is' if len(missing) == 1 else 'are'} not among the {len(stimuli):,} of this run, "
-            f"such as {shown(min(missing), 40)!r}; expected another folder, or no smaller --limit"
-        )
-
-
 def _show_vlm(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     """Print the outcomes, the tokens and the cost of a run."""
     from affectlab.core.words import count, plural
@@ -363,12 +282,14 @@ def hinted(
     rounds: Annotated[int, Ge(0)] | None = None,
     budget: Annotated[int, Ge(0)] | None = None,
     protocol: str = "intensity",
-    structured: bool = False,
     asking: AskSettings,
     spending: Budget,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    concurrency: Count = 8,
+    more: Annotated[
+        dict[str, Any],
+        OptionsOf(
+            "models.vlm.rater:VlmRater", ("structured", "price_in", "price_out", "concurrency")
+        ),
+    ],
     again: Sequence[str] = (),
     seed: Annotated[int, Ge(0)] | None = None,
 ) -> None:
@@ -429,14 +350,11 @@ def hinted(
             to.with_name(f"{to.name}.vlm"),
             at_most=told.at_most,
             left_out="zero",
-            structured=structured,
             shuffle=told.seed,
             settings=asking,
             budget=spending,
-            price_in=price_in,
-            price_out=price_out,
-            concurrency=concurrency,
             again=sorted({"rejected", *again}),
+            **more,
         )
         asked = VlmAnnotator(rater)
     with collected(out, "pictures", to) as (progress, doubts):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from affectlab.cli._output import Output, write_csv
 from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
     from affectlab.stimuli import FacePrompts, PromptPlan
-    from affectlab.stimuli.prompts import CoverageMap, Undecided
+    from affectlab.stimuli.prompts import Undecided
     from affectlab.stimuli.review import ReviewKind, ReviewRule
 
 
@@ -204,11 +205,10 @@ def images(
     prompts: Path,
     *,
     to: Path = Path("images"),
-    generator: str = "drawn",
+    making: Annotated[dict[str, Any], OptionsOf("stimuli.generation.generate:generate_images")],
     settings: Sequence[str] | None = None,
     again: bool = False,
     keep: bool = False,
-    patience: Count = 20,
 ) -> None:
     """Make a picture of every prompt; an interrupted run goes on where it stopped.
 
@@ -241,11 +241,10 @@ def images(
         made = generate_images(
             prompts,
             to,
-            generator=generator,
             settings=read_settings(settings or ()),
             changed="again" if again else "keep" if keep else "refuse",
-            patience=patience,
             progress=report,
+            **making,
         )
     kept = f"; {made.n_kept:,} were there" if made.n_kept else ""
     out.show(f"{plural(made.n_made, 'picture')} made{kept}")
@@ -293,8 +292,7 @@ def coverage(
     *,
     to: Path = Path("coverage"),
     decisions: Path | None = None,
-    target: Count | None = None,
-    least: float = 0.8,
+    wanted: Annotated[dict[str, Any], OptionsOf("stimuli.prompts.coverage:coverage_map")],
     plan: Path | None = None,
 ) -> None:
     """Count prompts and accepted pictures of each label by ethnicity, age and gender.
@@ -320,6 +318,7 @@ def coverage(
     import polars as pl
 
     from affectlab.core.words import plural
+    from affectlab.report.model_figures import draw_coverage
     from affectlab.stimuli import load_prompt_plan
     from affectlab.stimuli.generation import read_manifest
     from affectlab.stimuli.generation.manifest import read_failed
@@ -338,15 +337,14 @@ def coverage(
         asked,
         images,
         decisions=decided,
-        target=target,
-        least=least,
         attributes=[name for name in ATTRIBUTES if name in images.columns],
         plan=None if plan is None else load_prompt_plan(plan),
+        **wanted,
     )
     to.mkdir(parents=True, exist_ok=True)
     write_csv(found.counts, to / "coverage.csv")
     with out.progress("figures"):
-        files = [*_draw(found, "n_prompts", to), *_draw(found, "n_accepted", to)]
+        files = [*draw_coverage(found, "n_prompts", to), *draw_coverage(found, "n_accepted", to)]
     whole = found.counts.filter(attribute="all")
     short = found.under_covered()
     out.show(
@@ -371,34 +369,6 @@ def coverage(
             "under_covered": short,
             "files": [to / "coverage.csv", *files],
         }
-    )
-
-
-def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
-    """Draw one count against all attributes."""
-    from affectlab.core.words import percent
-    from affectlab.report import draw_figure, save_figure
-    from affectlab.stimuli.prompts import WHOLE
-
-    cells = found.counts.filter(found.counts["attribute"] != WHOLE)
-    accepted = count == "n_accepted"
-    what = "accepted pictures" if accepted else "prompts"
-    figure = draw_figure(
-        "coverage",
-        cells,
-        counted=count,
-        count_name=what,
-        short="under_covered" if accepted else None,
-        short_name=f"fewer than {percent(found.least)} of what is due",
-    )
-    n_short = found.under_covered().height
-    return save_figure(
-        figure,
-        folder,
-        what.replace(" ", "-"),
-        title=f"Labels by {', '.join(cells['attribute'].unique(maintain_order=True))}: {what}",
-        description=f"Counts of {what} for {cells['label'].n_unique()} labels"
-        + (f"; {n_short} cells have too few." if accepted else "."),
     )
 
 
@@ -451,13 +421,14 @@ def review(
         Objections that leave an item out: any, majority, or a number.
     """
     from affectlab.stimuli.review import check_rule
+    from affectlab.stimuli.review.rounds import decisions_about, items_to_review, settled_decisions
 
     check_rule(_rule(rule), raters)
-    table = _items(items)
-    settled = _settled(decided, table)
+    table = items_to_review(items)
+    settled = settled_decisions(decided, table)
     if answers is not None:
         _apart(to, items, decided, answers)
-        found = _decisions(table, settled, answers, _rule(rule), raters, to)
+        found = decisions_about(table, settled, answers, _rule(rule), raters, to)
         _write(table, found, to, out)
         return
     asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
@@ -538,69 +509,6 @@ def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
     for file in (to / _DECISIONS, to / _ACCEPTED):
         if file.resolve() in given:
             raise InputError(f"{file} would be written over itself; give another folder with --out")
-
-
-def _items(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    from affectlab.core.csv import read_table
-    from affectlab.core.errors import InputError
-
-    table = read_table(path, "items to review")
-    if "stimulus" not in table.columns and "id" in table.columns:
-        table = table.rename({"id": "stimulus"})
-    if "stimulus" not in table.columns:
-        raise InputError(f"{path}: no column 'stimulus'; found: {', '.join(table.columns)}")
-    table = table.with_columns(pl.col("stimulus").cast(pl.String))
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{path}: {twice['stimulus'][0]!r} stands twice; expected once")
-    return table
-
-
-def _settled(path: Path | None, table: pl.DataFrame) -> pl.DataFrame:
-    """Give what an earlier review decided about items that are as they were then."""
-    import polars as pl
-
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.review import DECISIONS, about, read_decisions
-
-    if path is None:
-        return pl.DataFrame(schema=DECISIONS)
-    found = read_decisions(path)
-    for name in DECISIONS:
-        if name not in found.columns:
-            raise InputError(f"{path}: no column {name!r}; expected the decisions of a review")
-    return about(found, table).filter(pl.col("keep").is_not_null()).select(list(DECISIONS))
-
-
-def _decisions(
-    table: pl.DataFrame,
-    settled: pl.DataFrame,
-    answers: Path,
-    rule: ReviewRule,
-    raters: int,
-    to: Path,
-) -> pl.DataFrame:
-    """Decide about what was not settled, in the order of the items."""
-    import polars as pl
-
-    from affectlab.core.csv import read_table
-    from affectlab.stimuli.review import DECISIONS, DIGEST, review_decisions
-
-    asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
-    written = to / "review.csv"
-    new = review_decisions(
-        answers,
-        rule=rule,
-        raters=raters,
-        items=asked,
-        reviewed=read_table(written, "reviewed items") if written.exists() else None,
-    ).select(list(DECISIONS))
-    order = table.select("stimulus", *([DIGEST] if DIGEST in table.columns else []))
-    both = pl.concat([settled, new])
-    found = order.join(both, on="stimulus", how="left", maintain_order="left")
-    return found.select(*DECISIONS, *order.columns[1:])
 
 
 def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) -> None:

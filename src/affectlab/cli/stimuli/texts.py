@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
-
 from affectlab.cli._output import Output, caught_warnings, write_csv
 from affectlab.core.errors import InputError
+from affectlab.core.signatures import OptionsOf
 from affectlab.core.words import joined
 
 if TYPE_CHECKING:
@@ -194,13 +193,10 @@ def curate(
     plan: Path | None = None,
     review: Path | None = None,
     pilot: Pilot,
-    near_duplicates: bool = False,
     until: str | None = None,
     draw: Count | None = None,
     seed: int | None = None,
-    runner: str = "native",
-    partitions: Count | None = None,
-    strict: bool = False,
+    running: Annotated[dict[str, Any], OptionsOf("stimuli.curation.curate:curate")],
     restart: bool = False,
 ) -> None:
     """Curate comments for annotation: drop what harms, balance the rest, count every step.
@@ -265,13 +261,10 @@ def curate(
                 plan=chosen,
                 predict=predict,
                 review=decided,
-                near_duplicates=near_duplicates,
                 until=last,
-                runner=runner,
-                partitions=partitions,
-                strict=strict,
                 resume=resume,
                 progress=report,
+                **running,
             )
 
         piloted = Piloted()
@@ -419,10 +412,7 @@ def captions(
     table: Path,
     *,
     to: Path = Path("captions.csv"),
-    random: Annotated[int, Ge(0)] = 1800,
-    conflict: Annotated[int, Ge(0)] = 500,
-    random_from: Sequence[str] | None = None,
-    conflict_from: Sequence[str] | None = None,
+    drawing: Annotated[dict[str, Any], OptionsOf("stimuli.captions:captioned_pairs")],
     image_emotions: Path | None = None,
     text_emotions: Path | None = None,
     polarity_of: str | None = None,
@@ -460,14 +450,11 @@ def captions(
 
     made = captioned_pairs(
         read_captions(table),
-        random=random,
-        conflict=conflict,
-        random_from=random_from,
-        conflict_from=conflict_from,
         image_emotions=None if image_emotions is None else read_ratings(image_emotions),
         text_emotions=None if text_emotions is None else read_ratings(text_emotions),
         by=None if polarity_of is None else load_taxonomy(polarity_of),
         seed=seed,
+        **drawing,
     )
     write_csv(made.pairs, to)
     out.show_frame(made.counts, ["stratum", "source", "n_available", "n"], more=f"see {to}")

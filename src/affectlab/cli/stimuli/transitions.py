@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, write_csv
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.stimuli.frames import Sampling, View, WrittenFrames
     from affectlab.stimuli.frames.direction import Direction
-    from affectlab.stimuli.frames.find import Layout
-    from affectlab.stimuli.frames.five_frames import Crossed
-    from affectlab.stimuli.frames.sampling import Along
 
 
 def frames(
@@ -28,21 +25,14 @@ def frames(
     candidates: Annotated[int, Ge(5)] | None = None,
     staircases: Path | None = None,
     difference: str = "ssim",
-    jnds: float = 5.5,
     jnd: float | None = None,
-    along: Along = "steps",
-    crossed: Crossed = "even",
+    five: Annotated[dict[str, Any], OptionsOf("stimuli.frames.sampling:FiveFrameSampling")],
     direction: Direction = "peak-neutral",
     ends: Count | None = None,
-    layout: Layout = "auto",
-    names: str | None = None,
-    cameras: Sequence[str] = (),
-    expressions: Sequence[str] = (),
-    fps: float | None = None,
+    finding: Annotated[dict[str, Any], OptionsOf("stimuli.frames.find:find_transitions")],
     crop: str | None = None,
     size: Annotated[int, Ge(16)] | None = None,
-    strict: bool = False,
-    overwrite: bool = False,
+    writing: Annotated[dict[str, Any], OptionsOf("stimuli.frames.write:write_frames")],
     seed: int = 0,
 ) -> None:
     """Take five frames of each expression transition: peak, 1 JND from it, middle, …, neutral.
@@ -103,31 +93,11 @@ def frames(
     if source.is_dir() and to.resolve().is_relative_to(source.resolve()):
         raise InputError(f"--out {to} lies in {source}; expected a folder beside it")
     view = _view(crop, size)
-    sampling = _sampling(
-        candidates=candidates,
-        staircases=staircases,
-        settings={"direction": direction, "ends": ends, "difference": difference},
-        five={"jnds": jnds, "jnd": jnd, "along": along, "crossed": crossed},
-        out=out,
-    )
+    settings = {"direction": direction, "ends": ends, "difference": difference}
+    sampling = _sampling(candidates, staircases, settings, {"jnd": jnd, **five}, out)
     with out.progress("looking for transitions") as progress:
-        found = find_transitions(
-            source,
-            layout=layout,
-            names=names,
-            cameras=cameras,
-            expressions=expressions,
-            fps=fps,
-        )
-        made = write_frames(
-            found,
-            to,
-            sampling,
-            view=view,
-            strict=strict,
-            overwrite=overwrite,
-            progress=progress,
-        )
+        found = find_transitions(source, **finding)
+        made = write_frames(found, to, sampling, view=view, progress=progress, **writing)
     _show(made, out)
     left = [{"transition": one.name, "reason": one.reason} for one in made.left_out]
     out.finish(
@@ -177,11 +147,10 @@ def _more(sheets: tuple[Path, ...]) -> str:
 
 
 def _sampling(
-    *,
     candidates: int | None,
     staircases: Path | None,
-    settings: dict[str, object],
-    five: dict[str, object],
+    settings: dict[str, Any],
+    five: dict[str, Any],
     out: Output,
 ) -> Sampling:
     from affectlab.core.errors import InputError
@@ -192,13 +161,13 @@ def _sampling(
             raise InputError(
                 "--candidates takes frames for staircases to come; leave out --staircases and --jnd"
             )
-        return Candidates(candidates, **settings)  # type: ignore[arg-type]
+        return Candidates(candidates, **settings)
     if staircases is not None and five["jnd"] is not None:
         raise InputError("--staircases say what 1 JND is; leave out --jnd")
     known = None if staircases is None else read_jnds(staircases)
     if known is not None and (left := sum(one.n_left for one in known.values())):
         out.note(f"{left:,} staircases were not finished or are not valid, and do not count")
-    return FiveFrameSampling(**settings, **five, staircases=known)  # type: ignore[arg-type]
+    return FiveFrameSampling(**settings, **five, staircases=known)
 
 
 def _view(crop: str | None, size: int | None) -> View:
@@ -221,10 +190,7 @@ def pairs(
     frames: Path,
     *,
     to: Path = Path("pairs.csv"),
-    copies: Count | None = None,
-    drawn: Count = 3,
-    batches: Count | None = None,
-    per_batch: Count = 200,
+    design: Annotated[dict[str, Any], OptionsOf("stimuli.pairs.design:pair_design")],
     known: Path | None = None,
     seed: int = 0,
 ) -> None:
@@ -257,11 +223,9 @@ def pairs(
     sequences = read_sequences(frames)
     told = None if known is None else read_known_pairs(known)
     with out.progress("pairs"):
-        design = pair_design(
-            sequences, copies=copies, drawn=drawn, batches=batches, per_batch=per_batch, seed=seed
-        )
-        report = design.report()
-    table = design.to_frame() if told is None else with_known_pairs(design.to_frame(), told)
+        made = pair_design(sequences, seed=seed, **design)
+        report = made.report()
+    table = made.to_frame() if told is None else with_known_pairs(made.to_frame(), told)
     write_csv(table, to)
     for name, text in report.lines():
         out.show(f"{name:<39}{text}")

@@ -13,7 +13,7 @@ from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.study import Store, StudyStatus
+    from affectlab.study import Store
 
 
 def require_study_extra() -> None:
@@ -33,82 +33,19 @@ def open_study(study: Path, database: str | None) -> Store:
     return open_store(load_study(study), database)
 
 
-_NAMED = 5
-
-"""Stimuli of a kind that are named; `--json` has all of them."""
-
-
 def status(out: Output, study: Path, *, database: str | None = None) -> None:
     """Say how far a study is."""
     from affectlab.core.terminal import Table
-    from affectlab.core.words import count, percent, plural
 
     with open_study(study, database) as store:
         from affectlab.study import study_status
 
         found = study_status(store)
     table = Table(box=None, show_header=False)
-    share = found.valid / found.wanted if found.wanted else 0.0
-    pace = "–" if found.seconds_per_trial is None else f"{found.seconds_per_trial:.1f} s"
-    for name, value in (
-        ("study", f"{found.name} ({found.status})"),
-        (
-            "visitors",
-            f"{count(found.participants)}, of these {count(found.simulated)} simulated",
-        ),
-        ("took part", plural(found.consented, "person", "people")),
-        ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(found.sessions.items()))),
-        ("ended, why", ", ".join(f"{n} {why}" for why, n in found.ended.items())),
-        *([("withdrawn", plural(found.withdrawn, "session"))] if found.withdrawn else []),
-        ("answers", f"{count(found.answers)}, of these {count(found.rejected)} rejected"),
-        *([("trials left out", count(found.skipped))] if found.skipped else []),
-        ("sessions rejected", _rejected(found)),
-        ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
-        *([("valid beyond these", count(found.surplus))] if found.surplus else []),
-        *([("stimuli that lack some", _some(found.below))] if found.below else []),
-        *([("of these, not on this machine", _some(found.unshown))] if found.unshown else []),
-        ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
-        *_batches(found),
-        *(
-            [("pilot", f"{count(found.pilot_valid)} of {count(found.pilot_wanted)} wanted")]
-            if found.pilot_wanted
-            else []
-        ),
-        ("tasks held now", count(found.leased)),
-        ("time per trial", pace),
-        *([("requests refused", count(found.refused))] if found.refused else []),
-    ):
+    for name, value in found.rows():
         table.add_row(name, value or "–")
     out.show(table)
     out.finish(asdict(found))
-
-
-def _some(names: tuple[str, ...]) -> str:
-    """Count stimuli, and name the first of them."""
-    from affectlab.core.words import count
-
-    more = ", …" if len(names) > _NAMED else ""
-    return f"{count(len(names))} ({', '.join(names[:_NAMED])}{more})"
-
-
-def _batches(found: StudyStatus) -> list[tuple[str, str]]:
-    """Say how far the batches are, where they are kept whole."""
-    from affectlab.core.words import count
-
-    if found.batches is None:
-        return []
-    done = f"{count(found.batches.done)} of {count(found.batches.batches)}"
-    sessions = f"{count(found.batches.sessions)} of {count(found.batches.wanted)}"
-    return [("batches done", done), ("valid sessions", f"{sessions} wanted")]
-
-
-def _rejected(found: StudyStatus) -> str:
-    """Say how many sessions do not count, and what the policy held against them."""
-    rules = ", ".join(f"{rule} {n}" for rule, n in found.reasons.items())
-    text = f"{found.rejected_sessions}"
-    if found.judged:
-        text += f" of {found.judged} judged; not to be paid: {found.unpaid}"
-    return f"{text} ({rules})" if rules else text
 
 
 def golden(

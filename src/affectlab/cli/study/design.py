@@ -15,16 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.evaluation import BothWrong
     from affectlab.study import ErrorStudy
     from affectlab.study.recruit import PlatformFilter
 
 
 _ERROR_PROTOCOL = "preference_errors"
-
-Drawn = tuple["pl.DataFrame", Path, "BothWrong"]
-
-"""Items, the folder of their images, and what they were drawn from."""
 
 
 @dataclass(frozen=True)
@@ -80,81 +75,6 @@ class ErrorItems:
 
     def _given(self, *names: str) -> list[str]:
         return [f"--{name}" for name in names if getattr(self, name)]
-
-
-def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
-    """Draw images that two models get wrong in different ways.
-
-    Raises
-    ------
-    InputError
-        When there are not two models, or no such images; where there are fewer than asked for, all
-        are taken.
-    """
-    from affectlab.core.words import joined
-    from affectlab.evaluation import both_wrong
-    from affectlab.models.images import read_labelled_images
-    from affectlab.ratings import Peek, Ratings, read_models, read_ratings
-    from affectlab.taxonomy import load_taxonomy
-
-    models, truth, taxonomy = errors.models, errors.truth, errors.taxonomy
-    assert truth is not None
-    # A file without a rater is read as a model's below; it cannot name its taxonomy.
-    parquet = models[0].suffix == ".parquet" or "rater" in Peek.open(models[0]).header
-    held = read_ratings(models[0]).taxonomy if taxonomy is None and parquet else None
-    if taxonomy is None and held is None:
-        raise InputError(
-            f"{models[0]} does not say which taxonomy its labels are of; expected --taxonomy"
-        )
-    known = load_taxonomy(held or str(taxonomy))
-    labelled = read_labelled_images(truth, known)
-    test = labelled.part("test")
-    used = test if len(test) else labelled
-    true = {file.stimulus: label for file, label in zip(used.files, used.labels, strict=True)}
-    like = Ratings(
-        {"stimulus": list(true), "rater": ["truth"] * len(true), "value": list(true.values())},
-        taxonomy=known,
-        source=str(truth),
-    )
-    answers = read_models(models, like)
-    if len(answers.rater_names) != 2:
-        raise InputError(
-            f"--models holds answers of {joined(map(repr, answers.rater_names))}; expected those "
-            "of two models"
-        )
-    found = both_wrong(answers, truth=true, taxonomy=known, scores=errors.score)
-    root = truth if truth.is_dir() else truth.parent
-    at = {file.stimulus: _within(file.path, root) for file in used.files}
-    drawn = found.sample(min(errors.sample, len(found)), seed=seed)
-    return drawn.items(at, seed=seed), root, found
-
-
-def reviewed_items(errors: ErrorItems, out: Output) -> tuple[pl.DataFrame, Path]:
-    """Read items that were drawn before, and keep those that a review let pass."""
-    from affectlab.core.csv import read_table
-    from affectlab.core.words import plural
-    from affectlab.stimuli.review import about, read_decisions
-    from affectlab.study import kept_items
-
-    table, decisions, most = errors.items, errors.decisions, errors.most
-    assert table is not None
-    items = read_table(table, "items")
-    if decisions is None:
-        kept = items if most is None else items.head(most)
-        return kept, table.parent
-    kept, unsettled = kept_items(items, about(read_decisions(decisions), items), most)
-    out.show(f"{plural(kept.height, 'image')} of {items.height:,} kept")
-    if unsettled:
-        out.show(f"{plural(unsettled, 'image')} not settled by the review, and left out")
-    return kept, table.parent
-
-
-def _within(path: Path, root: Path) -> str:
-
-    try:
-        return path.relative_to(root).as_posix()
-    except ValueError:
-        raise InputError(f"{path} lies outside {root}; expected images within it") from None
 
 
 def init(
@@ -249,9 +169,18 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
 def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Draw items from the answers of two models."""
     from affectlab.core.words import plural
+    from affectlab.models.images.errors import draw_errors
 
+    assert errors.truth is not None
     with out.progress("comparing"):
-        drawn, root, found = drawn_items(errors, seed)
+        drawn, root, found = draw_errors(
+            errors.models,
+            errors.truth,
+            taxonomy=errors.taxonomy,
+            score=errors.score,
+            sample=errors.sample,
+            seed=seed,
+        )
     out.show(found.finding)
     notes = []
     if drawn.height < errors.sample:
@@ -288,9 +217,16 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
 
 def _of_items(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Keep items that were drawn before."""
+    from affectlab.core.words import plural
+    from affectlab.study.design.error_study import reviewed_items
 
-    kept, images = reviewed_items(errors, out)
-    made = _write(to, kept, images, errors.raters, seed, out)
+    assert errors.items is not None
+    kept, n_items, unsettled = reviewed_items(errors.items, errors.decisions, errors.most)
+    if errors.decisions is not None:
+        out.show(f"{plural(kept.height, 'image')} of {n_items:,} kept")
+    if unsettled:
+        out.show(f"{plural(unsettled, 'image')} not settled by the review, and left out")
+    made = _write(to, kept, errors.items.parent, errors.raters, seed, out)
     out.finish(
         {
             "files": [made.study, made.table],

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import Output, Report, caught_warnings
+from affectlab.cli._output import Output, caught_warnings
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 
@@ -20,181 +17,10 @@ if TYPE_CHECKING:
 
     from affectlab.core.types import Count, Device
     from affectlab.models.embedding import Embeddings
-    from affectlab.models.heads import HeadBank, HeadData
+    from affectlab.models.heads import HeadBank
+    from affectlab.models.heads.sources import HeadSources
     from affectlab.ratings import Ratings
     from affectlab.ratings.options import Absent
-    from affectlab.taxonomy import Taxonomy
-
-
-def people_of(ratings: Ratings, notes: list[str], where: str) -> Ratings:
-    """Keep people where there are both people and models, and note it.
-
-    Parameters
-    ----------
-    notes
-        A sentence is added.
-    where
-        Name of the file, for the sentence.
-    """
-    kinds = set(ratings.rater_kinds)
-    if not (kinds & {"model", "baseline"} and kinds & {"human", "simulated"}):
-        return ratings
-    people = ratings.humans()
-    left = ratings.n_raters - people.n_raters
-    notes.append(
-        f"{where}: {plural(people.n_raters, 'person counts', 'people count')}; "
-        f"{plural(left, 'model is', 'models are')} left out"
-    )
-    return people
-
-
-def read_zero_to_seven(
-    path: Path, absent: Absent | None, taxonomy: Taxonomy | None = None
-) -> Ratings:
-    """Read ratings; where the file says no scale, numbers are from 0 to 7, as heads learn."""
-    from affectlab.ratings import Scale, read_ratings
-
-    found = read_ratings(path, taxonomy=taxonomy, absent=absent)
-    if found.scale.declared or found.scale.kind not in ("ordinal", "interval"):
-        return found
-    # Nothing in the file says what could have been answered; what is off 0 to 7 is refused.
-    scale = Scale.parse("0-7" if found.scale.step else "0-7 interval")
-    return read_ratings(path, taxonomy=taxonomy, scale=scale, absent=absent)
-
-
-@dataclass(frozen=True)
-class HeadSources:
-    """What heads learn from, are judged by and calibrated on, beside the ratings."""
-
-    embeddings: Path
-    """Embeddings of the rated stimuli, a folder that affectlab embed wrote."""
-    big: Path | None = None
-    """Many ratings, of machines as a rule, to train on first."""
-    big_embeddings: Path | None = None
-    """Embeddings of their stimuli; by default those of --embeddings."""
-    big_absent: Absent | None = None
-    """The same as --absent, of the ratings of --big."""
-    labels: Sequence[str] | None = None
-    """Labels to train heads for: joy,fear. By default all that are rated."""
-    held_out: str | None = None
-    """Attribute of stimuli, such as identity: those of a fifth of its values are kept aside, and
-    judged."""
-    dev: Path | None = None
-    """Ratings of other stimuli to judge the heads by, in place of --held-out."""
-    dev_embeddings: Path | None = None
-    """Embeddings of --dev; by default those of --embeddings."""
-    neutral: Path | None = None
-    """Neutral stimuli: their embeddings (a folder), or a table whose column stimulus names them
-    among --embeddings. The mean of each head over them is subtracted."""
-
-    def __post_init__(self) -> None:
-        if self.held_out and self.dev:
-            raise InputError(
-                "--held-out and --dev both say what to judge by; expected one of the two"
-            )
-        for option in ("big", "dev"):
-            if getattr(self, f"{option}_embeddings") and not getattr(self, option):
-                raise InputError(
-                    f"--{option}-embeddings is for --{option}; expected --{option} as well"
-                )
-
-    def read(
-        self,
-        ratings: Ratings,
-        *,
-        source: str,
-        stimuli: Path | None,
-        absent: Absent | None,
-        seed: int,
-    ) -> HeadData:
-        """Read what is needed; nothing that is kept aside is left in training.
-
-        Parameters
-        ----------
-        ratings, source
-            What heads learn from, and the name of its file.
-        stimuli
-            Table of stimuli, rated or not.
-        absent
-            What a label left out means, in the ratings and in those that heads are judged by.
-        """
-        from affectlab.models.embedding import Embeddings
-        from affectlab.models.heads import HeadData, stimulus_values
-        from affectlab.ratings import read_table
-
-        notes: list[str] = []
-        people = people_of(ratings, notes, source)
-        embedded = Embeddings.load(self.embeddings)
-        data = HeadData((embedded, people), notes=notes)
-        if self.big is not None:
-            machine = read_zero_to_seven(self.big, self.big_absent, people.taxonomy)
-            data.big = _other(self.big_embeddings, embedded, "--big-embeddings"), machine
-        if self.neutral is not None:
-            neutral = neutral_of(self.neutral, embedded)
-            data.neutral = _of_encoder(neutral, embedded, f"--neutral {self.neutral}")
-        if self.dev is not None:
-            judging = read_zero_to_seven(self.dev, absent, people.taxonomy)
-            other = _other(self.dev_embeddings, embedded, "--dev-embeddings")
-            data.keep_aside((other, people_of(judging, notes, self.dev.name)), self.dev.name)
-        elif self.held_out is not None:
-            table = {} if stimuli is None else stimulus_values(read_table(stimuli), self.held_out)
-            data.hold_out(self.held_out, table, seed=seed)
-        unknown = len(set(data.train[1].stimulus_names) - set(embedded.stimuli))
-        if unknown:
-            notes.append(f"{unknown:,} rated stimuli are not embedded, and left out")
-        return data
-
-    def labels_of(self, data: HeadData) -> tuple[Taxonomy, tuple[str, ...]]:
-        """Give the taxonomy, and of it the labels asked for, or all that are rated."""
-        from affectlab.taxonomy import Taxonomy
-
-        people = data.train[1]
-        taxonomy = people.taxonomy or Taxonomy.from_labels(people.label_names, name="heads")
-        rated = {name for pair in (data.train, data.big) if pair for name in pair[1].label_names}
-        if self.labels is None:
-            return taxonomy, tuple(label for label in taxonomy.labels if label in rated)
-        found = tuple(taxonomy.name_of(name) for name in self.labels if name)
-        if not found:
-            raise InputError("--labels names no label; expected joy,fear")
-        for name in found:
-            if name not in rated:
-                raise InputError(f"--labels: nobody rated {name!r}; expected labels with ratings")
-        return taxonomy, found
-
-
-def neutral_of(place: Path, embedded: Embeddings) -> Embeddings:
-    """Give the embeddings of neutral stimuli: a folder of their own, or some rows of another."""
-    from affectlab.models.embedding import Embeddings
-    from affectlab.ratings import read_table
-
-    if place.is_dir():
-        return Embeddings.load(place)
-    names = read_table(place)["stimulus"].unique(maintain_order=True).to_list()
-    known = set(embedded.stimuli)
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise InputError(
-            f"{place}: {len(missing)} of {len(names)} neutral stimuli are not embedded, such as "
-            f"{missing[0]!r}"
-        )
-    return embedded.subset(names)
-
-
-def _other(place: Path | None, embedded: Embeddings, option: str) -> Embeddings:
-    """Open other embeddings, of the same encoder."""
-    from affectlab.models.embedding import Embeddings
-
-    if place is None:
-        return embedded
-    return _of_encoder(Embeddings.load(place), embedded, f"{option} {place}")
-
-
-def _of_encoder(found: Embeddings, wanted: Embeddings, where: str) -> Embeddings:
-    """Refuse embeddings of another encoder before anything is learned."""
-    from affectlab.models.heads.rows import same_encoder
-
-    same_encoder(found.encoder, wanted.encoder, where)
-    return found
 
 
 def heads(
@@ -264,7 +90,6 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank, Stage, head_shape
     from affectlab.models.runs import training_states
 
@@ -336,12 +161,16 @@ def heads(
     seconds = perf_counter() - started
     _show_heads(out, bank, data.judged_by, agreement, seconds)
     if figures is not None and data.dev is not None:
-        _draw(bank, *data.dev, aggregate, figures)
+        from affectlab.report.model_figures import draw_predictions
+
+        draw_predictions(bank, *data.dev, aggregate, figures)
         out.show(f"figures: {figures}")
     page = None
     if report is not None and data.dev is not None:
+        from affectlab.report.model_figures import report_on_heads
+
         with out.progress("writing the report") as progress:
-            page = _write_report(bank, *data.dev, report, seed, progress)
+            page = report_on_heads(bank, *data.dev, report, seed, progress)
         out.show(f"report: {page}")
     out.show(f"model: {to}; its card: {to / 'README.md'}")
     notes = [*data.notes, *bank.notes]
@@ -385,7 +214,7 @@ def _show_heads(
     """Print a row for each head."""
     import polars as pl
 
-    from affectlab.core.words import number, plural
+    from affectlab.core.words import number
 
     last = bank.stages[-1]
     out.head(
@@ -414,73 +243,6 @@ def _show_heads(
         over = "" if defined == n else f" over {defined} of {plural(n, 'label')}"
         out.show(f"Judged by {judged_by}: mean Spearman {number(mean, 3)}{over}")
     out.show_frame(frame, frame.columns, more="all stand in the model's folder")
-
-
-def _draw(
-    bank: HeadBank,
-    embedded: Embeddings,
-    ratings: Ratings,
-    how: Literal["median", "mean"],
-    folder: Path,
-) -> None:
-    """Draw ratings against predictions, a panel per label."""
-    import numpy as np
-
-    from affectlab.core.words import number
-    from affectlab.models.heads import head_agreement, rated_part, targets_from
-    from affectlab.report import draw_figure, save_figure
-
-    part = rated_part(embedded, ratings)
-    predicted = bank.predict(part)
-    targets = targets_from(ratings, part.stimuli, bank.labels, how)
-    agreement = head_agreement(predicted, targets, bank.labels)
-    columns = {
-        "label": np.repeat(bank.labels, len(targets)),
-        "prediction": predicted.T.ravel(),
-        "rating": targets.T.ravel(),
-    }
-    panels = [
-        {
-            "x": "prediction",
-            "title": label,
-            "rows": {"label": label},
-            "note": f"Spearman {number(spearman)}",
-        }
-        for column, (label, spearman) in enumerate(
-            agreement.select("label", "spearman").iter_rows()
-        )
-        if not np.isnan(targets[:, column]).all()
-    ]
-    save_figure(
-        draw_figure("scatter", columns, y="rating", panels=panels, y_name="rating", share_x=True),
-        folder,
-        "predictions",
-        title="Ratings against predictions",
-        description="; ".join(f"{panel['title']}: {panel['note']}" for panel in panels),
-    )
-
-
-def _write_report(
-    bank: HeadBank,
-    embedded: Embeddings,
-    ratings: Ratings,
-    folder: Path,
-    seed: int,
-    progress: Report,
-) -> Path:
-    """Compare the heads with people on what was kept aside, as any model is."""
-    from affectlab.models.heads import rated_part
-    from affectlab.report import write_report
-
-    part = rated_part(embedded, ratings)
-    return write_report(
-        ratings.select(stimuli=part.stimuli),
-        folder,
-        models=bank.rate(part),
-        title=f"Heads of {bank.name} and people",
-        seed=seed,
-        progress=progress,
-    ).html
 
 
 _MANY = 30
@@ -542,9 +304,9 @@ def calibrate(
     to
         Folder for the calibrated model; by default MODEL itself.
     """
-    from affectlab.cli.rate.networks import embeddings_of
-    from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank
+    from affectlab.models.heads.notes import few_identities_notes, unsure_notes
+    from affectlab.models.heads.sources import embeddings_of, people_of, read_zero_to_seven
 
     if neutral is None and scale is None and intervals is None:
         raise InputError("nothing to calibrate; expected --neutral, --scale or --intervals")
@@ -593,7 +355,7 @@ def calibrate(
                 source=intervals.name,
             )
             done.append("intervals")
-            notes += [*_unsure(bank), *_few_people(tables[intervals])]
+            notes += [*unsure_notes(bank.intervals), *few_identities_notes(tables[intervals])]
         bank.save(target)
     _show_calibrate(out, bank, mapped)
     out.show(f"model: {target}")
@@ -621,54 +383,14 @@ def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(bias_after=after["bias"])
 
 
-def _of_neutral(bank: HeadBank) -> str:
-    """Say what will be seen of the neutral stimuli, and of all others."""
-    said = (
-        "The neutral mean is 0 before ratings are clipped to 0 to 7; what lies below 0 then counts "
-        "as 0, so that the mean rating of neutral stimuli stays a little above it"
-    )
-    if any(knots is not None for knots in bank.scale_map.knots):
-        said += (
-            "; after a map that was fitted to people, all ratings are lower than theirs by what "
-            "the map gives neutral stimuli"
-        )
-    return said
-
-
-def _few_people(ratings: Ratings) -> list[str]:
-    """Say when intervals rest on many pictures of few people."""
-    from affectlab.core.words import plural
-
-    if "identity" not in ratings.stimuli.columns:
-        return []
-    people = ratings.stimuli["identity"].n_unique()
-    if people >= _MANY or ratings.n_stimuli < 2 * people:
-        return []
-    return [
-        f"intervals are calibrated on {plural(ratings.n_stimuli, 'stimulus', 'stimuli')} of "
-        f"{plural(people, 'identity', 'identities')}: for new ones they may hold less often than "
-        f"they say; expected {_MANY} identities or more"
-    ]
-
-
-def _unsure(bank: HeadBank) -> list[str]:
-    """Say where there are too few ratings for an interval."""
-    found = bank.intervals
-    if found is None or not found.unsure:
-        return []
-    bins = sum(map(len, found.half))
-    return [
-        f"{found.unsure} of {bins} bins of labels and scores have too few ratings for "
-        f"{found.level:g}: their intervals are the whole scale"
-    ]
-
-
 def _show_calibrate(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) -> None:
     import polars as pl
 
+    from affectlab.models.heads.notes import bin_names, neutral_sentence
+
     out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
     if bank.neutral is not None:
-        out.show(_of_neutral(bank))
+        out.show(neutral_sentence(bank.scale_map))
     if mapped is not None:
         shown = mapped.drop("bias_before", "bias_after").rename(
             {"mae_before": "mean difference", "mae_after": "after the map", "n": "ratings"}
@@ -679,17 +401,9 @@ def _show_calibrate(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) ->
         columns["neutral mean"] = list(bank.neutral.offsets)
     if bank.intervals is not None:
         half = list(zip(*bank.intervals.half, strict=True))
-        for name, widths in zip(_bins(bank.intervals.edges), half, strict=True):
+        for name, widths in zip(bin_names(bank.intervals.edges), half, strict=True):
             columns[f"± {name}"] = list(widths)
         out.show(bank.intervals.said)
     frame = pl.DataFrame(columns)
     if frame.width > 1:
         out.show_frame(frame, frame.columns, more="all stand in the model's folder")
-
-
-def _bins(edges: tuple[float, ...]) -> list[str]:
-    """Name the bins of predictions."""
-    if not edges:
-        return ["any score"]
-    inner = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    return [f"below {edges[0]:g}", *inner, f"from {edges[-1]:g}"]

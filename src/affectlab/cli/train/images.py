@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Le
 
@@ -15,99 +14,14 @@ from affectlab.cli._output import Output, caught_warnings, write_csv
 from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count, Device, Precision
+    from affectlab.core.types import Count
     from affectlab.models.images import ImageSplit
-    from affectlab.models.losses import Order, Ties
     from affectlab.models.semi import SwitchWhen
-    from affectlab.models.vision import Select, VisionClassifier
+    from affectlab.models.vision import VisionClassifier
+    from affectlab.models.vision.training_options import ImageTraining
 
 
 _MEASURES = {"acc": "ACC", "acc2": "ACC2", "ecc": "ECC", "emc": "EMC"}
-
-_OF_RANK = {"lam": 1.0, "order": "true", "ties": "random"}
-
-"""Settings of a loss that only ``rank`` has, and what they are when nobody gives them."""
-
-
-@dataclass(frozen=True)
-class ImageTraining:
-    """How a model of images is trained."""
-
-    taxonomy: str = "mikels"
-    """Taxonomy that holds the labels: a name or a TOML file."""
-    label_column: str | None = None
-    """Column of labels; by default label, emotion or class."""
-    backbone: str = "embedding:faces"
-    """Name or folder of an image network of transformers; or embedding:NAME, an encoder on whose
-    numbers a head is trained (fast)."""
-    embeddings: Path | None = None
-    """Embeddings of all images, a folder that affectlab embed wrote."""
-    dev: Path | None = None
-    """Other images that choose the epoch; by default split dev, or a share of those to learn
-    from."""
-    dev_share: Annotated[float, Ge(0), Le(0.9)] = 0.2
-    """Share of each label that is drawn for dev; 0: none, and the last epoch is kept."""
-    loss: Literal["cross-entropy", "rank", "soft"] = "cross-entropy"
-    """rank: cross-entropy and ListMLE on the order of costs; soft: a share of each label for those
-    near it."""
-    lam: Annotated[float, Ge(0)] = 1.0
-    """Weight of ListMLE."""
-    order: Order = "true"
-    """Order of the wrong labels in ListMLE."""
-    ties: Ties = "random"
-    """What labels of the same cost are to each other."""
-    temperature: float = 1.0
-    """Of soft labels."""
-    select: Select = "acc"
-    """What the kept epoch is best by on dev."""
-    epochs: Count | None = None
-    """Epochs at most; by default 10, of a head 50."""
-    batch: Count | None = None
-    """Labelled images per step; by default 32, of a head 64 (train semi: 16)."""
-    learning_rate: float | None = None
-    """At its highest; by default 1e-4, of a head 3e-3."""
-    patience: Count | None = None
-    """Stop after so many epochs without progress; by default 5, of a head 10."""
-    augment: str | None = None
-    """How training images are changed: weak, strong or none; by default weak, none for a head."""
-    frozen: bool = False
-    """Train the last layer alone."""
-    hidden: Annotated[int, Ge(0)] = 0
-    """Units of a layer within a head; 0: none."""
-    precision: Precision = "auto"
-    """What matrices are multiplied in."""
-    device: Device = "auto"
-    """Where it is trained."""
-    resume: bool = False
-    """Go on where a run into this folder stopped."""
-    name: str | None = None
-    """Name of the model as a rater; by default that of the folder."""
-
-    def __post_init__(self) -> None:
-        if self.embeddings is not None and not self.backbone.startswith("embedding:"):
-            raise InputError(
-                f"--embeddings are for a head, and --backbone is {self.backbone!r}; expected "
-                "embedding:NAME"
-            )
-        if self.loss != "rank" and any(getattr(self, key) != _OF_RANK[key] for key in _OF_RANK):
-            raise InputError(f"--lam, --order and --ties are for --loss rank, not {self.loss}")
-        if self.loss != "soft" and self.temperature != 1.0:
-            raise InputError(f"--temperature is for --loss soft, not {self.loss}")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings of training; those that were not given are left to the model."""
-        names = ("loss", *_OF_RANK, "temperature", "select", "precision", "device")
-        given = {
-            "epochs": self.epochs,
-            "batch_size": self.batch,
-            "learning_rate": self.learning_rate,
-            "patience": self.patience,
-            "augment": self.augment,
-        }
-        return {name: getattr(self, name) for name in names} | {
-            name: value for name, value in given.items() if value is not None
-        }
 
 
 class ImageRun:
@@ -317,7 +231,6 @@ def semi(
         Folder for the model.
     """
     from affectlab.cli.parameters import read_settings
-    from affectlab.core.errors import InputError
     from affectlab.core.words import shown
     from affectlab.models.semi import train_semi
 
@@ -348,7 +261,11 @@ def semi(
             **given,
         )
     write_csv(learned.to_frame(), to / "history.csv")
-    drawn = [] if figures is None else _draw(strategy, learned.history, figures)
+    drawn: list[Path] = []
+    if figures is not None:
+        from affectlab.report.model_figures import draw_history
+
+        drawn = draw_history(strategy, learned.history, figures)
     model, split = run.model, run.split
     result = run.result(
         strategy=learned.strategy,
@@ -381,38 +298,3 @@ def _of_epoch(kept: Mapping[str, float], switched_at: int | None) -> Iterator[st
         yield f"threshold {number(kept['threshold'], 3)}"
     if switched_at not in (None, 1):
         yield f"the loss changed in epoch {switched_at}"
-
-
-def _draw(strategy: str, history: list[dict[str, float]], folder: Path) -> list[Path]:
-    """Draw what the history holds, and give the pictures."""
-    import polars as pl
-
-    from affectlab.core.words import number
-    from affectlab.report import draw_figure, save_figure
-
-    figures = {
-        "threshold": ("Threshold", {"threshold": "threshold (mean over classes)"}),
-        "utilisation": (
-            "Use of unlabelled images",
-            {"utilisation": "share of unlabelled examples that count"},
-        ),
-        "quality": (
-            "Quality of pseudo-labels",
-            {"pseudo_accuracy": "ACC", "pseudo_ecc": "ECC", "pseudo_emc": "EMC"},
-        ),
-    }
-    rows = pl.DataFrame([{"run": strategy, **entry} for entry in history], infer_schema_length=None)
-    drawn = []
-    for file, (title, values) in figures.items():
-        column = next(iter(values))
-        if column in rows.columns:
-            last = number(history[-1].get(column, float("nan")))
-            png, _ = save_figure(
-                draw_figure("epochs", rows, values=values),
-                folder,
-                file,
-                title=title,
-                description=f"In the last epoch, {strategy}: {last}.",
-            )
-            drawn.append(png)
-    return drawn

@@ -154,7 +154,9 @@ def text(
     notes = [f"{part.source}: {note}" for part in (data, aside) if part for note in part.notes]
     _show(out, model, data, aside, seconds, to)
     if figures is not None and aside is not None:
-        _draw(model, aside, figures)
+        from affectlab.report.model_figures import draw_reliability
+
+        draw_reliability(model, aside, figures)
         out.show(f"figures: {figures}")
     page = None
     if report is not None and aside is not None:
@@ -251,28 +253,3 @@ def _show(
         per_label = per_label.insert_column(1, pl.Series("threshold", rule.thresholds))
     out.show(f"\nLabels are chosen by {rule.said()}; probabilities: {model.scalings[''].kind}")
     out.show_frame(per_label, per_label.columns, more=f"all stand in {folder / 'README.md'}")
-
-
-def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
-    from affectlab.core.words import file_part
-    from affectlab.report import draw_figure, save_figure
-
-    for level in model.tuning:
-        found = model.reliability(aside.texts, aside.targets, level or None, n_boot=0)
-        name = level or "labels"
-        file = f"reliability-{file_part(name)}"
-        ece = found["ece"].value
-        save_figure(
-            draw_figure(
-                "reliability",
-                found.bins,
-                ece=ece,
-                outcome_name="share that has the label",
-                title=name,
-            ),
-            folder,
-            file,
-            title=f"Reliability of probabilities, {name}",
-            description=f"Share of texts with a label by its probability, over all labels of "
-            f"{name}; pooled expected calibration error {ece:.3f}. Fitted to the same texts.",
-        )

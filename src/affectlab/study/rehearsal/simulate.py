@@ -19,6 +19,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.types import Count
 from affectlab.study.dataset import PLANTED, bonuses
 from affectlab.study.design import Study, load_study
 from affectlab.study.people import create_invitations as invite
@@ -118,7 +119,7 @@ _PATIENCE = 5
 class Rehearsal:
     """What simulated people did."""
 
-    people: int
+    people: Count
     """Simulated people who entered."""
     took_part: int
     """Of these, who answered anything; for the others nothing was left, or they were refused."""
@@ -140,7 +141,7 @@ class Rehearsal:
 def simulate_study(
     path: str | Path,
     *,
-    people: int = 12,
+    people: Count = 12,
     careless: int = 2,
     url: str | None = None,
     database: str | None = None,
