@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -161,7 +160,7 @@ class Output:
         `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
         """
         if self.as_json:
-            from affectlab.cli._output import without_password
+            from affectlab.core.addresses import without_password
             from affectlab.core.render.plain import plain
 
             content = {
@@ -239,6 +238,21 @@ def check_folder(folder: Path | None, option: str) -> None:
         raise InputError(f"{option} {folder}: is a file; expected a folder")
 
 
+def check_file(path: Path) -> None:
+    """Refuse a file that cannot be made, perhaps before hours of work.
+
+    Raises
+    ------
+    InputError
+        When its folder does not exist or the path is one.
+    """
+    from affectlab.core.errors import InputError
+
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
+        raise InputError(f"{path} cannot be written: {why}")
+
+
 def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
     """Write a polars frame to a CSV file.
 
@@ -250,31 +264,9 @@ def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
         When the folder does not exist or the path is one.
     """
     from affectlab.core.csv import write_data_csv, write_sheet_csv
-    from affectlab.core.errors import InputError
 
-    if path.is_dir() or not path.parent.is_dir():
-        where = (
-            f"the folder {path.parent} does not exist" if not path.is_dir() else "it is a folder"
-        )
-        raise InputError(f"{path} cannot be written: {where}")
+    check_file(path)
     (write_sheet_csv if sheet else write_data_csv)(frame, path)
-
-
-def without_password(text: str) -> str:
-    """Hide passwords of addresses in a text.
-
-    Examples
-    --------
-    >>> without_password("postgresql://me:secret@host/name is not there")
-    'postgresql://me:***@host/name is not there'
-    >>> without_password("me:secret@host/name"), without_password("password='my own' host=db")
-    ('me:***@host/name', 'password=*** host=db')
-    """
-    # A password may hold an @ or a space itself: all up to the last @ of the line is hidden.
-    text = re.sub(r"(://[^\s:/@]*:).*@", r"\1***@", text)
-    # Where the scheme was forgotten.
-    text = re.sub(r"(?<![\w/:@])([\w.+-]+:)(?!//)[^\s:]*@", r"\1***@", text)
-    return re.sub(r"(?i)(password=)('[^']*'|\"[^\"]*\"|[^\s&]+)", r"\1***", text)
 
 
 @contextmanager
@@ -340,3 +332,26 @@ def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = shown_before
+
+
+def command(*words: object) -> str:
+    """Write a command that can be copied as it is."""
+    import shlex
+
+    return shlex.join(["affectlab", *map(str, words)])
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, where there is none.
+
+    Raises
+    ------
+    InputError
+        When there is a file of that name.
+    """
+    from affectlab.core.errors import InputError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None

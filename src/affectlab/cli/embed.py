@@ -86,7 +86,17 @@ def embed(
     done = made.run
     assert done is not None
     doubts = _show(out, made, done, to)
-    out.finish(_result(made, done, to, cache), [*warned, *done.notes], doubts=doubts)
+    result = {
+        "out": to,
+        "cache": cache,
+        "encoder": made.encoder.to_dict(),
+        "width": made.width,
+        "n_rows": len(made),
+        "n_set_aside": len(done.set_aside),
+        "set_aside": list(done.set_aside),
+        **{name: getattr(done, name) for name in _OF_RUN},
+    }
+    out.finish(result, [*warned, *done.notes], doubts=doubts)
 
 
 def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any]:
@@ -126,16 +136,3 @@ def _show(out: Output, made: Embeddings, done: EmbedRun, to: Path) -> list[str]:
         f"set aside: {plural(len(done.set_aside), 'stimulus', 'stimuli')}, {first.stimulus} first: "
         f"{first.reason}; see {to / 'set_aside.csv'}"
     ]
-
-
-def _result(made: Embeddings, done: EmbedRun, to: Path, cache: Path | None) -> dict[str, Any]:
-    return {
-        "out": to,
-        "cache": cache,
-        "encoder": made.encoder.to_dict(),
-        "width": made.width,
-        "n_rows": len(made),
-        "n_set_aside": len(done.set_aside),
-        "set_aside": list(done.set_aside),
-        **{name: getattr(done, name) for name in _OF_RUN},
-    }

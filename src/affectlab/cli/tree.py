@@ -41,7 +41,7 @@ TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
     {
         "demo": Command("cli.report:demo", "--out demo/"),
-        "doctor": Command("cli.doctor.doctor:doctor", "--full"),
+        "doctor": Command("cli.doctor:doctor", "--full"),
         "taxonomy": Branch(
             "Look at taxonomies of emotion, and check your own.",
             {

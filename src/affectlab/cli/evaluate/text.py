@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output, check_folder
+from affectlab.cli._output import Output, check_file, check_folder
 from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
@@ -100,7 +100,11 @@ def text(
         score_texts,
     )
 
-    _check_target(to)
+    if to is not None:
+        if to.suffix.lower() in (".csv", ".parquet"):
+            check_file(to)
+        else:
+            check_folder(to, "--out")
     with out.progress(f"reading {file}") as report, caught_warnings() as doubts:
         if reactions:
             from affectlab.ratings import read_ratings
@@ -132,16 +136,3 @@ def text(
             **scoring,
         )
     show_result(result, out, to=to, doubts=doubts)
-
-
-def _check_target(to: Path | None) -> None:
-    """Refuse a file that cannot be made, before hours of scoring."""
-    from affectlab.core.errors import InputError
-
-    if to is None:
-        return
-    if to.suffix.lower() not in (".csv", ".parquet"):
-        check_folder(to, "--out")
-    elif to.is_dir() or not to.parent.is_dir():
-        why = "it is a folder" if to.is_dir() else f"the folder {to.parent} does not exist"
-        raise InputError(f"{to} cannot be written: {why}")

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 
-def times_chosen(ratings: Ratings) -> dict[str, int]:
-    """Count the stimuli that got each label."""
-    import polars as pl
-
-    frame = ratings.to_frame()
-    for key, known in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
-        if "chosen" not in frame.columns and "chosen" in known.columns:
-            # The same of all labels of every stimulus, which makes it an attribute.
-            frame = frame.join(known.select(key, "chosen"), on=key, how="left")
-    counted = frame.group_by("label", maintain_order=True).agg(pl.col("chosen").cast(int).sum())
-    return {str(label): int(n) for label, n in counted.iter_rows()}
-
-
 def text(
     out: Output,
     file: Path,
@@ -70,6 +57,7 @@ def text(
         Leave out empty texts, and count them.
     """
     from affectlab.core.errors import InputError
+    from affectlab.models.answers import times_chosen
     from affectlab.models.text import TextClassifier, read_texts
     from affectlab.ratings import check_ratings_path
 
@@ -117,6 +105,7 @@ def text(
 
 def _show_text(out: Output, ratings: Ratings) -> None:
     from affectlab.core.words import percent, plural
+    from affectlab.models.answers import times_chosen
 
     chosen = times_chosen(ratings)
     n = ratings.n_stimuli
@@ -168,6 +157,7 @@ def faces(
     set_aside
         Leave out images that are broken, and count them.
     """
+    from affectlab.models.answers import label_overview
     from affectlab.models.heads import HeadBank
     from affectlab.models.heads.sources import embeddings_of
     from affectlab.ratings import check_ratings_path
@@ -197,7 +187,7 @@ def faces(
         ratings.write(to)
     if bank.neutral is None:
         notes.append("the heads are not calibrated on neutral stimuli; affectlab calibrate does it")
-    table = _table(ratings)
+    table = label_overview(ratings)
     _show_faces(out, bank, ratings, table)
     out.show(f"ratings: {to}")
     out.finish(
@@ -216,19 +206,6 @@ def faces(
         },
         notes,
         doubts=warned,
-    )
-
-
-def _table(ratings: Ratings) -> pl.DataFrame:
-    """Mean rating of each label, how often it is there, and its strongest image."""
-    import polars as pl
-
-    frame = ratings.to_frame()
-    return frame.group_by("label", maintain_order=True).agg(
-        pl.col("value").mean().alias("mean"),
-        pl.col("value").max().alias("highest"),
-        (pl.col("value") >= 0.5).mean().alias("share_from_half"),
-        pl.col("stimulus").sort_by("value", descending=True).first().alias("strongest"),
     )
 
 
@@ -271,6 +248,7 @@ def vision(
     device
         Where the model computes.
     """
+    from affectlab.models.answers import count_improbable, times_chosen
     from affectlab.models.vision import VisionClassifier
     from affectlab.ratings import check_ratings_path
 
@@ -284,7 +262,7 @@ def vision(
         ratings.write(to)
     counts = times_chosen(ratings)
     chosen = dict(sorted(counts.items(), key=lambda entry: -entry[1]))
-    differ = _differ(ratings)
+    differ = count_improbable(ratings)
     _show_vision(out, ratings, chosen, decide, differ)
     out.show(f"ratings: {to}")
     out.finish(
@@ -319,16 +297,6 @@ def _given(images: Path, classifier: Any) -> Any:
             f"{images} holds embeddings, and {classifier.name!r} looks at images; expected images"
         )
     return Embeddings.load(images)
-
-
-def _differ(ratings: Ratings) -> int:
-    """Count images whose label is not the most probable one."""
-    import polars as pl
-
-    frame = ratings.to_frame().with_columns(
-        pl.col("value").max().over("stimulus").alias("highest"),
-    )
-    return frame.filter((pl.col("chosen") == 1) & (pl.col("value") < pl.col("highest"))).height
 
 
 def _show_vision(

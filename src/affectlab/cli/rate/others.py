@@ -156,13 +156,14 @@ def difference(
     """
     from affectlab.models.differences import rate_differences
     from affectlab.models.differences.pairs import holds_answers
+    from affectlab.models.differences.rate import medians_by_kind, value_ranges
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
     with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
         ratings = rate_differences(pairs, metric, progress=progress, **reading)
         ratings.write(to)
-    table, by_kind = _table(ratings), _by_kind(ratings)
+    table, by_kind = value_ranges(ratings), medians_by_kind(ratings)
     _show_difference(out, ratings, table, by_kind)
     out.show(f"ratings: {to}")
     people = pairs if holds_answers(pairs) else "RATINGS"
@@ -181,41 +182,6 @@ def difference(
             "medians_by_kind": None if by_kind is None else by_kind.to_dicts(),
         },
         doubts=doubts,
-    )
-
-
-def _table(ratings: Ratings) -> pl.DataFrame:
-    """One row per metric: how many pairs have a value, and how far values go."""
-    import polars as pl
-
-    value = pl.col("value")
-    return (
-        ratings.to_frame()
-        .group_by(pl.col("rater").alias("metric"), maintain_order=True)
-        .agg(
-            value.count().alias("n_pairs"),
-            value.null_count().alias("n_without"),
-            value.min().alias("lowest"),
-            value.median().alias("median"),
-            value.max().alias("highest"),
-        )
-    )
-
-
-def _by_kind(ratings: Ratings) -> pl.DataFrame | None:
-    """Median of each metric by kind of pair, where pairs are of some kinds."""
-    import polars as pl
-
-    if "kind" not in ratings.stimuli.columns or ratings.stimuli["kind"].drop_nulls().is_empty():
-        return None
-    kinds = ratings.stimuli.select("stimulus", pl.col("kind").cast(pl.String))
-    return (
-        ratings.to_frame()
-        .select("stimulus", "rater", "value")
-        .join(kinds, on="stimulus")
-        .drop_nulls("kind")
-        .group_by(pl.col("rater").alias("metric"), "kind", maintain_order=True)
-        .agg(pl.col("value").median().alias("median"))
     )
 
 

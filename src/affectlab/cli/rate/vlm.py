@@ -28,6 +28,13 @@ def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
     return {"usage": run.usage.as_dict(), **{name: getattr(run, name) for name in names}}
 
 
+_OF_PLAN = (
+    *("stimulus", "n_questions", "n_kept", "input_tokens", "output_tokens"),
+    *("most_output_tokens", "cost", "most_cost"),
+)
+"""What the JSON object has of a plan."""
+
+
 def show_plan(out: Output, model: str, plan: Plan) -> None:
     """Print what would be asked, and about what it would take."""
     from affectlab.core.words import count, plural
@@ -59,16 +66,9 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
         {
             "dry_run": True,
             "model": model,
-            "stimulus": plan.stimulus,
             "prompt": plan.prompt.text,
             "prompt_version": plan.prompt.design,
-            "n_questions": plan.n_questions,
-            "n_kept": plan.n_kept,
-            "input_tokens": plan.input_tokens,
-            "output_tokens": plan.output_tokens,
-            "most_output_tokens": plan.most_output_tokens,
-            "cost": plan.cost,
-            "most_cost": plan.most_cost,
+            **{name: getattr(plan, name) for name in _OF_PLAN},
         }
     )
 
@@ -375,7 +375,7 @@ def hinted(
 
 
 def _show_hinted(out: Output, run: HintedRun) -> None:
-    from affectlab.core.words import percent, plural
+    from affectlab.core.words import plural
 
     met = run.coverage.filter(run.coverage["status"] == "met").height
     out.head(
@@ -387,14 +387,4 @@ def _show_hinted(out: Output, run: HintedRun) -> None:
         ["label", "n", "n_hinted", "target", "made", "acceptance", "status"],
         more="coverage.csv has all of them",
     )
-    words = {"hinted": "hints followed", "decoy": "wrong hints followed"}
-    for quantity, text in words.items():
-        found = run.acceptance["all", quantity]
-        if found.ok:
-            out.show(
-                f"{text}: {percent(found.value)} of {plural(found.n_items, 'picture')} "
-                f"({percent(found.low)} to {percent(found.high)})"
-            )
-    unprompted = run.acceptance["all", "unprompted"]
-    if unprompted.ok:
-        out.show(f"the same labels without the wrong hint: {percent(unprompted.value)}")
+    out.show(*run.hints_followed)

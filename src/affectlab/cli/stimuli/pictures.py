@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import Output, command, write_csv
 from affectlab.cli.parameters import read_settings
 from affectlab.core.signatures import OptionsOf
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.stimuli import FacePrompts, PromptPlan
     from affectlab.stimuli.prompts import Undecided
     from affectlab.stimuli.review import ReviewKind, ReviewRule
 
@@ -71,6 +70,7 @@ def prompts(
     from affectlab.core.errors import InputError
     from affectlab.core.words import plural
     from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
+    from affectlab.stimuli.generation.fill import fill_manifest
 
     told = load_prompt_plan(plan)
     if (fill is None) == (number is None):
@@ -84,17 +84,22 @@ def prompts(
     waiting = 0
     with out.progress("prompts"):
         if fill is not None and target is not None:
-            made, waiting = _filled(
+            weights = _weights(labels)
+            if weights is not None and set(weights.values()) != {1.0}:
+                raise InputError(
+                    "--labels: with --fill labels have no weights; --target says how many"
+                )
+            made, waiting = fill_manifest(
                 fill,
                 target,
                 decisions,
-                taxonomy,
-                labels,
-                told,
-                words,
-                seed,
                 # A way that is not known is refused there.
-                cast("Undecided", undecided),
+                undecided=cast("Undecided", undecided),
+                labels=None if weights is None else list(weights),
+                taxonomy=taxonomy,
+                plan=told,
+                words=words,
+                seed=seed,
             )
         elif number is not None and neutral:
             made = neutral_prompts(number, plan=told, seed=seed)
@@ -138,48 +143,6 @@ def prompts(
     if fill is not None:
         found["n_awaiting_review"] = waiting
     out.finish(found)
-
-
-def _filled(
-    manifest: Path,
-    target: int,
-    decisions: Path | None,
-    taxonomy: str,
-    labels: str | None,
-    plan: PromptPlan,
-    words: int | None,
-    seed: int,
-    undecided: Undecided,
-) -> tuple[FacePrompts, int]:
-    """Make prompts for what a manifest lacks, and count the pictures that await a review.
-
-    Names of failed prompts are taken, too.
-    """
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.generation import read_manifest
-    from affectlab.stimuli.generation.manifest import read_failed
-    from affectlab.stimuli.prompts import awaiting_review, fill_prompts
-    from affectlab.stimuli.review import read_decisions
-
-    wanted = _weights(labels)
-    if wanted is not None and set(wanted.values()) != {1.0}:
-        raise InputError("--labels: with --fill labels have no weights; --target says how many")
-    failed = read_failed(manifest)
-    images = read_manifest(manifest)
-    decided = None if decisions is None else read_decisions(decisions)
-    made = fill_prompts(
-        images,
-        target,
-        decisions=decided,
-        undecided=undecided,
-        labels=None if wanted is None else list(wanted),
-        taxonomy=taxonomy,
-        plan=plan,
-        words=words,
-        taken=() if failed is None else failed["stimulus"].to_list(),
-        seed=seed,
-    )
-    return made, awaiting_review(images, decided).height
 
 
 def _weights(text: str | None) -> dict[str, float] | None:
@@ -361,9 +324,7 @@ def coverage(
     out.show(f"tables and figures written to {to}")
     out.finish(
         {
-            "n_prompts": int(whole["n_prompts"].sum()),
-            "n_images": int(whole["n_images"].sum()),
-            "n_accepted": int(whole["n_accepted"].sum()),
+            **{n: int(whole[n].sum()) for n in ("n_prompts", "n_images", "n_accepted")},
             "n_awaiting_review": waiting,
             "target": found.target,
             "under_covered": short,
@@ -487,18 +448,12 @@ def _ask(
     what = plural(queue.n_items, queue.item)
     out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
     answers = to / "answers"
-    out.show_line(f"Open it:       {_command('study', 'serve', queue.study)}")
-    out.show_line(f"Take answers:  {_command('study', 'export', queue.study, '--out', answers)}")
+    out.show_line(f"Open it:       {command('study', 'serve', queue.study)}")
+    out.show_line(f"Take answers:  {command('study', 'export', queue.study, '--out', answers)}")
     given = ["--raters", raters, "--rule", rule, *again, "--answers", answers]
-    decide = _command("stimuli", "review", items, "--out", to, *given)
+    decide = command("stimuli", "review", items, "--out", to, *given)
     out.show_line(f"Decide:        {decide}")
     out.finish(queue)
-
-
-def _command(*words: object) -> str:
-    import shlex
-
-    return shlex.join(["affectlab", *map(str, words)])
 
 
 def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:

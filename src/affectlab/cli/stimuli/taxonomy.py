@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import Output, make_folder, write_csv
 from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def build(
     known = load_lexicon(lexicon)
     read = read_texts(texts, column=column)
     blocks = text_blocks(read, words=words, pack=pack)
-    _make(to)
+    make_folder(to)
     by = f"the lexicon {known.name}" if model is None else f"the language model {model}"
     with out.progress("searching") as report:
         found = find_terms(
@@ -354,15 +354,6 @@ def _show_build(
         for label, terms in proposals.labels.items()
     ]
     out.show_frame(pl.DataFrame(rows), ["label", "blocks", "terms"], more="see review.csv")
-
-
-def _make(folder: Path) -> None:
-    from affectlab.core.errors import InputError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None
 
 
 def _show_rows(out: Output, what: str, rows: list[Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output, caught_warnings, write_csv
+from affectlab.cli._output import Output, caught_warnings, make_folder, write_csv
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
 from affectlab.core.words import joined
@@ -357,10 +357,7 @@ def corpus(
     made = labelled_corpus(
         panel, agree=agree, splits=_parts(splits), keep_together=together or None, seed=seed
     )
-    try:
-        to.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{to} cannot be a to: there is a file of that name") from None
+    make_folder(to)
     found = made.statistics
     for name in found["splits"]:
         part = made.examples.filter(made.examples["split"] == name)

@@ -122,16 +122,7 @@ def export(
     pilot = f"; {plural(found.n_pilot, found.what)} of the pilot, apart" if found.n_pilot else ""
     out.show(f"{plural(found.n_ratings, found.what)} of {people}{rejected}{pilot}")
     notes = [] if found.n_ratings else ["no answer of the main study counts yet"]
-    out.finish(
-        {
-            "files": found.files,
-            "n_ratings": found.n_ratings,
-            "n_raters": found.n_raters,
-            "n_rejected": found.n_rejected,
-            "n_pilot": found.n_pilot,
-        },
-        notes,
-    )
+    out.finish({name: getattr(found, name) for name in (*_COUNTED, "n_rejected", "n_pilot")}, notes)
 
 
 def _dataset(store: Store, to: Path, out: Output) -> None:
@@ -149,15 +140,7 @@ def _dataset(store: Store, to: Path, out: Output) -> None:
     stimuli = plural(found.n_stimuli, "stimulus", "stimuli")
     out.show(f"{plural(found.n_ratings, 'rating')} of {stimuli} by {people}")
     out.show("Read README.md before you publish: it says all that others will know.")
-    out.finish(
-        {
-            "files": found.files,
-            "n_ratings": found.n_ratings,
-            "n_raters": found.n_raters,
-            "n_stimuli": found.n_stimuli,
-        },
-        found.warnings,
-    )
+    out.finish({name: getattr(found, name) for name in (*_COUNTED, "n_stimuli")}, found.warnings)
 
 
 def erase(
@@ -199,6 +182,8 @@ def _agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+_COUNTED = ("files", "n_ratings", "n_raters")
+"""What the JSON object has of all that is exported."""
 _BY = "command line"
 
 
@@ -225,19 +210,18 @@ def add(
 
 def list_(out: Output, study: Path, *, database: str | None = None) -> None:
     """List the accounts."""
-    from affectlab.core.terminal import Table
+    import polars as pl
 
     with open_study(study, database) as store:
         from affectlab.study import list_accounts
 
         found = list_accounts(store)
-    table = Table(box=None, header_style="bold")
-    for column in ("name", "role"):
-        table.add_column(column)
-    for account in found:
-        table.add_row(account.name, account.role)
-    out.show(table if found else "There is no account yet.")
-    out.finish([{"name": one.name, "role": one.role} for one in found])
+    rows = [{"name": one.name, "role": one.role} for one in found]
+    if rows:
+        out.show_frame(pl.DataFrame(rows), ["name", "role"], most=len(rows))
+    else:
+        out.show("There is no account yet.")
+    out.finish(rows)
 
 
 def role(out: Output, study: Path, name: str, role: str, *, database: str | None = None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.cli._output import Output
+from affectlab.cli._output import Output, command
 from affectlab.cli.study.answers import require_study_extra
 from affectlab.core.errors import InputError
 
@@ -148,17 +148,11 @@ def _asked(filters: tuple[PlatformFilter, ...]) -> tuple[PlatformFilter, ...]:
 
 def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
     """Say what to set on the platforms' pages."""
-    from rich.text import Text
+    import polars as pl
 
-    from affectlab.core.terminal import Table
-
-    table = Table(box=None, header_style="bold")
-    for name in ("platform", "set there"):
-        table.add_column(name, overflow="fold")
-    for one in filters:
-        table.add_row(one.platform, Text(one.terms))
+    rows = [{"platform": one.platform, "set there": one.terms} for one in filters]
     out.head("\nWho may take part")
-    out.show(table)
+    out.show_frame(pl.DataFrame(rows), ["platform", "set there"], most=len(rows))
     if any(one.platform == "mturk" for one in filters):
         out.show(
             "MTurk takes no new customers since 30 July 2026; its rows are for those who were "
@@ -192,13 +186,13 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     made = _write(to, drawn, root, errors.raters, seed, out)
     review = f"{to.with_suffix('')}-review"
     outside = [] if made.images == to.parent else ["--images", made.images]
-    ask = _command("stimuli", "review", made.table, "--kind", "emotions", *outside, "--out", review)
+    ask = command("stimuli", "review", made.table, "--kind", "emotions", *outside, "--out", review)
     out.show_line(f"Have them reviewed:  {ask}")
     kept = f"{to.with_suffix('')}-kept.toml"
     decided = Path(review) / "decisions.csv"
     then = ["--items", made.table, "--decisions", decided, "--most", "30"]
     given = ["--protocol", "preference-errors", *then]
-    out.show_line(f"Then show the rest:  {_command('study', 'init', kept, *given)}")
+    out.show_line(f"Then show the rest:  {command('study', 'init', kept, *given)}")
     out.finish(
         {
             "files": [made.study, made.table],
@@ -252,9 +246,3 @@ def _write(
 def _say_next(to: Path, out: Output) -> None:
     out.show("", f"Look at it:   affectlab study serve {to}")
     out.show(f"Rehearse it:  affectlab study simulate {to}")
-
-
-def _command(*words: object) -> str:
-    import shlex
-
-    return shlex.join(["affectlab", *map(str, words)])

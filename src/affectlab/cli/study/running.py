@@ -92,27 +92,11 @@ def simulate(
         They take part in the pilot, kept apart.
     """
     require_study_extra()
-    from affectlab.core.words import count, plural
     from affectlab.study import load_study, simulate_study
 
     with out.progress("simulated people take part") as progress:
         found = simulate_study(study, pilot=pilot, progress=progress, **rehearsal)
-    out.show(
-        f"{plural(found.people, 'simulated person', 'simulated people')} came, "
-        f"{count(found.took_part)} took part ({count(found.careless)} of them careless on "
-        f"purpose), {count(found.completed)} completed; {plural(found.answers, 'trial')} answered."
-    )
-    if found.people > found.took_part:
-        out.show(
-            f"{plural(found.people - found.took_part, 'person', 'people')} found nothing left to "
-            "do, or could not take part; study status says why."
-        )
-    out.show(f"A session would take a person about {found.minutes_per_person:.1f} minutes.")
-    if found.pay is not None:
-        out.show(f"The completed sessions would cost {found.pay:,.2f}, fees not counted.")
-    if found.bonuses:
-        out.show(f"Bonuses of {found.bonuses:,.2f} were earned.")
-    out.show(f"The planted truth: {found.truth}")
+    out.show(*found.sentences)
     folder = study.with_suffix("").name
     if pilot:
         out.show("", f"Next: affectlab study golden {study} --out {folder}-golden.csv")

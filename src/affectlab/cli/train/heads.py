@@ -10,6 +10,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.core.errors import InputError
+from affectlab.core.signatures import OptionsOf
 from affectlab.core.words import plural
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ def heads(
     name: str | None = None,
     epochs: Count = 200,
     big_epochs: Count = 5,
-    batch: Count = 256,
-    learning_rate: float = 5e-5,
+    stage: Annotated[
+        dict[str, Any],
+        OptionsOf("models.heads.stage:Stage", ("batch", "learning_rate", "precision")),
+    ],
     early_stopping: Count | None = None,
     cap: Annotated[float, Ge(0)] = 0.25,
-    precision: Literal["auto", "fp32", "bf16"] = "auto",
     device: Device = "auto",
     resume: bool = False,
     figures: Path | None = None,
@@ -122,14 +124,9 @@ def heads(
             name=name or to.resolve().name,
             seed=seed,
         )
-        common: dict[str, Any] = {
-            "learning_rate": learning_rate,
-            "batch": batch,
-            "precision": precision,
-        }
         if early_stopping is None and data.big is None:
             early_stopping = 30
-        last = Stage(epochs=epochs, early_stopping=early_stopping, **common)
+        last = Stage(epochs=epochs, early_stopping=early_stopping, **stage)
         settings: dict[str, Any] = {
             "how": aggregate,
             "tied": tied,
@@ -144,7 +141,7 @@ def heads(
             bank.fit_two_stage(
                 data.big,
                 data.train,
-                big_stage=Stage(epochs=big_epochs, **common),
+                big_stage=Stage(epochs=big_epochs, **stage),
                 human_stage=last,
                 big_cap=part,
                 human_cap=part,

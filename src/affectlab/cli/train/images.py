@@ -104,11 +104,8 @@ class ImageRun:
         model, split = self.model, self.split
         return {
             "model": self.to,
-            "name": model.name,
-            "backbone": model.backbone,
-            "loss": model.loss,
+            **{name: getattr(model, name) for name in ("name", "backbone", "loss", "labels")},
             "select": self.training.select,
-            "labels": model.labels,
             "n_dev": len(split.dev),
             "n_test": len(split.test),
             "best_epoch": model.best_epoch,

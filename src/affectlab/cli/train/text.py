@@ -11,7 +11,7 @@ from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.parameters import read_settings
 
 if TYPE_CHECKING:
-    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
+    from affectlab.models.text import LabelledTexts, TextClassifier
 
 _OPTIONS = ("taxonomy", "level", "name", "seed")
 """Settings of a model that are options of this verb."""
@@ -173,9 +173,8 @@ def text(
             "model": to,
             "report": page,
             "backend": model.backend,
-            "name": model.name,
+            **{name: getattr(model, name) for name in ("name", "labels")},
             "taxonomy": model.taxonomy.name,
-            "labels": model.labels,
             "n_train": len(data),
             "n_dev": None if aside is None else len(aside),
             "seconds": seconds,
@@ -184,24 +183,13 @@ def text(
                 key or "labels": {"kind": s.kind, "temperature": s.temperature}
                 for key, s in model.scalings.items()
             },
-            "dev": {key or "labels": _measured(tuned) for key, tuned in model.tuning.items()},
+            "dev": {key or "labels": tuned.summary() for key, tuned in model.tuning.items()},
             "early_stopping": model.training.get("early_stopping", []),
             "notes": notes,
         },
         () if aside is not None else (_NO_DEV,),
         doubts=warned,
     )
-
-
-def _measured(tuned: LevelTuning) -> dict[str, Any]:
-    """Results of a level, with what follows from them."""
-    label, largest = tuned.largest_classwise_ece
-    return {
-        **tuned.to_dict(),
-        "mean_classwise_ece": tuned.mean_classwise_ece,
-        "mean_classwise_ece_before": tuned.mean_classwise_ece_before,
-        "largest_classwise_ece": {"label": label, "ece": largest},
-    }
 
 
 def _show(

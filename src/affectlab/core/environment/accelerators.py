@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from affectlab.cli.doctor.child import ask, output_of
+from affectlab.core.environment.processes import ask, output_of
 
 _TORCH = """\
 import json, sys

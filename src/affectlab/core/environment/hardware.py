@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from affectlab.cli.doctor.child import output_of
+from affectlab.core.environment.processes import output_of
 
 _THREADS = (
     "OMP_NUM_THREADS",

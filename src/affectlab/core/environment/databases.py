@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from affectlab.cli._output import without_password
-from affectlab.cli.doctor.child import ask
+from affectlab.core.addresses import without_password
+from affectlab.core.environment.processes import ask
 
 _SQLITE = """\
 import json, pathlib, tempfile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from affectlab.cli._extras import Wanted, is_at_least, module_of
+from affectlab.core.environment.requirements import Wanted, is_at_least, module_of
 
 _IMPORTS = """\
 import importlib, json, sys
@@ -100,7 +100,7 @@ def _run(
     modules: Sequence[str], total: int, say: Callable[[str, int, int], None]
 ) -> tuple[list[str], dict[str, str], str]:
     """Import modules in one process: those begun, their problems, and how it ended too early."""
-    from affectlab.cli.doctor.child import stream
+    from affectlab.core.environment.processes import stream
 
     begun: list[str] = []
     problems: dict[str, str] = {}
