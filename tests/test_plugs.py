@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from affectlab import InputError
-from affectlab.cli._warned import plugs_said
+from affectlab.cli._output import plugs_said
 from affectlab.core.registry import BrokenPlugWarning, find_plug, find_sound_plugs
 from affectlab.ratings import Format, list_formats, read_ratings
 from affectlab.recipes import list_recipes, reproduce

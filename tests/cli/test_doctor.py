@@ -16,12 +16,16 @@ from packaging.requirements import Requirement
 from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
-from affectlab.cli import _requirements
-from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
-from affectlab.cli._requirements import is_at_least, read_requirements, required
-from affectlab.cli.doctor import database as databases
-from affectlab.cli.doctor.database import database, try_address
+from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library
 from affectlab.cli.tree import verbs
+from affectlab.core.environment import databases, requirements
+from affectlab.core.environment.databases import database, try_address
+from affectlab.core.environment.requirements import (
+    is_at_least,
+    module_of,
+    read_requirements,
+    required,
+)
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 OPTIONAL = {
@@ -61,7 +65,7 @@ def test_requirements_are_read_as_the_library_for_them_reads_them(source: str) -
                 lines.append(f"{line}; {there}extra == '{extra}'")
     core, extras = read_requirements(lines, "affectlab")
     for extra, some in {"": core, **extras}.items():
-        wanted = {}
+        wanted: dict[str, str] = {}
         for one in map(Requirement, lines):
             alone = one.marker is None or one.marker.evaluate({"extra": ""})
             if alone if not extra else (one.marker and one.marker.evaluate({"extra": extra})):
@@ -100,7 +104,7 @@ def _is_installed(library: str) -> bool:
 def test_run_from_its_source_it_says_that_it_is_not_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_requirements, "requires", _not_found)
+    monkeypatch.setattr(requirements, "requires", _not_found)
     found = run_here("doctor", code=1)
     assert "affectlab itself is not installed" in found.stdout
     assert "Needed" not in found.stdout
@@ -207,7 +211,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
 
 
 def test_an_import_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from affectlab.cli.doctor import libraries
+    from affectlab.core.environment import libraries
 
     (tmp_path / "sleepy.py").write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
     (tmp_path / "awake.py").write_text("raise ValueError()\n", encoding="utf-8")

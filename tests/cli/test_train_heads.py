@@ -444,7 +444,7 @@ def test_encoders_are_compared_before_training(
 
 
 def test_neutral_stimuli_are_looked_up_once(tmp_path: Path) -> None:
-    from affectlab.cli.train._heads_data import neutral_of
+    from affectlab.models.heads.sources import neutral_of
 
     class Counted(tuple[str, ...]):
         reads = 0

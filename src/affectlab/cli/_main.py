@@ -9,8 +9,6 @@ from pathlib import Path
 
 from affectlab.core.errors import AffectlabError
 
-__all__ = ["main"]
-
 EXIT_INPUT = 2
 """Exit code when the input cannot be used."""
 
@@ -31,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        from affectlab.cli._warned import plugs_said
+        from affectlab.cli._output import plugs_said
         from affectlab.core.words import command_line
 
         with command_line(), plugs_said(_say):

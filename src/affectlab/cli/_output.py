@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
     from affectlab.ratings import Ratings
 
-__all__ = ["Output", "check_folder", "write_csv"]
 
 Report = Callable[[str, int, int], None]
+
 """Takes a text, how much is done and the total."""
 
 
@@ -159,7 +160,7 @@ class Output:
         `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
         """
         if self.as_json:
-            from affectlab.cli._secrets import without_password
+            from affectlab.core.addresses import without_password
             from affectlab.core.render.plain import plain
 
             content = {
@@ -237,6 +238,21 @@ def check_folder(folder: Path | None, option: str) -> None:
         raise InputError(f"{option} {folder}: is a file; expected a folder")
 
 
+def check_file(path: Path) -> None:
+    """Refuse a file that cannot be made, perhaps before hours of work.
+
+    Raises
+    ------
+    InputError
+        When its folder does not exist or the path is one.
+    """
+    from affectlab.core.errors import InputError
+
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
+        raise InputError(f"{path} cannot be written: {why}")
+
+
 def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
     """Write a polars frame to a CSV file.
 
@@ -248,11 +264,94 @@ def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
         When the folder does not exist or the path is one.
     """
     from affectlab.core.csv import write_data_csv, write_sheet_csv
+
+    check_file(path)
+    (write_sheet_csv if sheet else write_data_csv)(frame, path)
+
+
+@contextmanager
+def collected(out: Output, text: str, ledger: object) -> Iterator[tuple[Report, list[str]]]:
+    """Show progress of a run that keeps what it gets, and collect what users are warned of.
+
+    Parameters
+    ----------
+    text
+        What is shown at first.
+    ledger
+        Where answers are kept: named when the run is interrupted.
+    """
+    try:
+        with caught_warnings() as said, out.progress(text) as progress:
+            yield progress, said
+    except KeyboardInterrupt:
+        out.warn(
+            f"interrupted; {ledger} keeps all answers, and the same command goes on from there"
+        )
+        raise
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """Collect what users are warned of, each sentence once; other warnings go their way."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield said
+    for entry in caught:
+        if issubclass(entry.category, UserWarning) and entry.category is not UserWarning:
+            text = str(entry.message)
+            if text not in said:
+                said.append(text)
+        else:
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+
+
+@contextmanager
+def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
+    """Say in a sentence what installed packages add and cannot be used; others go their way."""
+    shown_before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        # Imported when there is something to show: most commands end without.
+        from affectlab.core.registry import BrokenPlugWarning
+
+        if issubclass(category, BrokenPlugWarning):
+            say(str(message))
+        elif category.__name__ != "GuessedScalesWarning":  # every verb lists what was guessed
+            shown_before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown_before
+
+
+def command(*words: object) -> str:
+    """Write a command that can be copied as it is."""
+    import shlex
+
+    return shlex.join(["affectlab", *map(str, words)])
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, where there is none.
+
+    Raises
+    ------
+    InputError
+        When there is a file of that name.
+    """
     from affectlab.core.errors import InputError
 
-    if path.is_dir() or not path.parent.is_dir():
-        where = (
-            f"the folder {path.parent} does not exist" if not path.is_dir() else "it is a folder"
-        )
-        raise InputError(f"{path} cannot be written: {where}")
-    (write_sheet_csv if sheet else write_data_csv)(frame, path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output
-from affectlab.cli._settings import read_settings
-from affectlab.cli._warned import caught_warnings
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count, Device, Precision
+    from affectlab.core.types import Device, Precision
     from affectlab.models.embedding import Embeddings, EmbedRun
-
-__all__ = ["embed"]
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")
@@ -31,13 +29,10 @@ def embed(
     encoder: str | None = None,
     texts: bool = False,
     cache: Path | None = None,
-    batch: Count | None = None,
     device: Device = "auto",
     precision: Precision = "auto",
-    runner: str = "native",
-    partitions: Count | None = None,
+    running: Annotated[dict[str, Any], OptionsOf("models.embedding.jobs.job:embed")],
     settings: Sequence[str] = (),
-    set_aside: bool = False,
 ) -> None:
     """Turn images, or texts, into rows of numbers; repeating a command goes on where it stopped.
 
@@ -69,7 +64,7 @@ def embed(
         Parts into which the work is cut.
     settings
         A setting of the encoder, such as width=256; may be given again.
-    set_aside
+    on_bad
         Leave out what cannot be read, and list it in set_aside.csv.
     """
     from affectlab.models.embedding import embed as run
@@ -82,19 +77,26 @@ def embed(
             name,
             path=to,
             cache=cache,
-            batch="auto" if batch is None else batch,
             device=device,
             precision=precision,
-            runner=runner,
-            partitions=partitions,
-            on_bad="set_aside" if set_aside else "raise",
             progress=report,
+            **running,
             **chosen,
         )
     done = made.run
     assert done is not None
     doubts = _show(out, made, done, to)
-    out.finish(_result(made, done, to, cache), [*warned, *done.notes], doubts=doubts)
+    result = {
+        "out": to,
+        "cache": cache,
+        "encoder": made.encoder.to_dict(),
+        "width": made.width,
+        "n_rows": len(made),
+        "n_set_aside": len(done.set_aside),
+        "set_aside": list(done.set_aside),
+        **{name: getattr(done, name) for name in _OF_RUN},
+    }
+    out.finish(result, [*warned, *done.notes], doubts=doubts)
 
 
 def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any]:
@@ -134,16 +136,3 @@ def _show(out: Output, made: Embeddings, done: EmbedRun, to: Path) -> list[str]:
         f"set aside: {plural(len(done.set_aside), 'stimulus', 'stimuli')}, {first.stimulus} first: "
         f"{first.reason}; see {to / 'set_aside.csv'}"
     ]
-
-
-def _result(made: Embeddings, done: EmbedRun, to: Path, cache: Path | None) -> dict[str, Any]:
-    return {
-        "out": to,
-        "cache": cache,
-        "encoder": made.encoder.to_dict(),
-        "width": made.width,
-        "n_rows": len(made),
-        "n_set_aside": len(done.set_aside),
-        "set_aside": list(done.set_aside),
-        **{name: getattr(done, name) for name in _OF_RUN},
-    }

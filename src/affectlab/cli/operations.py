@@ -11,9 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import check_folder
-from affectlab.cli._pairs import COUNTS, PAIRS, ScoreOption, pairs_of, read_counts, read_pairs
-from affectlab.cli.parameters import Option, arguments_of, option_of
-from affectlab.cli.reading import BESIDE_RATINGS, Reading, make_verb, named
+from affectlab.cli.parameters import Option, arguments_of, as_switch, option_of
+from affectlab.cli.reading import (
+    BESIDE_RATINGS,
+    COUNTS,
+    PAIRS,
+    Reading,
+    ScoreOption,
+    make_verb,
+    named,
+    pairs_of,
+    read_counts,
+    read_pairs,
+)
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
 if TYPE_CHECKING:
@@ -21,12 +31,28 @@ if TYPE_CHECKING:
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
-__all__ = ["Command", "Declared", "Operation", "show_result", "verb_of"]
-
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""
 _BUDGET = {name: f"budget_{name}" for name in ("usd", "tokens", "requests")}
 """What it calls the limits of a budget."""
+_SWITCHES = {"on_bad": "set_aside"}
+"""What it calls a choice of two that it has as a switch."""
+_RARE = frozenset(
+    (
+        *("along", "answer_ties", "at_least_one", "augment", "batch_size", "big_absent"),
+        *("big_embeddings", "big_epochs", "budget_requests", "budget_tokens", "cameras", "cap"),
+        *("concurrency", "confidence", "context", "crossed", "dev_embeddings", "dev_share"),
+        *("draw", "early_stopping", "ema", "emotion", "ends", "floor", "folds", "fps", "frozen"),
+        *("good", "hidden", "item", "keep_unlabelled", "label_column", "lam_u", "largest_body"),
+        *("ledger", "left_out", "licence", "max_iter", "min_blocks", "min_people", "n_bins"),
+        *("n_permutations", "n_pilots", "n_sim", "names", "order", "pack", "parallel", "parts"),
+        *("per_minute", "poor", "ratio", "reasoning_effort", "repeats", "restart"),
+        *("sampling_seed", "schema", "shots", "shuffle", "smoothing", "soft_labels"),
+        *("splits_out", "statistics_seconds", "steps", "structured", "tied", "timeout", "tol"),
+        *("top_p", "tries", "truth_threshold", "until"),
+    )
+)
+"""Options that are rare wherever they occur."""
 _FILES = frozenset({".csv", ".parquet"})
 
 OutOption = Annotated[
@@ -59,7 +85,8 @@ class Declared:
     example: str = field(kw_only=False)
     """What stands behind the verb in the example of its help."""
     rare: Sequence[str] = ()
-    """Options that the help names and does not explain; a file (``--config``) gives them best."""
+    """Options that the help names and does not explain, beside those that always are rare; a file
+    (``--config``) gives them best."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
     panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -78,9 +105,9 @@ class Declared:
     @property
     def options(self) -> dict[str, Parameter]:
         """Parameters that become options or can stand in a file, by name of the option."""
-        otherwise = _BUDGET | (_OTHERWISE if self.reads else {})
+        otherwise = _BUDGET | _SWITCHES | (_OTHERWISE if self.reads else {})
         return {
-            otherwise.get(parameter.name, parameter.name): parameter
+            otherwise.get(parameter.name, parameter.name): as_switch(parameter)
             for parameter in self.own
             if parameter.kinds and parameter.name not in self.hidden
         }
@@ -95,6 +122,11 @@ class Declared:
         """Parameters that the command line does not give by itself."""
         return self.signature.parameters
 
+    @property
+    def rarely(self) -> list[str]:
+        """Options that the help names and does not explain."""
+        return [name for name in self.options if name in self.rare or name in _RARE]
+
     def shown(self) -> list[inspect.Parameter]:
         """Make the options of the command line."""
         groups = {name: heading for heading, names in self.panels.items() for name in names}
@@ -105,7 +137,7 @@ class Declared:
                 parameter,
                 groups.get(name),
                 by_place=places and not parameter.by_name,
-                hidden=name in self.rare,
+                hidden=name in self.rarely,
             )
             for name, parameter in self.options.items()
         ]
@@ -329,7 +361,7 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
 def _help(words: str, verb: Declared) -> str:
     signature = verb.signature
     pairs = isinstance(verb, Operation) and verb.takes_pairs
-    rare = ", ".join(name.replace("_", "-") for name in verb.rare)
+    rare = ", ".join(name.replace("_", "-") for name in verb.rarely)
     parts = [
         signature.summary,
         signature.text if isinstance(verb, Command) else signature.description,

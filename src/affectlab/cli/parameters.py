@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -23,13 +25,16 @@ from typing import (
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from affectlab.core.errors import InputError
+
 if TYPE_CHECKING:
     from affectlab.core import signatures
 
-__all__ = ["Argument", "Option", "arguments_of", "as_command", "listed", "option_of"]
 
 _LONG = 160
+
 """Letters of help above which only the first sentence is shown."""
+
 _OFFERS = {
     "metric": "evaluation:list_metrics",
     "paper": "recipes:list_recipes",
@@ -37,7 +42,9 @@ _OFFERS = {
     "protocol": "protocols:list_protocols",
     "taxonomy": "taxonomy:list_taxonomies",
 }
+
 """What a shell that completes words offers for a parameter of this name."""
+
 _FLAGS = {
     "everyone": ("--all",),
     "everything": ("--all",),
@@ -46,19 +53,30 @@ _FLAGS = {
     "settings": ("--set",),
     "to": ("--out", "-o"),
 }
+
 """Options that are not called as their parameter is."""
+
+_SWITCH = "on_bad"
+"""A choice between raising and setting aside, which is a switch on the command line."""
 _WHOLE = {"metric", "settings"}
+
 """Lists of texts that can hold commas."""
+
 _VARIABLES = {"database": "AFFECTLAB_DATABASE"}
+
 """Variables of the environment that give a parameter of this name."""
+
 _SEED = "Seed: the same seed, the same result."
+
 _SAID = {
     "database": "Address of a database: postgresql://user@host/name. By default SQLite, in the "
     "study's folder.",
     "figures": "Folder for figures (PNG, SVG).",
+    "on_bad": "Leave out what cannot be used, and count it, instead of stopping.",
     "seed": _SEED,
     "study": "The study file (TOML).",
 }
+
 """What parameters of these names are, where a function says nothing of them."""
 
 
@@ -224,6 +242,14 @@ def option_of(
     )
 
 
+def as_switch(parameter: signatures.Parameter) -> signatures.Parameter:
+    """Make a switch of the choice what happens with bad input; others stay as they are."""
+    if parameter.name != _SWITCH:
+        return parameter
+    told = _SAID[_SWITCH] if "raise" in parameter.help else parameter.help
+    return replace(parameter, kinds=(bool,), default=False, help=told)
+
+
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -269,13 +295,16 @@ def arguments_of(
     }
     for name, value in asked.items():
         parameter = options[name]
+        if parameter.name == _SWITCH:
+            value = "set_aside" if value else "raise"
         if parameter.part_of is None:
             found[parameter.name] = value
         else:
             settings[parameter.part_of][parameter.name] = value
     for (name, place), fields in settings.items():
         module, _, settings_class = place.partition(":")
-        found[name] = getattr(import_module(f"affectlab.{module}"), settings_class)(**fields)
+        make = getattr(import_module(f"affectlab.{module}"), settings_class) if place else dict
+        found[name] = make(**fields)
     return found
 
 
@@ -377,3 +406,45 @@ def _read_config(path: Path, options: Mapping[str, signatures.Parameter]) -> dic
         fields[name] = (kind, None)
     model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
     return read_toml(path, model).model_dump(exclude_unset=True)
+
+
+def read_settings(given: Sequence[str], options: Collection[str] = ()) -> dict[str, Any]:
+    """Read settings as TOML values; what is none is text.
+
+    Parameters
+    ----------
+    given
+        Settings such as ``"width=64"``.
+    options
+        Names that have an option of their own.
+
+    Raises
+    ------
+    InputError
+        When one is not understood, is given twice, or has an option of its own.
+
+    Examples
+    --------
+    >>> read_settings(["width=64", "pooling=mean"])
+    {'width': 64, 'pooling': 'mean'}
+    """
+    found: dict[str, Any] = {}
+    for part in given:
+        key, equals, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or not key or not value:
+            raise InputError(f"--set: {part!r} is not understood; expected NAME=VALUE")
+        if key in options:
+            option = key.replace("_", "-")
+            raise InputError(
+                f"--set: {key!r} has an option of its own; expected --{option} {value}"
+            )
+        if key in found:
+            raise InputError(f"--set: {key!r} is given twice; expected once")
+        # True and False as Python writes them are meant as well.
+        plain = value.lower() if value in ("True", "False") else value
+        try:
+            found[key] = tomllib.loads(f"value = {plain}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            found[key] = value
+    return found

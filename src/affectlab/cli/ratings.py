@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli.operations import show_result
 from affectlab.cli.reading import read_roles
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
-
-__all__ = ["check", "convert", "fetch", "published", "summary"]
 
 
 def summary(ratings: Ratings, out: Output) -> None:
@@ -78,14 +77,10 @@ def fetch(
     name: str,
     *,
     to: Path,
-    split: str | None = None,
     configuration: str | None = None,
-    revision: str | None = None,
-    cache: Path | None = None,
-    scale: str | None = None,
     columns: str | None = None,
-    wide: Literal["raters", "labels", "stimuli"] | None = None,
-    set_aside: bool = False,
+    scale: str | None = None,
+    reading: Annotated[dict[str, Any], OptionsOf("ratings.datasets.hub.load:load_dataset")],
 ) -> None:
     """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
 
@@ -112,7 +107,7 @@ def fetch(
         Which column is what, in a set that is not listed: stimulus=clip,…
     wide
         What a set that is not listed has a column for each of.
-    set_aside
+    on_bad
         Leave out rows that cannot be used, and count them, instead of stopping.
     """
     from affectlab.ratings import check_ratings_path
@@ -123,13 +118,9 @@ def fetch(
         ratings = load_dataset(
             name,
             configuration=configuration,
-            split=split,
-            revision=revision,
-            cache=cache,
-            scale=scale,
             columns=read_roles(columns),
-            wide=wide,
-            on_bad="set_aside" if set_aside else "raise",
+            scale=scale,
+            **reading,
         )
     written = ratings.write(to)
     out.show(ratings)

@@ -1,19 +1,19 @@
-"""``affectlab report``: from a file of ratings to a page that a person can read."""
+"""``affectlab report``, ``demo`` and ``reproduce``: pages that a person can read."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
+    from affectlab.core.render.grid import Table
     from affectlab.ratings import Ratings
-
-__all__ = ["report"]
+    from affectlab.simulate import Recovery, Simulation
 
 
 def report(
@@ -23,11 +23,8 @@ def report(
     file: Path,
     *,
     to: Path = Path("report"),
-    title: str | None = None,
-    images: Path | None = None,
     truth: Path | None = None,
-    n_boot: Annotated[int, Ge(0)] = 1000,
-    seed: int = 0,
+    writing: Annotated[dict[str, Any], OptionsOf("report.ratings_report:write_report")],
 ) -> None:
     """Say what was rated, whether the answers can be trusted, and how models compare with people.
 
@@ -54,12 +51,9 @@ def report(
             ratings,
             to,
             models=models,
-            title=title,
-            images=images,
             truth=_truth(ratings, truth, file),
-            n_boot=n_boot,
-            seed=seed,
             progress=progress,
+            **writing,
         )
     out.show(f"report: {paths.html}")
     out.finish(
@@ -79,3 +73,213 @@ def _truth(ratings: Ratings, named: Path | None, file: Path) -> pl.DataFrame | N
     found = read_table(beside)
     # Where something else than labels is asked about, the truth is no table of scores.
     return found if {"stimulus", "label", "value"} <= set(found.columns) else None
+
+
+def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
+    """Simulate a study with known truth, report on it, and say how well the truth was recovered.
+
+    240 drawn faces, 12 people of different bias and care, 3 models, 8 emotions on a scale of 0 to
+    7, with gaps, golden items and repeats.
+
+    Parameters
+    ----------
+    to
+        Folder for the demonstration.
+    """
+    from affectlab.report import write_report
+    from affectlab.report.recovery import recovery_of_scores
+    from affectlab.simulate import demo_study, recovery
+
+    to.mkdir(parents=True, exist_ok=True)
+    with out.progress("drawing faces and simulating raters") as progress:
+        study = demo_study(seed)
+        study.draw(to / "faces")
+        ratings = study.ratings
+        ratings.write(to / "ratings.csv")
+        paths = write_report(
+            ratings,
+            to,
+            title="Demonstration: a simulated study",
+            images=to / "faces",
+            seed=seed,
+            progress=progress,
+        )
+    recovered = recovery(study.simulation)
+    out.show(ratings, "", recovery_of_scores(study.simulation, recovered))
+    out.show("", f"report: {paths.html}")
+    out.finish(
+        {
+            "html": paths.html,
+            "ratings": to / "ratings.csv",
+            "tables": paths.tables,
+            "figures": paths.figures,
+            "recovery": recovered.to_frame(),
+        },
+        ratings.warnings,
+        noted=True,
+    )
+
+
+def _recovery_table(simulation: Simulation, recovered: Recovery) -> Table:
+    """How close scores come to the truth, with and without the raters that agree with nobody."""
+    import polars as pl
+
+    from affectlab.core.render.grid import Table
+    from affectlab.reliability import mean_opinion_scores, subject_model
+    from affectlab.simulate import recovery
+
+    people = simulation.ratings.humans()
+    careful = [name for name in people.rater_names if name not in recovered.flagged]
+
+    def against_truth(scores: pl.DataFrame) -> Recovery:
+        return recovery(simulation, scores.select("stimulus", "label", "value"))
+
+    without = mean_opinion_scores(people.select(raters=careful)).to_frame()
+    table = Table(
+        box=None,
+        header_style="bold",
+        title="How well the known truth was recovered",
+        title_style="bold",
+        title_justify="left",
+    )
+    table.add_column("scores of stimuli")
+    table.add_column("rank correlation", justify="right")
+    table.add_column("typical error", justify="right")
+    for name, found in (
+        (f"mean of all {people.n_raters} people", recovered),
+        (f"mean without {' and '.join(recovered.flagged) or 'nobody'}", against_truth(without)),
+        ("subject model (reml) of all", against_truth(subject_model(people).to_frame())),
+    ):
+        mean = found.labels.select(pl.col("spearman", "rmse").mean()).row(0)
+        table.add_row(name, f"{mean[0]:.2f}", f"{mean[1]:.2f} points")
+    return table
+
+
+def _about_raters(recovered: Recovery) -> tuple[str, ...]:
+    """What is known of the raters, and what the answers show of it."""
+    import polars as pl
+
+    careless = recovered.raters.filter(~pl.col("attentive"))["rater"].to_list()
+    return (
+        f"Bias of raters: known and recovered values correlate {recovered.bias_r:.2f}; "
+        f"inconsistency: {recovered.inconsistency_r:.2f}.",
+        f"Careless by design: {', '.join(careless)}. "
+        f"In disagreement with the others: {', '.join(recovered.flagged) or 'nobody'}.",
+    )
+
+
+def reproduce(
+    out: Output,
+    paper: str | None = None,
+    *,
+    listed: bool = False,
+    data: Path | None = None,
+    simulate: bool = False,
+    quick: bool = False,
+    to: Path | None = None,
+    seed: int = 0,
+) -> None:
+    """Run a paper end to end: published, ours, difference, verdict.
+
+    The exit code is 1 when a figure from the paper's own data differs, or a part of the run failed.
+
+    Parameters
+    ----------
+    paper
+        Recipe: goemotions, emonet-face, face-expressions, socratis, to-err-like-human, or one of
+        an installed package; without it, all are listed.
+    listed
+        List recipes, the data they need, and who has it.
+    data
+        Folder with the paper's data.
+    simulate
+        Run on simulated data; there is then no verdict.
+    quick
+        Leave out what takes long.
+    to
+        Folder for table, provenance and figures.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
+    from affectlab.recipes import reproduce as run
+
+    if paper is None:
+        given = [
+            name for name, one in (("--data", data), ("--simulate", simulate), ("--out", to)) if one
+        ]
+        if given:
+            raise InputError(
+                f"{given[0]} is given without a recipe; expected its name before it, and affectlab "
+                "reproduce --list lists all of them"
+            )
+    if paper is None or listed:
+        _list(out, paper)
+        return
+    with out.progress(f"reproducing {paper}"):
+        result = run(paper, data=data, simulate=simulate, quick=quick, seed=seed)
+    out.show(result)
+    if result.notes:
+        out.head("\nNotes")
+        out.show(*(f"- {note}" for note in result.notes))
+    if result.failures:
+        out.head("\nFailed")
+        out.show(*(f"- {failure}" for failure in result.failures))
+    if to is not None:
+        result.write(to)
+        drawn = f", {plural(len(result.figures), 'figure')} in figures/" if result.figures else ""
+        out.show("")
+        out.show_line(f"Written to {to}: reproduction.csv, provenance.json{drawn}")
+    out.finish(
+        {
+            "paper": result.paper.paper,
+            "rows": result.to_frame(),
+            "provenance": result.provenance,
+            "notes": result.notes,
+            "failures": result.provenance["failures"],
+        }
+    )
+    if result.failures or any(row.verdict in ("differs", "outside bounds") for row in result.rows):
+        raise SystemExit(1)
+
+
+def _list(out: Output, only: str | None) -> None:
+    """Show what recipes there are, and the data of each."""
+    from dataclasses import asdict
+
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from affectlab.core.errors import unknown_name
+    from affectlab.core.words import plural, shown
+    from affectlab.recipes.reproduce import sound_recipes
+
+    found = sound_recipes()
+    if only is not None and only not in found:
+        raise unknown_name("recipe", only, tuple(found))
+    told = []
+    for name in sorted(found) if only is None else [only]:
+        recipe = found[name]
+        paper = recipe.published()
+        told.append(
+            {
+                "recipe": name,
+                "title": paper.title,
+                "citation": paper.citation,
+                "published_figures": len(paper.figure),
+                "data": [asdict(need) for need in recipe.needs],
+            }
+        )
+        out.head(name)
+        entries = [
+            f"{need.file}: {need.what}; published: {need.published}; licence: {need.licence}"
+            for need in recipe.needs
+        ]
+        size = plural(len(paper.figure), "published figure")
+        lines = [paper.title, f"{paper.citation}; {size}"]
+        for text in lines + [f"Data: {entry}" for entry in entries]:
+            out.show(Padding(Text(shown(text)), (0, 0, 0, 2)))
+        out.show("")
+    out.show("With the data in a folder, or without them:")
+    out.show_line("  affectlab reproduce RECIPE --data FOLDER --out RESULTS")
+    out.show_line("  affectlab reproduce RECIPE --simulate --quick")
+    out.finish({"recipes": told})

@@ -10,8 +10,6 @@ from affectlab.cli.operations import show_result
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
 
-__all__ = ["check", "costs", "list_all", "show"]
-
 
 def list_all(out: Output) -> None:
     """List the taxonomies that can be used by name."""

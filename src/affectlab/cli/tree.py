@@ -12,9 +12,6 @@ from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
-__all__ = ["TREE", "Branch", "make_parser", "verbs"]
-
-
 Verb: TypeAlias = Command | Operation
 
 
@@ -43,8 +40,8 @@ _CATEGORIES = ("The categories are",)
 TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
     {
-        "demo": Command("cli.demo:demo", "--out demo/"),
-        "doctor": Command("cli.doctor.doctor:doctor", "--full"),
+        "demo": Command("cli.report:demo", "--out demo/"),
+        "doctor": Command("cli.doctor:doctor", "--full"),
         "taxonomy": Branch(
             "Look at taxonomies of emotion, and check your own.",
             {
@@ -66,6 +63,7 @@ TREE = Branch(
                 "fetch": Command(
                     "cli.ratings:fetch",
                     "goemotions-simplified --split train --out train.parquet",
+                    hidden=("absent", "rater", "taxonomy"),
                 ),
             },
         ),
@@ -75,7 +73,6 @@ TREE = Branch(
                 "agreement": Operation(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
-                    rare=("confidence",),
                 ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
@@ -95,7 +92,6 @@ TREE = Branch(
                     "reliability.agreement.split_half:split_half",
                     "ratings.csv --n-splits 50",
                     people=True,
-                    rare=("confidence", "max_iter", "tol"),
                 ),
                 "ppca": Operation(
                     "reliability.correlation.ppca:ppca", "ratings.csv --out ppca/", people=True
@@ -104,7 +100,6 @@ TREE = Branch(
                     "reliability.planning.plan:plan",
                     "pilot.csv --goal 10 --n-stimuli 500",
                     people=True,
-                    rare=("confidence", "n_sim", "n_pilots"),
                 ),
                 "golden": Operation(
                     "reliability.screening.golden:choose_golden",
@@ -133,7 +128,6 @@ TREE = Branch(
                     "analysis.words.log_odds:log_odds",
                     "comments.csv --label joy --top 20",
                     only_people=True,
-                    rare=("confidence", "keep_unlabelled"),
                     hidden=("labels", "names"),
                 ),
                 "map": Command("cli.analyze:label_map", "comments.csv --page map.html --most 5000"),
@@ -148,31 +142,24 @@ TREE = Branch(
                 "expressions": Operation(
                     "analysis.expressions.differences:expression_differences",
                     "ratings.csv --stimuli pairs.csv --figures figures",
-                    rare=("confidence",),
                 ),
                 "asymmetry": Operation(
                     "analysis.expressions.asymmetry:asymmetry_tests",
                     "ratings.csv --stimuli pairs.csv",
-                    rare=("confidence",),
                 ),
                 "score-histograms": Operation(
                     "analysis.expressions.histograms:score_histograms",
                     "ratings.csv --stimuli pairs.csv --figures figures",
                 ),
                 "jnd-scores": Operation(
-                    "analysis.jnd.score:jnd_scores",
-                    "ratings.csv --stimuli pairs.csv",
-                    rare=("confidence",),
+                    "analysis.jnd.score:jnd_scores", "ratings.csv --stimuli pairs.csv"
                 ),
                 "jnd-steps": Operation(
-                    "analysis.jnd.steps:jnd_steps",
-                    "ratings.csv --stimuli pairs.csv",
-                    rare=("confidence",),
+                    "analysis.jnd.steps:jnd_steps", "ratings.csv --stimuli pairs.csv"
                 ),
                 "jnd-times": Operation(
                     "analysis.jnd.times:jnd_times",
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                    rare=("confidence",),
                 ),
                 "jnd-strips": Operation(
                     "analysis.jnd.strip:jnd_strips",
@@ -182,12 +169,10 @@ TREE = Branch(
                 "sampling-interval": Operation(
                     "analysis.jnd.sampling_interval:sampling_interval",
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                    rare=("confidence",),
                 ),
                 "latency": Operation(
                     "analysis.jnd.latency:latency_budget",
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
-                    rare=("confidence",),
                 ),
                 "reactions": Command("cli.analyze:reactions", "reactions.json --out tables/"),
             },
@@ -235,75 +220,66 @@ TREE = Branch(
                 "classification": Operation(
                     "evaluation.classification.evaluation:evaluate_classification",
                     "people.csv --models model.csv --taxonomy mikels",
-                    rare=(
-                        *("groups", "metrics", "soft_labels", "truth_threshold", "agree"),
-                        *("min_people", "ties", "answer_ties", "confidence"),
-                    ),
+                    rare=("groups", "metrics", "agree", "ties"),
                     # Where people are the truth, the function asks for them.
                     beside=(*_CATEGORIES, "No rater is human"),
                 ),
                 "compare": Operation(
                     "evaluation.classification.model_comparison:compare_models",
                     "people.csv --a big --b small --models big.csv --models small.csv",
-                    rare=(
-                        *("groups", "metrics", "min_people", "ties", "answer_ties"),
-                        *("n_permutations", "confidence"),
-                    ),
+                    rare=("groups", "metrics", "ties"),
                     beside=_CATEGORIES,
                 ),
                 "soft-labels": Operation(
                     "evaluation.soft_labels.evaluation:evaluate_soft_labels",
                     "people.csv --models net.csv --taxonomy mikels",
-                    rare=("smoothing", "floor", "n_splits", "n_bins", "confidence"),
+                    rare=("n_splits",),
                     beside=_CATEGORIES,
                 ),
                 "fairness": Operation(
                     "evaluation.group_fairness.fairness:fairness",
                     "people.csv --models net.csv --by stimulus.gender",
-                    rare=("min_items", "alpha", "n_permutations", "confidence"),
+                    rare=("min_items", "alpha"),
                 ),
                 "difference": Operation(
                     "evaluation.differences.difference_metrics:difference_metrics",
                     "ratings.csv --models metrics.csv --by kind",
-                    rare=("metrics", "confidence"),
+                    rare=("metrics",),
                     hidden=("names",),
                 ),
                 "preference": Operation(
                     "evaluation.preference.preferences:preferences",
                     "judgements.csv --scale nominal:A,B,both,neither",
                     people=True,
-                    rare=("confidence",),
                     hidden=("choices",),
                 ),
                 "preference-verdicts": Operation(
                     "evaluation.preference.verdicts:preference_verdicts",
                     "human=233,machine=91,both=47,neither=11 --sampled 500",
                     people=True,
-                    rare=("confidence",),
                 ),
                 "preference-scale": Operation(
                     "evaluation.preference.scale:preference_scale",
                     "arena.csv --scale nominal:A,B,both,neither --prior 0.5",
                     people=True,
-                    rare=("confidence",),
                     hidden=("systems",),
                 ),
                 "preference-metrics": Operation(
                     "evaluation.preference.metrics:evaluate_preference_metrics",
                     "judgements.csv --scale nominal:A,B,both,neither --scores scores.csv",
                     people=True,
-                    rare=("good", "poor", "n_permutations", "confidence"),
                     models_scale="interval",
                 ),
                 "text": Command(
                     "cli.evaluate.text:text",
                     "texts.csv --metric bart:facebook/bart-large-cnn --by source",
-                    rare=("parts", "batch", "precision", "cache", "item", "images", "set_aside"),
+                    hidden=("confidence", "references"),
+                    rare=("batch", "precision", "cache", "images", "set_aside"),
                     panels={
                         "What FILE holds": (
                             *("reactions", "rater", "raters", "stimuli", "candidate"),
                             *("reference", "image", "item", "images", "set_aside"),
-                        ),
+                        )
                     },
                 ),
             },
@@ -313,9 +289,10 @@ TREE = Branch(
             "pairs.",
             {
                 "curate": Command(
-                    "cli.stimuli.curate:curate",
+                    "cli.stimuli.texts:curate",
                     "RC_2019-01.zst --plan plan.toml --out curated/",
-                    rare=("until", "draw", "runner", "partitions", "restart"),
+                    hidden=("part_rows", "resume", "steps"),
+                    rare=("runner", "partitions"),
                     panels={
                         "Pilot, where no column holds predicted emotions": (
                             *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
@@ -323,7 +300,7 @@ TREE = Branch(
                         )
                     },
                 ),
-                "corpus": Command("cli.stimuli.corpus:corpus", "goemotions_raw.csv --out corpus/"),
+                "corpus": Command("cli.stimuli.texts:corpus", "goemotions_raw.csv --out corpus/"),
                 "taxonomy": Branch(
                     "Build a taxonomy from texts, and revise it from pilots. Each decision is "
                     "recorded.",
@@ -331,7 +308,7 @@ TREE = Branch(
                         "build": Command(
                             "cli.stimuli.taxonomy:build",
                             "texts.csv --out mine",
-                            rare=("pack", "min_blocks", "parallel", "schema"),
+                            hidden=("folder",),
                             panels={
                                 "Language model": ("model", "url", "key_env", "parallel", "free")
                             },
@@ -346,15 +323,19 @@ TREE = Branch(
                         "history": Command("cli.stimuli.taxonomy:history", "mine.toml"),
                     },
                 ),
-                "prompts": Command("cli.stimuli.prompts:prompts", "1000 --out prompts.csv"),
-                "images": Command("cli.stimuli.images:images", "prompts.csv --out faces"),
+                "prompts": Command("cli.stimuli.pictures:prompts", "1000 --out prompts.csv"),
+                "images": Command(
+                    "cli.stimuli.pictures:images", "prompts.csv --out faces", hidden=("changed",)
+                ),
                 "coverage": Command(
-                    "cli.stimuli.coverage:coverage", "faces/manifest.csv --out coverage"
+                    "cli.stimuli.pictures:coverage",
+                    "faces/manifest.csv --out coverage",
+                    hidden=("attributes",),
                 ),
                 "frames": Command(
-                    "cli.stimuli.frames:frames",
+                    "cli.stimuli.transitions:frames",
                     "transitions/ --out five",
-                    rare=("jnd", "along", "crossed", "ends", "names", "cameras", "fps", "strict"),
+                    rare=("jnd", "strict"),
                     panels={
                         "Source": (
                             *("direction", "ends", "layout", "names", "cameras"),
@@ -363,12 +344,12 @@ TREE = Branch(
                         "Pictures": ("crop", "size"),
                     },
                 ),
-                "pairs": Command("cli.stimuli.pairs:pairs", "frames.csv --out pairs.csv"),
+                "pairs": Command("cli.stimuli.transitions:pairs", "frames.csv --out pairs.csv"),
                 "captions": Command(
-                    "cli.stimuli.captions:captions",
+                    "cli.stimuli.texts:captions",
                     "pairs.csv --random 20 --conflict 0 --out captions.csv",
                 ),
-                "review": Command("cli.stimuli.review:review", "faces/manifest.csv --out review"),
+                "review": Command("cli.stimuli.pictures:review", "faces/manifest.csv --out review"),
             },
             {
                 "Texts": ("curate", "corpus", "taxonomy"),
@@ -397,7 +378,6 @@ TREE = Branch(
                 "serve": Command(
                     "cli.study.running:serve",
                     "examples/study-faces.toml",
-                    rare=("largest_body", "statistics_seconds"),
                     panels={"Limits": ("entries_per_minute", "requests_per_second")},
                 ),
                 "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
@@ -421,17 +401,17 @@ TREE = Branch(
                     "Who may look at the dashboard: owners, researchers, viewers.",
                     {
                         "add": Command(
-                            "cli.study.accounts:add", "examples/study-faces.toml anna --role owner"
+                            "cli.study.answers:add", "examples/study-faces.toml anna --role owner"
                         ),
-                        "list": Command("cli.study.accounts:list_", "examples/study-faces.toml"),
+                        "list": Command("cli.study.answers:list_", "examples/study-faces.toml"),
                         "role": Command(
-                            "cli.study.accounts:role", "examples/study-faces.toml anna researcher"
+                            "cli.study.answers:role", "examples/study-faces.toml anna researcher"
                         ),
                         "password": Command(
-                            "cli.study.accounts:password", "examples/study-faces.toml anna"
+                            "cli.study.answers:password", "examples/study-faces.toml anna"
                         ),
                         "remove": Command(
-                            "cli.study.accounts:remove", "examples/study-faces.toml anna"
+                            "cli.study.answers:remove", "examples/study-faces.toml anna"
                         ),
                     },
                 ),
@@ -440,6 +420,7 @@ TREE = Branch(
         "embed": Command(
             "cli.embed:embed",
             "faces/ --out embeddings",
+            hidden=("path",),
             panels={"Where it is computed": ("device", "precision", "runner", "partitions")},
         ),
         "train": Branch(
@@ -448,18 +429,14 @@ TREE = Branch(
                 "text": Command(
                     "cli.train.text:text",
                     "train.tsv --dev dev.tsv --out model/ --report report/",
-                    rare=("at_least_one", "licence", "set_aside"),
+                    rare=("set_aside",),
                     panels={"Chosen on dev": ("thresholds", "at_least_one", "calibration")},
                 ),
                 "heads": Command(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
                     alone=True,
-                    rare=(
-                        *("tied", "big_absent", "big_embeddings", "big_epochs", "dev_embeddings"),
-                        *("batch", "learning_rate", "early_stopping", "cap", "precision"),
-                        "aggregate",
-                    ),
+                    rare=("batch", "learning_rate", "precision", "aggregate"),
                     panels={
                         "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
                         "Training": (
@@ -473,10 +450,10 @@ TREE = Branch(
                     },
                 ),
                 "difference": Command(
-                    "cli.train.difference:difference",
+                    "cli.train.learned:difference",
                     "scores.csv --embeddings emb/ --out metric/",
                     alone=True,
-                    rare=("cache", "scale", "score", "splits", "splits_out", "n_boot"),
+                    rare=("cache", "scale", "score", "splits", "n_boot"),
                     panels={
                         "Judging": (
                             *("test_actors", "splits", "n_boot", "splits_out", "baseline"),
@@ -485,22 +462,24 @@ TREE = Branch(
                     },
                 ),
                 "vision": Command(
-                    "cli.train.vision:vision",
+                    "cli.train.images:vision",
                     "photos/ --backbone embedding:clip --loss rank --out model/",
-                    rare=(
-                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
-                        *("augment", "frozen", "hidden", "precision"),
-                    ),
+                    rare=("ties", "temperature", "patience", "precision"),
                     panels=_IMAGE_PANELS,
                 ),
                 "semi": Command(
-                    "cli.train.semi:semi",
+                    "cli.train.images:semi",
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
                     rare=(
-                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
-                        *("augment", "frozen", "hidden", "precision", "lam", "select", "batch"),
-                        *("learning_rate", "steps", "ema", "ratio", "lam_u"),
+                        "ties",
+                        "temperature",
+                        "patience",
+                        "precision",
+                        "lam",
+                        "select",
+                        "batch",
+                        "learning_rate",
                     ),
                     panels={
                         "Unlabelled images": (
@@ -511,13 +490,10 @@ TREE = Branch(
                     },
                 ),
                 "preference": Command(
-                    "cli.train.preference:preference",
+                    "cli.train.learned:preference",
                     "judgements.csv --scores scores.csv --out metric/",
                     alone=True,
-                    rare=(
-                        *("systems", "system", "rule", "cluster", "folds", "repeats", "n_boot"),
-                        *("device", "context"),
-                    ),
+                    rare=("systems", "system", "rule", "cluster", "n_boot", "device"),
                     panels={
                         "Tuning BARTScore": ("model", "texts", "context", "examples", "device"),
                         "Judging": ("cluster", "folds", "repeats", "n_boot", "table"),
@@ -526,29 +502,27 @@ TREE = Branch(
             },
         ),
         "calibrate": Command(
-            "cli.calibrate:calibrate", "heads/ --neutral neutral/", rare=("absent", "by", "encoder")
+            "cli.train.heads:calibrate",
+            "heads/ --neutral neutral/",
+            rare=("absent", "by", "encoder"),
         ),
         "rate": Branch(
             "Let models answer; the answers are ratings.",
             {
                 "text": Command(
-                    "cli.rate.text:text", "dev.tsv --model model/ --out ratings.parquet"
+                    "cli.rate.networks:text", "dev.tsv --model model/ --out ratings.parquet"
                 ),
                 "faces": Command(
-                    "cli.rate.faces:faces", "images/ --model heads/ --out ratings.parquet"
+                    "cli.rate.networks:faces", "images/ --model heads/ --out ratings.parquet"
                 ),
                 "vision": Command(
-                    "cli.rate.vision:vision", "photos/ --model model/ --out ratings.parquet"
+                    "cli.rate.networks:vision", "photos/ --model model/ --out ratings.parquet"
                 ),
                 "vlm": Command(
                     "cli.rate.vlm:vlm",
                     "faces/ --model openai/gpt-4o-mini --out gpt --at-most 5",
-                    rare=(
-                        *("left_out", "structured", "shuffle", "max_tokens", "reasoning_effort"),
-                        *("sampling_seed", "timeout", "key_env", "rater", "budget_tokens"),
-                        *("budget_requests", "concurrency", "per_minute", "tries", "patience"),
-                        *("repeats", "again", "set_aside"),
-                    ),
+                    hidden=("ledger",),
+                    rare=("max_tokens", "key_env", "rater", "patience", "again", "set_aside"),
                     panels={
                         "Prompt": ("protocol", "style", "examples", "at_most", "reasons"),
                         "Model that is asked": ("temperature", "base_url"),
@@ -560,17 +534,13 @@ TREE = Branch(
                 ),
                 "others": Command("cli.rate.others:others", "faces/ --rater hume --out hume"),
                 "difference": Command(
-                    "cli.rate.difference:difference",
+                    "cli.rate.others:difference",
                     "pairs.csv --metric ssim --metric deep:faces --out metrics.csv",
                 ),
                 "hinted": Command(
-                    "cli.rate.hinted:hinted",
+                    "cli.rate.vlm:hinted",
                     "plan.toml --out big --model openai/gpt-4o-mini",
-                    rare=(
-                        *("structured", "max_tokens", "reasoning_effort", "sampling_seed"),
-                        *("timeout", "key_env", "budget_tokens", "budget_requests"),
-                        *("concurrency", "again"),
-                    ),
+                    rare=("max_tokens", "key_env", "again"),
                     panels={
                         "Model that is asked": (
                             *("model", "protocol", "temperature", "base_url", "budget_usd"),
@@ -581,11 +551,7 @@ TREE = Branch(
                 "reactions": Command(
                     "cli.rate.reactions:reactions",
                     "pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv",
-                    rare=(
-                        *("emotion", "images", "top_p", "n", "shots", "batch_size", "precision"),
-                        *("ledger", "rater", "key_env", "concurrency", "budget_tokens"),
-                        "budget_requests",
-                    ),
+                    rare=("images", "n", "precision", "rater", "key_env"),
                     panels={
                         "Vision-language model": (
                             *("vlm", "base_url", "budget_usd", "price_in", "price_out"),
@@ -596,7 +562,7 @@ TREE = Branch(
             },
         ),
         "report": Command("cli.report:report", "ratings.csv --scale 0-7 --out report/"),
-        "reproduce": Command("cli.reproduce:reproduce", "emonet-face --data emonet_face/"),
+        "reproduce": Command("cli.report:reproduce", "emonet-face --data emonet_face/"),
     },
     epilogue="Start with: affectlab demo — or: affectlab report ratings.csv --out report/",
 )

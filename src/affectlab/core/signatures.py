@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,20 @@ _LISTS = {"Sequence", "Collection", "Iterable", "list", "tuple", "set", "frozens
 _MAPPINGS = {"Mapping", "dict"}
 _ROLE = re.compile(r":\w+(?::\w+)?:`~?(?:[\w.]*\.)?([^`]+)`")
 _NUMPYDOC = re.compile(r"^(?P<head>\w[\w ]*)\n-{3,}$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class OptionsOf:
+    """Says of which function a parameter takes options: ``Annotated[Options, OptionsOf("…:…")]``.
+
+    What the function can be given by name, and the other does not have itself, become parameters of
+    the other; it gets what was given as a mapping by name. What it says of them comes first.
+    """
+
+    place: str
+    """``module:function``, the module without the name of the package, or a data class."""
+    only: tuple[str, ...] = ()
+    """Those that it takes; all where none is named."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,7 @@ class Parameter:
     """Bounds, of an annotation such as ``Annotated[int, Ge(1)]``."""
     part_of: tuple[str, str] | None = None
     """The parameter that takes an object of settings, and the class (``module:name``) of which this
-    is a field."""
+    is a field; "" where it takes options of another function (:class:`OptionsOf`)."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +110,20 @@ def read_signature(place: str) -> Signature:
     summary, _, description = before.partition("\n\n")
     told = dict(_told(sections.get("Parameters", "")))
     by_name = {argument.arg for argument in function.args.kwonlyargs}
+    own = {argument.arg for argument, _ in _arguments(function.args)}
     parameters: list[Parameter] = []
     for argument, default in _arguments(function.args):
         settings = argument.arg in by_name and _settings(argument.annotation, module)
         if settings:
             parameters += _fields(argument.arg, *settings)
+            continue
+        if other := _other(argument.annotation):
+            parameters += (
+                replace(one, part_of=(argument.arg, ""), help=told.get(one.name) or one.help)
+                for one in _by_name(other.place)
+                if one.kinds and one.part_of is None and one.name not in own
+                if one.name in (other.only or (one.name,))
+            )
             continue
         parameters.append(
             _parameter(
@@ -131,6 +154,30 @@ def _parameter(
         **bounds,
         **more,
     )
+
+
+def _other(annotation: ast.expr | None) -> OptionsOf | None:
+    """Find the function, or the class, of which a parameter takes options."""
+    for node in ast.walk(annotation) if annotation is not None else ():
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == OptionsOf.__name__:
+            return OptionsOf(*map(ast.literal_eval, node.args))
+    return None
+
+
+def _by_name(place: str) -> Iterator[Parameter]:
+    """Give what can be given by name to a function, or to a data class: its fields."""
+    module, _, name = place.partition(":")
+    found = _definitions(module).get(name)
+    if not isinstance(found, ast.ClassDef):
+        yield from (one for one in read_signature(place).parameters if one.by_name)
+        return
+    told = {one.name: one.help for one in _fields("", found, module)}
+    for field in found.body:
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            key = field.target.id
+            yield _parameter(
+                key, field.annotation, field.value, module, help=told.get(key, ""), by_name=True
+            )
 
 
 def _settings(annotation: ast.expr | None, module: str) -> tuple[ast.ClassDef, str] | None:

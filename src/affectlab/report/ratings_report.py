@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
+from annotated_types import Ge
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import shown
@@ -38,7 +40,7 @@ def write_report(
     models: Ratings | None = None,
     title: str | None = None,
     seed: int = 0,
-    n_boot: int = 1000,
+    n_boot: Annotated[int, Ge(0)] = 1000,
     images: str | Path | None = None,
     extra_sections: Sequence[Section] = (),
     truth: pl.DataFrame | None = None,

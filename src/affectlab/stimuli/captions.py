@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import polars as pl
+from annotated_types import Ge
 
 from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, unknown_name
@@ -36,8 +38,8 @@ class CaptionedPairs:
 def captioned_pairs(
     pairs: pl.DataFrame,
     *,
-    random: int = 1800,
-    conflict: int = 500,
+    random: Annotated[int, Ge(0)] = 1800,
+    conflict: Annotated[int, Ge(0)] = 500,
     random_from: Sequence[str] | None = None,
     conflict_from: Sequence[str] | None = None,
     image_emotions: Ratings | None = None,

@@ -1,1 +1,1 @@
-"""``affectlab evaluate``: do machines agree with people? One module per verb."""
+"""``affectlab evaluate``: do machines agree with people?"""

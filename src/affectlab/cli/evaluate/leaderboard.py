@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any
 
 from affectlab.cli._output import Output, write_csv
-
-__all__ = ["leaderboard"]
+from affectlab.core.signatures import OptionsOf
 
 
 def leaderboard(
@@ -14,11 +14,9 @@ def leaderboard(
     folder: Path,
     *,
     to: Path | None = None,
-    sort: str | None = None,
-    label: str | None = None,
+    reading: Annotated[dict[str, Any], OptionsOf("evaluation.rankings.leaderboard:leaderboard")],
     title: str = "Models and people",
     table: Path | None = None,
-    set_aside: bool = False,
 ) -> None:
     """Put models and people into one table, from result files.
 
@@ -38,12 +36,12 @@ def leaderboard(
         Heading of the page.
     table
         Write all numbers to this CSV file.
-    set_aside
+    on_bad
         Leave out files that cannot be used, and name them, without stopping.
     """
     from affectlab.evaluation import leaderboard as read
 
-    found = read(folder, sort=sort, label=label, on_bad="set_aside" if set_aside else "raise")
+    found = read(folder, **reading)
     # Files first: who reads the output may leave early, as in `… | head`.
     if table is not None:
         write_csv(found.to_frame(), table, sheet=True)

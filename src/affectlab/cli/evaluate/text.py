@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
-
-from affectlab.cli._output import Output, check_folder
+from affectlab.cli._output import Output, check_file, check_folder
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
-
-__all__ = ["text"]
 
 
 def text(
@@ -24,18 +21,14 @@ def text(
     by: Sequence[str] = (),
     cluster: str | None = None,
     to: Path | None = None,
-    parts: bool = False,
-    n_boot: Annotated[int, Ge(0)] = 1000,
+    scoring: Annotated[dict[str, Any], OptionsOf("models.text_metrics.evaluation:score_texts")],
     reactions: bool = False,
     rater: str | None = None,
     raters: Path | None = None,
     stimuli: Path | None = None,
-    candidate: str = "candidate",
     reference: Sequence[str] | None = None,
-    image: str | None = None,
-    item: str | None = None,
+    columns: Annotated[dict[str, Any], OptionsOf("models.text_metrics.items:read_text_items")],
     images: Path | None = None,
-    set_aside: bool = False,
     cache: Path | None = None,
     batch: Count = 64,
     device: Device = "auto",
@@ -97,7 +90,7 @@ def text(
     precision
         What they multiply in; half precision changes scores.
     """
-    from affectlab.cli._warned import caught_warnings
+    from affectlab.cli._output import caught_warnings
     from affectlab.cli.operations import show_result
     from affectlab.core.errors import InputError
     from affectlab.models.text_metrics import (
@@ -107,7 +100,11 @@ def text(
         score_texts,
     )
 
-    _check_target(to)
+    if to is not None:
+        if to.suffix.lower() in (".csv", ".parquet"):
+            check_file(to)
+        else:
+            check_folder(to, "--out")
     with out.progress(f"reading {file}") as report, caught_warnings() as doubts:
         if reactions:
             from affectlab.ratings import read_ratings
@@ -118,14 +115,7 @@ def text(
             for name, value in (("rater", rater), ("raters", raters), ("stimuli", stimuli)):
                 if value is not None:
                     raise InputError(f"--{name} is for reactions; expected --reactions beside it")
-            table = read_text_items(
-                file,
-                candidate=candidate,
-                references=reference,
-                image=image,
-                item=item,
-                images=images,
-            )
+            table = read_text_items(file, references=reference, images=images, **columns)
         # Wrong names are told before models are loaded.
         for name in (*by, *([cluster] if cluster else [])):
             table.column(name, str(file))
@@ -141,23 +131,8 @@ def text(
             metrics,
             by=by,
             cluster=cluster,
-            parts=parts,
-            set_aside=set_aside,
-            n_boot=n_boot,
             seed=seed,
             progress=report,
+            **scoring,
         )
     show_result(result, out, to=to, doubts=doubts)
-
-
-def _check_target(to: Path | None) -> None:
-    """Refuse a file that cannot be made, before hours of scoring."""
-    from affectlab.core.errors import InputError
-
-    if to is None:
-        return
-    if to.suffix.lower() not in (".csv", ".parquet"):
-        check_folder(to, "--out")
-    elif to.is_dir() or not to.parent.is_dir():
-        why = "it is a folder" if to.is_dir() else f"the folder {to.parent} does not exist"
-        raise InputError(f"{to} cannot be written: {why}")

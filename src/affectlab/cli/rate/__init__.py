@@ -1,1 +1,1 @@
-"""``affectlab rate``: let models answer. One module per verb."""
+"""``affectlab rate``: let models answer."""

@@ -1,21 +1,21 @@
-"""``affectlab rate others``."""
+"""``affectlab rate others`` and ``difference``: installed models, services, metrics."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._settings import read_settings
-from affectlab.cli._warned import collected
+from affectlab.cli._output import caught_warnings, collected
+from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from affectlab.cli._output import Output
-    from affectlab.core.types import Count
-    from affectlab.ratings import Ratings
+    import polars as pl
 
-__all__ = ["others"]
+    from affectlab.cli._output import Output
+    from affectlab.ratings import Ratings
 
 
 def others(
@@ -27,9 +27,7 @@ def others(
     taxonomy: str | None = None,
     mapping: Path | None = None,
     settings: Sequence[str] = (),
-    patience: Count = 5,
-    again: Sequence[str] = (),
-    set_aside: bool = False,
+    running: Annotated[dict[str, Any], OptionsOf("models.raters.rate:rate_faces")],
 ) -> None:
     """Let a model that is installed, or a service, rate faces, to put it beside others.
 
@@ -57,7 +55,7 @@ def others(
         Pictures in a row without a usable answer after which to stop.
     again
         Outcomes to ask about again although they are in the folder, such as schema_invalid.
-    set_aside
+    on_bad
         Leave out broken images, and count them.
     """
     from affectlab.core.errors import InputError
@@ -71,10 +69,8 @@ def others(
             taxonomy,
             mapping,
             to,
-            on_bad="set_aside" if set_aside else "raise",
-            patience=patience,
-            again=again,
             progress=progress,
+            **running,
             **read_settings(settings),
         )
     counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
@@ -84,7 +80,7 @@ def others(
         raise InputError(
             f"{ratings.rater_names[0]} has no usable answer: {many}; {to / 'answers.csv'} says why"
         )
-    _show(out, ratings, outcomes, counts["n_ratings"])
+    _show_others(out, ratings, outcomes, counts["n_ratings"])
     about = ratings.raters.row(0, named=True)
     if about["left_out"]:
         out.note(f"labels left out: {about['left_out']}")
@@ -113,7 +109,7 @@ def _several(ratings: Ratings) -> int:
     return table.filter(pl.col("faces") > 1)["stimulus"].n_unique()
 
 
-def _show(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> None:
+def _show_others(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> None:
     from affectlab.core.words import count, plural
 
     out.head(
@@ -127,3 +123,104 @@ def _show(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> No
     several = _several(ratings)
     if several:
         out.show(f"{plural(several, 'picture')} with several faces: the largest was rated")
+
+
+def difference(
+    out: Output,
+    pairs: Path,
+    *,
+    to: Path,
+    metric: Sequence[str] = ("mse", "mae", "ssim", "deep:faces"),
+    reading: Annotated[dict[str, Any], OptionsOf("models.differences.rate:rate_differences")],
+) -> None:
+    """Let metrics say how different two pictures are, pair by pair, to put them beside people.
+
+    lpips needs its weights (lpips,trunk=FILE,linear=FILE); blendshapes and landmarks need a model
+    of MediaPipe (blendshapes,model=FILE); deep and blendshapes take distance=l1 or distance=cosine.
+
+    Parameters
+    ----------
+    pairs
+        Pairs: a table with stimulus, file_a and file_b, or ratings of such pairs.
+    to
+        Ratings: .parquet, .csv or .jsonl.
+    metric
+        mse, mae, ssim, lpips, deep:ENCODER, blendshapes, landmarks, the folder of a learned metric,
+        or module:function; settings after commas: NAME,SETTING=VALUE. May be given again.
+    images
+        Folder of the pictures; without it that of PAIRS.
+    cache
+        Folder that keeps embeddings and readings of faces from run to run.
+    on_bad
+        Give no value to pairs that cannot be compared, and count them.
+    """
+    from affectlab.models.differences import rate_differences
+    from affectlab.models.differences.pairs import holds_answers
+    from affectlab.models.differences.rate import medians_by_kind, value_ranges
+    from affectlab.ratings import check_ratings_path
+
+    check_ratings_path(to)
+    with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
+        ratings = rate_differences(pairs, metric, progress=progress, **reading)
+        ratings.write(to)
+    table, by_kind = value_ranges(ratings), medians_by_kind(ratings)
+    _show_difference(out, ratings, table, by_kind)
+    out.show(f"ratings: {to}")
+    people = pairs if holds_answers(pairs) else "RATINGS"
+    groups = [name for name in ("kind", "actor") if name in ratings.stimuli.columns]
+    by = f" --by {','.join(groups)}" if groups else ""
+    out.show_line(f"next: affectlab evaluate difference {people} --models {to}{by}")
+    out.finish(
+        {
+            "ratings": to,
+            "n_pairs": ratings.n_stimuli,
+            "metrics": table.join(
+                ratings.raters.drop("rater_kind").rename({"rater": "metric"}),
+                on="metric",
+                maintain_order="left",
+            ).to_dicts(),
+            "medians_by_kind": None if by_kind is None else by_kind.to_dicts(),
+        },
+        doubts=doubts,
+    )
+
+
+def _show_difference(
+    out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None
+) -> None:
+    from rich.text import Text
+
+    from affectlab.core.render.grid import Table
+    from affectlab.core.words import count, plural, shown
+
+    metrics = plural(ratings.n_raters, "metric")
+    out.head(f"{metrics} compared the two pictures of {plural(ratings.n_stimuli, 'pair')}")
+    kinds = [] if by_kind is None else by_kind["kind"].unique(maintain_order=True).to_list()[:4]
+    medians: dict[tuple[str, str], Any] = {}
+    if by_kind is not None:
+        medians = {(row[0], row[1]): row[2] for row in by_kind.iter_rows()}
+    grid = Table(box=None, header_style="bold")
+    grid.add_column("metric", no_wrap=True)
+    lacking = bool(table["n_without"].sum())
+    names = ["pairs", *(["without"] if lacking else []), "lowest", "median", "highest"]
+    for name in (*names, *(f"median {kind}" for kind in kinds)):
+        grid.add_column(name, justify="right")
+    for row in table.iter_rows(named=True):
+        cells = [count(row["n_pairs"]), *([count(row["n_without"])] if lacking else [])]
+        cells += [_number(row[name]) for name in ("lowest", "median", "highest")]
+        cells += [_number(medians.get((row["metric"], kind))) for kind in kinds]
+        grid.add_row(Text(shown(row["metric"], 34)), *cells)
+    out.show(grid)
+    alike = ratings.raters.filter(ratings.raters["direction"] != "higher is more different")
+    if alike.height:
+        said = ", ".join(shown(name, 34) for name in alike["rater"].to_list())
+        out.show(f"higher is more alike: {said}")
+
+
+def _number(value: float | None) -> str:
+    """Write a number in four significant digits: metrics have units of all sizes."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    return f"{value:.4g}".replace("-", "−")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 
-from affectlab.cli._warned import collected
-from affectlab.cli.rate._runs import counts_of, show_plan
+from affectlab.cli._output import collected
+from affectlab.cli.rate.vlm import counts_of, show_plan
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
     from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
     from affectlab.models.vlm import Budget
-
-__all__ = ["reactions"]
 
 
 def reactions(
@@ -44,12 +43,14 @@ def reactions(
     precision: Precision = "auto",
     ledger: Path | None = None,
     rater: str | None = None,
-    base_url: str | None = None,
-    key_env: str | None = None,
-    concurrency: Count = 8,
+    asking: Annotated[
+        dict[str, Any], OptionsOf("models.vlm.asking.settings:AskSettings", ("base_url", "key_env"))
+    ],
     budget: Budget,
-    price_in: float | None = None,
-    price_out: float | None = None,
+    spending: Annotated[
+        dict[str, Any],
+        OptionsOf("models.vlm.rater:VlmRater", ("concurrency", "price_in", "price_out")),
+    ],
     dry_run: bool = False,
     seed: int = 0,
 ) -> None:
@@ -151,8 +152,7 @@ def reactions(
             temperature=temperature,
             top_p=None if top_p == 1 else top_p,
             max_tokens=tokens,
-            base_url=base_url,
-            key_env=key_env,
+            **asking,
         )
         options: dict[str, Any] = {
             **shared,
@@ -160,9 +160,7 @@ def reactions(
             "n": n,
             "settings": settings,
             "budget": budget,
-            "price_in": price_in,
-            "price_out": price_out,
-            "concurrency": concurrency,
+            **spending,
         }
         _ask(out, items[:limit], vlm, to, options, dry_run=dry_run)
         return

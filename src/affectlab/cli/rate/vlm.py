@@ -1,29 +1,79 @@
-"""``affectlab rate vlm``."""
+"""``affectlab rate vlm`` and ``affectlab rate hinted``: vision-language models answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from affectlab.cli._warned import collected
-from affectlab.cli.rate._runs import counts_of, show_plan
+from annotated_types import Ge
+
+from affectlab.cli._output import collected
+from affectlab.cli.parameters import read_settings
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.evaluation import OutcomeTable
-    from affectlab.models.vlm import AskSettings, Budget, VlmRater, VlmRun
-    from affectlab.models.vlm.prompts import Style
+    from affectlab.models.hinted import HintedRun
+    from affectlab.models.hinted.annotator import Annotator
+    from affectlab.models.reactions.vlm import VlmReactions
+    from affectlab.models.vlm import AskSettings, Budget, Plan, VlmRun
 
-__all__ = ["vlm"]
+
+def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
+    """Give how many questions were asked and answered, and what that took."""
+    names = ("n_questions", "n_answered", "n_kept", "n_usable", "n_left", "cost")
+    return {"usage": run.usage.as_dict(), **{name: getattr(run, name) for name in names}}
+
+
+_OF_PLAN = (
+    *("stimulus", "n_questions", "n_kept", "input_tokens", "output_tokens"),
+    *("most_output_tokens", "cost", "most_cost"),
+)
+"""What the JSON object has of a plan."""
+
+
+def show_plan(out: Output, model: str, plan: Plan) -> None:
+    """Print what would be asked, and about what it would take."""
+    from affectlab.core.words import count, plural
+
+    out.head(f"The prompt about {plan.stimulus}")
+    for part in (plan.prompt.system, *plan.prompt.parts):
+        if isinstance(part, str):
+            for line in ("", *part.splitlines()):
+                out.show(line)
+        else:
+            size = f"{part.width} x {part.height}, {len(part.data):,} bytes"
+            out.show("", f"[{part.media_type}, {size}]")
+    out.head("")
+    n_left = plan.n_questions - plan.n_kept
+    if plan.n_kept:
+        out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
+    out.show(
+        f"{plural(n_left, 'question')} to {model}: about "
+        f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
+        f"{count(plan.most_output_tokens)} at most"
+    )
+    out.show(
+        "cost: not known; --price-in and --price-out say it per million tokens"
+        if plan.cost is None
+        else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
+    )
+    out.show("Nobody was asked.")
+    out.finish(
+        {
+            "dry_run": True,
+            "model": model,
+            "prompt": plan.prompt.text,
+            "prompt_version": plan.prompt.design,
+            **{name: getattr(plan, name) for name in _OF_PLAN},
+        }
+    )
+
 
 _RATINGS, _ANSWERS = "ratings.parquet", "answers.parquet"
-_HOW = (
-    *("model", "protocol", "prompt_version", "temperature", "top_p", "max_tokens"),
-    *("sampling_seed", "reasoning_effort", "label_order"),
-)
-"""Attributes of a rater that say how it was asked."""
 
 
 def vlm(
@@ -33,27 +83,17 @@ def vlm(
     model: str,
     to: Path,
     protocol: str = "intensity",
-    style: Style = "zero-shot",
     examples: Path | None = None,
-    at_most: Count | None = None,
     left_out: Literal["zero", "not-rated"] | None = None,
-    reasons: bool = False,
-    structured: bool = False,
     shuffle: bool = True,
     settings: AskSettings,
-    rater: str | None = None,
     budget: Budget,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    concurrency: Count = 8,
-    per_minute: Count | None = None,
+    asking: Annotated[dict[str, Any], OptionsOf("models.vlm.rater:VlmRater")],
     tries: Count = 6,
-    patience: Count = 20,
     limit: Count | None = None,
-    control: Sequence[str] = (),
-    repeats: Count = 1,
-    again: Sequence[str] = (),
-    set_aside: bool = False,
+    wanted: Annotated[
+        dict[str, Any], OptionsOf("models.vlm.rater:rate_vlm", ("control", "repeats"))
+    ],
     dry_run: bool = False,
     seed: int = 0,
 ) -> None:
@@ -113,7 +153,7 @@ def vlm(
         Times each question of the main run is asked.
     again
         Outcomes to ask again although they are in the ledger, such as refused.
-    set_aside
+    on_bad
         Leave out broken images, and count them.
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
@@ -121,61 +161,33 @@ def vlm(
     from affectlab.core.errors import InputError
     from affectlab.models.images import find_images
     from affectlab.models.vlm import Retrying, VlmRater, read_examples
+    from affectlab.models.vlm.ratings_folder import check_ratings_of, image_targets
     from affectlab.protocols import load_protocol
 
-    if (style == "multi-shot") != (examples is not None):
+    if (asking.get("style") == "multi-shot") != (examples is not None):
         raise InputError("--style multi-shot and --examples go together; expected both or none")
     asked = load_protocol(protocol)
-    asking = VlmRater(
+    asker = VlmRater(
         model,
         asked,
         to,
-        style=style,
         examples=() if examples is None else read_examples(examples, asked),
-        at_most=at_most,
         left_out="not rated" if left_out == "not-rated" else left_out,
-        reasons=reasons,
-        structured=structured,
         shuffle=seed if shuffle else None,
         settings=settings,
         budget=budget,
-        price_in=price_in,
-        price_out=price_out,
-        concurrency=concurrency,
-        per_minute=per_minute,
         retrying=Retrying(tries=tries),
-        patience=patience,
-        again=again,
-        on_bad="set_aside" if set_aside else "raise",
-        rater=rater,
+        **asking,
     )
     files = find_images(images)[:limit]
-    wanted: dict[str, Any] = {
-        "control": control,
-        "repeats": repeats,
-        "targets": _targets(images),
-        "seed": seed,
-    }
+    wanted |= {"targets": image_targets(images), "seed": seed}
     if dry_run:
-        show_plan(out, asking.model, asking.plan(files, **wanted))
+        show_plan(out, asker.model, asker.plan(files, **wanted))
         return
-    _check_folder(to / _RATINGS, asking, {file.stimulus for file in files})
+    check_ratings_of(to / _RATINGS, asker, {file.stimulus for file in files})
     with collected(out, f"asking {model}", to) as (progress, warned):
-        run = asking.rate(files, **wanted, progress=progress)
+        run = asker.rate(files, **wanted, progress=progress)
     _finish(out, run, to, warned)
-
-
-def _targets(images: Path) -> dict[str, str]:
-    """Read what each image is meant to show, where the table of images says it."""
-    if not images.is_file() or images.suffix.lower() not in (".csv", ".parquet"):
-        return {}
-    from affectlab.core.csv import read_table
-
-    table = read_table(images, "images")
-    if not {"stimulus", "label"} <= set(table.columns):
-        return {}
-    pairs = table.select("stimulus", "label").drop_nulls().iter_rows()
-    return {str(stimulus): str(label) for stimulus, label in pairs}
 
 
 def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
@@ -189,7 +201,7 @@ def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
         raise InputError(f"{run.model} has no usable answer; {_why_none(run, answers)}")
     run.ratings.write(ratings)
     table = run.outcome_table()
-    _show(out, run, table)
+    _show_vlm(out, run, table)
     out.show_line(f"ratings: {ratings}")
     out.finish(
         {
@@ -227,43 +239,7 @@ def _why_none(run: VlmRun, answers: Path) -> str:
     return "; ".join(told)
 
 
-def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
-    """Refuse to put ratings in the place of others: of another rater, or of more images."""
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural, shown
-    from affectlab.models.vlm.asking.model_identity import is_rater
-    from affectlab.models.vlm.rater import how_asked
-    from affectlab.ratings import read_ratings
-
-    if not path.exists():
-        return
-    found = read_ratings(path)
-    own = [name for name in found.rater_names if is_rater(name, asking.name)]
-    if not own:
-        raise InputError(
-            f"{path} holds the ratings of {shown(found.rater_names[0], 60)!r}; expected another "
-            f"folder for {shown(asking.name, 60)!r}"
-        )
-    before = found.raters.row(found.rater_names.index(own[0]), named=True)
-    for name, now in how_asked(asking).items():
-        # What a model does not take is not among its attributes, whatever was wanted.
-        was = before.get(name)
-        if name in _HOW and was is not None and was != now:
-            raise InputError(
-                f"{path} holds ratings of the same rater asked in another way ({name} "
-                f"{shown(str(was), 40)!r}, now {shown(str(now), 40)!r}); expected another folder, "
-                "or the same settings"
-            )
-    missing = set(found.stimulus_names) - stimuli
-    if missing:
-        raise InputError(
-            f"{path} holds ratings of {plural(len(missing), 'image')} that "
-            f"{'is' if len(missing) == 1 else 'are'} not among the {len(stimuli):,} of this run, "
-            f"such as {shown(min(missing), 40)!r}; expected another folder, or no smaller --limit"
-        )
-
-
-def _show(out: Output, run: VlmRun, table: OutcomeTable) -> None:
+def _show_vlm(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     """Print the outcomes, the tokens and the cost of a run."""
     from affectlab.core.words import count, plural
 
@@ -292,3 +268,123 @@ def _show(out: Output, run: VlmRun, table: OutcomeTable) -> None:
         rest = "" if not run.n_uncounted else " and what was not counted"
         said = f"${cost:,.4f}{rest}"
     out.show(f"cost: {said}")
+
+
+def hinted(
+    out: Output,
+    plan: Path,
+    *,
+    to: Path,
+    model: str | None = None,
+    annotator: str | None = None,
+    generator: str = "drawn",
+    settings: Sequence[str] = (),
+    rounds: Annotated[int, Ge(0)] | None = None,
+    budget: Annotated[int, Ge(0)] | None = None,
+    protocol: str = "intensity",
+    asking: AskSettings,
+    spending: Budget,
+    more: Annotated[
+        dict[str, Any],
+        OptionsOf(
+            "models.vlm.rater:VlmRater", ("structured", "price_in", "price_out", "concurrency")
+        ),
+    ],
+    again: Sequence[str] = (),
+    seed: Annotated[int, Ge(0)] | None = None,
+) -> None:
+    """Make and annotate pictures until every label has enough ratings (emonet-face, B.1).
+
+    Labels that a model names too rarely get pictures of their own, and the model a hint; how often
+    hints are followed, right ones and wrong ones, is counted. A run that was stopped goes on with
+    the same command. It stops with exit code 2 when too few answers can be used. A seed that is
+    given takes the place of the plan's.
+
+    Parameters
+    ----------
+    plan
+        TOML file of the loop: target, initial or images, decoys, budget, …
+    to
+        Folder for pictures, answers and tables, from which a run goes on.
+    model
+        Model string of the annotator, as for rate vlm.
+    annotator
+        Annotator that a package adds, instead of a model.
+    generator
+        drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.
+    settings
+        Setting of the generator, such as size=512; may be given again.
+    rounds
+        Rounds of hints, instead of the plan's.
+    budget
+        Pictures made at most, instead of the plan's.
+    protocol
+        How a model is asked: a name or a file.
+    structured
+        Let the provider hold the model to the schema.
+    price_in
+        Dollars per million tokens of questions.
+    price_out
+        Dollars per million tokens of answers.
+    concurrency
+        Questions under way at once.
+    again
+        Outcomes to ask about again although they are in the folder, such as refused.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
+
+    if (model is None) == (annotator is None):
+        raise InputError("expected either --model or --annotator")
+    told = load_hinted_plan(plan).changed(rounds=rounds, budget=budget, seed=seed)
+    asked: Annotator
+    if annotator is not None:
+        asked = load_image_annotator(annotator)
+    else:
+        from affectlab.models.vlm import VlmAnnotator, VlmRater
+
+        rater = VlmRater(
+            str(model),
+            protocol,
+            # Its ledger is beside the folder of the loop.
+            to.with_name(f"{to.name}.vlm"),
+            at_most=told.at_most,
+            left_out="zero",
+            shuffle=told.seed,
+            settings=asking,
+            budget=spending,
+            again=sorted({"rejected", *again}),
+            **more,
+        )
+        asked = VlmAnnotator(rater)
+    with collected(out, "pictures", to) as (progress, doubts):
+        run = annotate_until(
+            told,
+            generator,
+            asked,
+            to,
+            settings=read_settings(settings),
+            again=again,
+            progress=progress,
+        )
+    _show_hinted(out, run)
+    out.show(f"ratings: {to / 'ratings.parquet'}")
+    out.finish(
+        run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=[*doubts, *run.sentences]
+    )
+
+
+def _show_hinted(out: Output, run: HintedRun) -> None:
+    from affectlab.core.words import plural
+
+    met = run.coverage.filter(run.coverage["status"] == "met").height
+    out.head(
+        f"{met} of {plural(run.coverage.height, 'label')} covered after "
+        f"{plural(run.n_rounds, 'round')}: {run.stopped}"
+    )
+    out.show_frame(
+        run.coverage,
+        ["label", "n", "n_hinted", "target", "made", "acceptance", "status"],
+        more="coverage.csv has all of them",
+    )
+    out.show(*run.hints_followed)

@@ -1,1 +1,1 @@
-"""``affectlab stimuli``: what is shown to raters. One module per verb."""
+"""``affectlab stimuli``: what is shown to raters."""

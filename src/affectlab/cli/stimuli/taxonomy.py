@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import Output, make_folder, write_csv
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, Review, TextBlock
-
-__all__ = ["apply", "build", "history", "revise"]
+    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, TextBlock
 
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 
@@ -32,10 +31,7 @@ def build(
     labels: Count | None = None,
     min_blocks: Count = 2,
     model: str | None = None,
-    url: str = "http://localhost:8000/v1",
-    key_env: str | None = None,
-    parallel: Count = 4,
-    schema: bool = True,
+    asking: Annotated[dict[str, Any], OptionsOf("stimuli.taxonomy.model_finder:find_terms")],
     seed: int = 0,
 ) -> None:
     """Find emotion terms in texts, and propose labels, for a person to review.
@@ -64,15 +60,6 @@ def build(
         Blocks that must name a term for a label.
     model
         Language model that finds the terms, in place of the lexicon.
-    url
-        Server with OpenAI's chat completions.
-    key_env
-        Variable of the environment with the key of the server; without it, OPENAI_API_KEY for
-        https://api.openai.com, and no key for others.
-    parallel
-        Blocks asked about at once.
-    schema
-        Hold the model to a JSON schema, which some servers cannot do.
     """
     from affectlab.stimuli.taxonomy import (
         load_lexicon,
@@ -81,14 +68,23 @@ def build(
         read_texts,
         text_blocks,
     )
+    from affectlab.stimuli.taxonomy.model_finder import find_terms
+    from affectlab.stimuli.taxonomy.review import write_review
 
     known = load_lexicon(lexicon)
     read = read_texts(texts, column=column)
     blocks = text_blocks(read, words=words, pack=pack)
-    _make(to)
+    make_folder(to)
     by = f"the lexicon {known.name}" if model is None else f"the language model {model}"
     with out.progress("searching") as report:
-        found = _search(blocks, known, model, url, key_env, parallel, not schema, to, report)
+        found = find_terms(
+            blocks,
+            known,
+            model=model,
+            folder=to,
+            progress=lambda done, total: report("searching", done, total),
+            **asking,
+        )
         candidates = merge_terms(found)
         proposals = propose_labels(candidates, n_labels=labels, min_blocks=min_blocks)
     review = proposals.review()
@@ -162,6 +158,7 @@ def apply(
     """
     from affectlab.core.errors import InputError
     from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of
+    from affectlab.stimuli.taxonomy.review import read_note
     from affectlab.taxonomy import load_taxonomy
 
     if to.exists():
@@ -222,6 +219,7 @@ def revise(
     from affectlab.core.errors import InputError
     from affectlab.reliability import interrater_correlation
     from affectlab.stimuli.taxonomy import binary_choices, read_suggestions, revise_taxonomy
+    from affectlab.stimuli.taxonomy.review import write_review
 
     panel = out.panel(ratings)
     taxonomy = ratings.taxonomy
@@ -329,73 +327,6 @@ def history(
     )
 
 
-def write_review(review: Review, path: Path, source: str) -> None:
-    """Write a review and its note; one that a person may have edited is not overwritten.
-
-    Raises
-    ------
-    InputError
-        When there is another review at `path`, or it cannot be written.
-    """
-    from affectlab.core.errors import InputError
-
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: expected a file in a folder that exists")
-    new = path.with_name(f".{path.name}.new")
-    review.write(new)
-    if path.exists() and path.read_bytes() != new.read_bytes():
-        new.unlink()
-        raise InputError(
-            f"{path} is there already and differs, perhaps since it was edited; move it away, or "
-            "give another --out"
-        )
-    new.replace(path)
-    _note(path).write_text(f"{source}\n", encoding="utf-8", newline="\n")
-
-
-def read_note(review: Path) -> str:
-    """Give the note of a review; empty where there is none."""
-    note = _note(review)
-    return " ".join(note.read_text(encoding="utf-8").split()) if note.is_file() else ""
-
-
-def _note(review: Path) -> Path:
-    return review.with_suffix(".source.txt")
-
-
-def _search(
-    blocks: tuple[TextBlock, ...],
-    known: Any,
-    model: str | None,
-    url: str,
-    key_env: str | None,
-    parallel: int,
-    free: bool,
-    folder: Path,
-    report: Any,
-) -> Candidates:
-    import os
-
-    from affectlab.core.services import is_openai
-    from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates
-
-    def told(done: int, total: int) -> None:
-        report("searching", done, total)
-
-    if model is None:
-        return emotion_candidates(blocks, lexicon=known, progress=told)
-    # A key is for the server that gave it: it does not go wherever --url points.
-    variable = key_env or ("OPENAI_API_KEY" if is_openai(url) else None)
-    with ModelFinder(
-        url,
-        model,
-        key=None if variable is None else os.environ.get(variable),
-        ledger=folder / "answers.jsonl",
-        structured=not free,
-    ) as finder:
-        return emotion_candidates(blocks, finder, lexicon=known, parallel=parallel, progress=told)
-
-
 def _show_build(
     out: Output,
     n_texts: int,
@@ -423,15 +354,6 @@ def _show_build(
         for label, terms in proposals.labels.items()
     ]
     out.show_frame(pl.DataFrame(rows), ["label", "blocks", "terms"], more="see review.csv")
-
-
-def _make(folder: Path) -> None:
-    from affectlab.core.errors import InputError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None
 
 
 def _show_rows(out: Output, what: str, rows: list[Any]) -> None:

@@ -1,1 +1,1 @@
-"""``affectlab study``: from one file to a web study and its data. One module per verb."""
+"""``affectlab study``: from one file to a web study and its data."""

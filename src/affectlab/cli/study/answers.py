@@ -1,96 +1,51 @@
-"""Verbs about what people have answered: ``status``, ``golden``, ``export`` and ``erase``."""
+"""Verbs about what people have answered, and about who may look at it."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.study._common import open_study
+from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.study import Store, StudyStatus
+    from affectlab.study import Store
 
-__all__ = ["erase", "export", "golden", "status"]
 
-_NAMED = 5
-"""Stimuli of a kind that are named; `--json` has all of them."""
+def require_study_extra() -> None:
+    """Say what to install when the libraries of the server are not there."""
+    for library in ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httpx", "argon2"):
+        if find_spec(library) is None:
+            raise MissingDependencyError(
+                f"studies need {library}; install it with: pip install 'affectlab[study]'"
+            )
+
+
+def open_study(study: Path, database: str | None) -> Store:
+    """Open the data of a study."""
+    require_study_extra()
+    from affectlab.study import load_study, open_store
+
+    return open_store(load_study(study), database)
 
 
 def status(out: Output, study: Path, *, database: str | None = None) -> None:
     """Say how far a study is."""
     from affectlab.core.render.grid import Table
-    from affectlab.core.words import count, percent, plural
 
     with open_study(study, database) as store:
         from affectlab.study import study_status
 
         found = study_status(store)
     table = Table(box=None, show_header=False)
-    share = found.valid / found.wanted if found.wanted else 0.0
-    pace = "–" if found.seconds_per_trial is None else f"{found.seconds_per_trial:.1f} s"
-    for name, value in (
-        ("study", f"{found.name} ({found.status})"),
-        (
-            "visitors",
-            f"{count(found.participants)}, of these {count(found.simulated)} simulated",
-        ),
-        ("took part", plural(found.consented, "person", "people")),
-        ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(found.sessions.items()))),
-        ("ended, why", ", ".join(f"{n} {why}" for why, n in found.ended.items())),
-        *([("withdrawn", plural(found.withdrawn, "session"))] if found.withdrawn else []),
-        ("answers", f"{count(found.answers)}, of these {count(found.rejected)} rejected"),
-        *([("trials left out", count(found.skipped))] if found.skipped else []),
-        ("sessions rejected", _rejected(found)),
-        ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
-        *([("valid beyond these", count(found.surplus))] if found.surplus else []),
-        *([("stimuli that lack some", _some(found.below))] if found.below else []),
-        *([("of these, not on this machine", _some(found.unshown))] if found.unshown else []),
-        ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
-        *_batches(found),
-        *(
-            [("pilot", f"{count(found.pilot_valid)} of {count(found.pilot_wanted)} wanted")]
-            if found.pilot_wanted
-            else []
-        ),
-        ("tasks held now", count(found.leased)),
-        ("time per trial", pace),
-        *([("requests refused", count(found.refused))] if found.refused else []),
-    ):
+    for name, value in found.rows():
         table.add_row(name, value or "–")
     out.show(table)
     out.finish(asdict(found))
-
-
-def _some(names: tuple[str, ...]) -> str:
-    """Count stimuli, and name the first of them."""
-    from affectlab.core.words import count
-
-    more = ", …" if len(names) > _NAMED else ""
-    return f"{count(len(names))} ({', '.join(names[:_NAMED])}{more})"
-
-
-def _batches(found: StudyStatus) -> list[tuple[str, str]]:
-    """Say how far the batches are, where they are kept whole."""
-    from affectlab.core.words import count
-
-    if found.batches is None:
-        return []
-    done = f"{count(found.batches.done)} of {count(found.batches.batches)}"
-    sessions = f"{count(found.batches.sessions)} of {count(found.batches.wanted)}"
-    return [("batches done", done), ("valid sessions", f"{sessions} wanted")]
-
-
-def _rejected(found: StudyStatus) -> str:
-    """Say how many sessions do not count, and what the policy held against them."""
-    rules = ", ".join(f"{rule} {n}" for rule, n in found.reasons.items())
-    text = f"{found.rejected_sessions}"
-    if found.judged:
-        text += f" of {found.judged} judged; not to be paid: {found.unpaid}"
-    return f"{text} ({rules})" if rules else text
 
 
 def golden(
@@ -167,16 +122,7 @@ def export(
     pilot = f"; {plural(found.n_pilot, found.what)} of the pilot, apart" if found.n_pilot else ""
     out.show(f"{plural(found.n_ratings, found.what)} of {people}{rejected}{pilot}")
     notes = [] if found.n_ratings else ["no answer of the main study counts yet"]
-    out.finish(
-        {
-            "files": found.files,
-            "n_ratings": found.n_ratings,
-            "n_raters": found.n_raters,
-            "n_rejected": found.n_rejected,
-            "n_pilot": found.n_pilot,
-        },
-        notes,
-    )
+    out.finish({name: getattr(found, name) for name in (*_COUNTED, "n_rejected", "n_pilot")}, notes)
 
 
 def _dataset(store: Store, to: Path, out: Output) -> None:
@@ -194,15 +140,7 @@ def _dataset(store: Store, to: Path, out: Output) -> None:
     stimuli = plural(found.n_stimuli, "stimulus", "stimuli")
     out.show(f"{plural(found.n_ratings, 'rating')} of {stimuli} by {people}")
     out.show("Read README.md before you publish: it says all that others will know.")
-    out.finish(
-        {
-            "files": found.files,
-            "n_ratings": found.n_ratings,
-            "n_raters": found.n_raters,
-            "n_stimuli": found.n_stimuli,
-        },
-        found.warnings,
-    )
+    out.finish({name: getattr(found, name) for name in (*_COUNTED, "n_stimuli")}, found.warnings)
 
 
 def erase(
@@ -242,3 +180,106 @@ def erase(
 def _agreed(question: str) -> bool:
     print(question, end="", file=sys.stderr, flush=True)  # noqa: T201
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+_COUNTED = ("files", "n_ratings", "n_raters")
+"""What the JSON object has of all that is exported."""
+_BY = "command line"
+
+
+def add(
+    out: Output, study: Path, name: str, *, role: str = "viewer", database: str | None = None
+) -> None:
+    """Add an account; the password is asked for, or read from standard input.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    role
+        viewer sees; researcher also accepts, rejects and pauses; owner also closes the study and
+        manages accounts.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import add_account
+
+        account = add_account(store, name, _password(), role, by=_BY)
+    out.show(f"{account.name}: {account.role}")
+    out.finish({"name": account.name, "role": account.role})
+
+
+def list_(out: Output, study: Path, *, database: str | None = None) -> None:
+    """List the accounts."""
+    import polars as pl
+
+    with open_study(study, database) as store:
+        from affectlab.study import list_accounts
+
+        found = list_accounts(store)
+    rows = [{"name": one.name, "role": one.role} for one in found]
+    if rows:
+        out.show_frame(pl.DataFrame(rows), ["name", "role"], most=len(rows))
+    else:
+        out.show("There is no account yet.")
+    out.finish(rows)
+
+
+def role(out: Output, study: Path, name: str, role: str, *, database: str | None = None) -> None:
+    """Give an account another role.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    role
+        viewer, researcher or owner.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import set_role
+
+        set_role(store, name, role, by=_BY)
+    out.show(f"{name}: {role}")
+    out.finish({"name": name, "role": role})
+
+
+def password(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
+    """Give an account another password, asked for or read from standard input; its logins end.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import set_password
+
+        set_password(store, name, _password(), by=_BY)
+    out.show(f"{name}: the password is changed.")
+    out.finish({"name": name})
+
+
+def remove(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
+    """Remove an account; its logins end.
+
+    Parameters
+    ----------
+    name
+        Name of the account.
+    """
+    with open_study(study, database) as store:
+        from affectlab.study import remove_account
+
+        remove_account(store, name, by=_BY)
+    out.show(f"{name}: removed")
+    out.finish({"name": name})
+
+
+def _password() -> str:
+    """Ask for a password twice; from a pipe take the first line. It never is an argument."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    from getpass import getpass
+
+    while (given := getpass("Password: ")) != getpass("Password again: "):
+        print("The two differ; please type it again.", file=sys.stderr)  # noqa: T201
+    return given

@@ -2,20 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.cli._output import Output
-from affectlab.cli.study._common import require_study_extra
-from affectlab.cli.study._errors_of_models import ErrorItems, drawn_items, reviewed_items
+from affectlab.cli._output import Output, command
+from affectlab.cli.study.answers import require_study_extra
+from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from affectlab.core.types import Count
     from affectlab.study import ErrorStudy
     from affectlab.study.recruit import PlatformFilter
 
-__all__ = ["check", "init"]
+
+_ERROR_PROTOCOL = "preference_errors"
+
+
+@dataclass(frozen=True)
+class ErrorItems:
+    """Images that two models get wrong in different ways, for the protocol preference-errors."""
+
+    models: Sequence[Path] = ()
+    """Answers of the models, such as affectlab rate vision writes; given twice."""
+    truth: Path | None = None
+    """True labels: a table (stimulus, file, label), or a folder whose folders are named by labels.
+    Where it has a split test, this alone."""
+    taxonomy: str | None = None
+    """Taxonomy of the labels; by default that of the answers."""
+    score: str | None = None
+    """Column of scores in place of 'value': chosen, for what was decided by cost."""
+    sample: Count = 50
+    """Images to draw."""
+    items: Path | None = None
+    """In place of models: the table of a study that was made so."""
+    decisions: Path | None = None
+    """Decisions of a review: what it left out, or did not settle, is not shown."""
+    most: Count | None = None
+    """Of --items, show so many at most."""
+    raters: Count = 30
+    """People to answer each image."""
+
+    def check(self, protocol: str) -> None:
+        """Refuse options that do not go together, or not with a protocol."""
+        of_errors = [*self.of_models, *self.of_items]
+        if of_errors and protocol.replace("-", "_") != _ERROR_PROTOCOL:
+            raise InputError(f"{of_errors[0]} is for --protocol preference-errors, not {protocol}")
+        if self.of_models and self.of_items:
+            raise InputError(
+                f"{self.of_models[0]} makes items and {self.of_items[0]} is about items that were "
+                "made; expected one of them"
+            )
+        if self.of_items and self.items is None:
+            raise InputError(f"{self.of_items[0]} is about the table of a study; expected --items")
+        if self.of_models and (not self.models or self.truth is None):
+            raise InputError(
+                "errors are drawn from answers and the truth; expected --models, --truth"
+            )
+
+    @property
+    def of_models(self) -> list[str]:
+        """Options that are given, about answers of models."""
+        return self._given("models", "truth", "taxonomy", "score")
+
+    @property
+    def of_items(self) -> list[str]:
+        """Options that are given, about items that were made before."""
+        return self._given("items", "decisions", "most")
+
+    def _given(self, *names: str) -> list[str]:
+        return [f"--{name}" for name in names if getattr(self, name)]
 
 
 def init(
@@ -89,17 +148,11 @@ def _asked(filters: tuple[PlatformFilter, ...]) -> tuple[PlatformFilter, ...]:
 
 def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
     """Say what to set on the platforms' pages."""
-    from rich.text import Text
+    import polars as pl
 
-    from affectlab.core.render.grid import Table
-
-    table = Table(box=None, header_style="bold")
-    for name in ("platform", "set there"):
-        table.add_column(name, overflow="fold")
-    for one in filters:
-        table.add_row(one.platform, Text(one.terms))
+    rows = [{"platform": one.platform, "set there": one.terms} for one in filters]
     out.head("\nWho may take part")
-    out.show(table)
+    out.show_frame(pl.DataFrame(rows), ["platform", "set there"], most=len(rows))
     if any(one.platform == "mturk" for one in filters):
         out.show(
             "MTurk takes no new customers since 30 July 2026; its rows are for those who were "
@@ -110,9 +163,18 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
 def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Draw items from the answers of two models."""
     from affectlab.core.words import plural
+    from affectlab.models.images.errors import draw_errors
 
+    assert errors.truth is not None
     with out.progress("comparing"):
-        drawn, root, found = drawn_items(errors, seed)
+        drawn, root, found = draw_errors(
+            errors.models,
+            errors.truth,
+            taxonomy=errors.taxonomy,
+            score=errors.score,
+            sample=errors.sample,
+            seed=seed,
+        )
     out.show(found.finding)
     notes = []
     if drawn.height < errors.sample:
@@ -124,13 +186,13 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     made = _write(to, drawn, root, errors.raters, seed, out)
     review = f"{to.with_suffix('')}-review"
     outside = [] if made.images == to.parent else ["--images", made.images]
-    ask = _command("stimuli", "review", made.table, "--kind", "emotions", *outside, "--out", review)
+    ask = command("stimuli", "review", made.table, "--kind", "emotions", *outside, "--out", review)
     out.show_line(f"Have them reviewed:  {ask}")
     kept = f"{to.with_suffix('')}-kept.toml"
     decided = Path(review) / "decisions.csv"
     then = ["--items", made.table, "--decisions", decided, "--most", "30"]
     given = ["--protocol", "preference-errors", *then]
-    out.show_line(f"Then show the rest:  {_command('study', 'init', kept, *given)}")
+    out.show_line(f"Then show the rest:  {command('study', 'init', kept, *given)}")
     out.finish(
         {
             "files": [made.study, made.table],
@@ -149,9 +211,16 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
 
 def _of_items(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Keep items that were drawn before."""
+    from affectlab.core.words import plural
+    from affectlab.study.design.error_study import reviewed_items
 
-    kept, images = reviewed_items(errors, out)
-    made = _write(to, kept, images, errors.raters, seed, out)
+    assert errors.items is not None
+    kept, n_items, unsettled = reviewed_items(errors.items, errors.decisions, errors.most)
+    if errors.decisions is not None:
+        out.show(f"{plural(kept.height, 'image')} of {n_items:,} kept")
+    if unsettled:
+        out.show(f"{plural(unsettled, 'image')} not settled by the review, and left out")
+    made = _write(to, kept, errors.items.parent, errors.raters, seed, out)
     out.finish(
         {
             "files": [made.study, made.table],
@@ -177,9 +246,3 @@ def _write(
 def _say_next(to: Path, out: Output) -> None:
     out.show("", f"Look at it:   affectlab study serve {to}")
     out.show(f"Rehearse it:  affectlab study simulate {to}")
-
-
-def _command(*words: object) -> str:
-    import shlex
-
-    return shlex.join(["affectlab", *map(str, words)])

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.study._common import open_study
+from affectlab.cli.study.answers import open_study
 
 if TYPE_CHECKING:
     from affectlab.study import Store
     from affectlab.study.recruit import Outcome, ProlificClient
-
-__all__ = ["approve", "bonus", "pay", "reject"]
 
 _SAID = {
     "done": "done",
@@ -198,23 +196,25 @@ def _finish(out: Output, found: tuple[Outcome, ...], *, dry_run: bool, currency:
     SystemExit
         With 1 when something was refused or is not clear, so that scripts notice.
     """
-    from rich.text import Text
+    import polars as pl
 
-    from affectlab.core.render.grid import Table
-    from affectlab.core.words import plural, shown
+    from affectlab.core.words import plural
 
     money = any(one.cents is not None for one in found)
-    table = Table(box=None, header_style="bold")
-    for name in ("session", "action", "state", *(["amount"] if money else []), "note"):
-        right = name in ("session", "amount")
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for one in found:
-        amount = [f"{(one.cents or 0) / 100:.2f}"] if money else []
-        cells = (str(one.session), one.action, _SAID[one.state], *amount, one.note)
-        table.add_row(*(Text(shown(cell)) for cell in cells))
+    table = [
+        {
+            "session": one.session,
+            "action": one.action,
+            "state": _SAID[one.state],
+            **({"amount": f"{(one.cents or 0) / 100:.2f}"} if money else {}),
+            "note": one.note,
+        }
+        for one in found
+    ]
     counts = Counter(one.state for one in found)
     if found:
-        out.show(table, "")
+        out.show_frame(pl.DataFrame(table), [*table[0]], most=len(table))
+        out.show("")
         parts = [f"{count} {_SAID[state]}" for state, count in counts.items()]
         out.show(f"{plural(len(found), 'session')}: {', '.join(parts)}.")
     else:

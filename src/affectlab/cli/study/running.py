@@ -6,30 +6,27 @@ import csv
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Le
 
 from affectlab.cli._output import Output
-from affectlab.cli.study._common import open_study, require_study_extra
+from affectlab.cli.study.answers import open_study, require_study_extra
+from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count
     from affectlab.protocols import Protocol
     from affectlab.study.server import Addresses, Settings
-
-__all__ = ["close", "invite", "serve", "simulate"]
 
 
 def serve(
     out: Output,
     study: Path,
     *,
-    host: str = "127.0.0.1",
     port: Annotated[int, Ge(1), Le(65535)] = 8000,
-    database: str | None = None,
     workers: Annotated[int, Ge(1), Le(64)] = 1,
     settings: Settings,
+    where: Annotated[dict[str, Any], OptionsOf("study.server.serve:serve")],
 ) -> None:
     """Serve a study until interrupted (Ctrl-C); what is answered stays beside the study file.
 
@@ -39,6 +36,9 @@ def serve(
         Where to listen; 0.0.0.0 for other machines.
     port
         Port to listen on.
+    database
+        Address of a database: postgresql://user@host/name. By default SQLite, in the study's
+        folder.
     workers
         Processes; several need PostgreSQL.
     """
@@ -58,12 +58,11 @@ def serve(
 
     serve(
         study,
-        host=host,
         port=port,
-        database=database,
         workers=workers,
         settings=settings,
         ready=None if out.quiet else ready,
+        **where,
     )
 
 
@@ -71,12 +70,8 @@ def simulate(
     out: Output,
     study: Path,
     *,
-    people: Count = 12,
-    careless: Annotated[int, Ge(0)] = 2,
-    url: str | None = None,
     pilot: bool = False,
-    database: str | None = None,
-    seed: int = 0,
+    rehearsal: Annotated[dict[str, Any], OptionsOf("study.rehearsal.simulate:simulate_study")],
 ) -> None:
     """Rehearse a study: simulated people of known truth take part in it through the server.
 
@@ -86,6 +81,9 @@ def simulate(
     ----------
     people
         Simulated people who take part.
+    database
+        Address of a database: postgresql://user@host/name. By default SQLite, in the study's
+        folder.
     careless
         Of these, people who do not look at what they rate.
     url
@@ -94,36 +92,11 @@ def simulate(
         They take part in the pilot, kept apart.
     """
     require_study_extra()
-    from affectlab.core.words import count, plural
     from affectlab.study import load_study, simulate_study
 
     with out.progress("simulated people take part") as progress:
-        found = simulate_study(
-            study,
-            people=people,
-            careless=careless,
-            url=url,
-            database=database,
-            pilot=pilot,
-            seed=seed,
-            progress=progress,
-        )
-    out.show(
-        f"{plural(found.people, 'simulated person', 'simulated people')} came, "
-        f"{count(found.took_part)} took part ({count(found.careless)} of them careless on "
-        f"purpose), {count(found.completed)} completed; {plural(found.answers, 'trial')} answered."
-    )
-    if found.people > found.took_part:
-        out.show(
-            f"{plural(found.people - found.took_part, 'person', 'people')} found nothing left to "
-            "do, or could not take part; study status says why."
-        )
-    out.show(f"A session would take a person about {found.minutes_per_person:.1f} minutes.")
-    if found.pay is not None:
-        out.show(f"The completed sessions would cost {found.pay:,.2f}, fees not counted.")
-    if found.bonuses:
-        out.show(f"Bonuses of {found.bonuses:,.2f} were earned.")
-    out.show(f"The planted truth: {found.truth}")
+        found = simulate_study(study, pilot=pilot, progress=progress, **rehearsal)
+    out.show(*found.sentences)
     folder = study.with_suffix("").name
     if pilot:
         out.show("", f"Next: affectlab study golden {study} --out {folder}-golden.csv")

@@ -1,1 +1,1 @@
-"""``affectlab train``: models that answer as raters do. One module per verb."""
+"""``affectlab train``: models that answer as raters do."""

@@ -1,4 +1,4 @@
-"""``affectlab train heads``."""
+"""``affectlab train heads`` and ``calibrate``: heads on the scale of people."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import Output, Report
-from affectlab.cli._warned import caught_warnings
-from affectlab.cli.train._heads_data import HeadSources
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.core.errors import InputError
+from affectlab.core.signatures import OptionsOf
+from affectlab.core.words import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count, Device
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
+    from affectlab.models.heads.sources import HeadSources
     from affectlab.ratings import Ratings
     from affectlab.ratings.options import Absent
-
-__all__ = ["heads"]
 
 
 def heads(
@@ -40,11 +40,12 @@ def heads(
     name: str | None = None,
     epochs: Count = 200,
     big_epochs: Count = 5,
-    batch: Count = 256,
-    learning_rate: float = 5e-5,
+    stage: Annotated[
+        dict[str, Any],
+        OptionsOf("models.heads.stage:Stage", ("batch", "learning_rate", "precision")),
+    ],
     early_stopping: Count | None = None,
     cap: Annotated[float, Ge(0)] = 0.25,
-    precision: Literal["auto", "fp32", "bf16"] = "auto",
     device: Device = "auto",
     resume: bool = False,
     figures: Path | None = None,
@@ -91,7 +92,6 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank, Stage, head_shape
     from affectlab.models.runs import training_states
 
@@ -124,14 +124,9 @@ def heads(
             name=name or to.resolve().name,
             seed=seed,
         )
-        common: dict[str, Any] = {
-            "learning_rate": learning_rate,
-            "batch": batch,
-            "precision": precision,
-        }
         if early_stopping is None and data.big is None:
             early_stopping = 30
-        last = Stage(epochs=epochs, early_stopping=early_stopping, **common)
+        last = Stage(epochs=epochs, early_stopping=early_stopping, **stage)
         settings: dict[str, Any] = {
             "how": aggregate,
             "tied": tied,
@@ -146,7 +141,7 @@ def heads(
             bank.fit_two_stage(
                 data.big,
                 data.train,
-                big_stage=Stage(epochs=big_epochs, **common),
+                big_stage=Stage(epochs=big_epochs, **stage),
                 human_stage=last,
                 big_cap=part,
                 human_cap=part,
@@ -161,14 +156,18 @@ def heads(
             agreement = bank.judge(*data.dev, how=aggregate, by=data.judged_by)
         bank.save(to)
     seconds = perf_counter() - started
-    _show(out, bank, data.judged_by, agreement, seconds)
+    _show_heads(out, bank, data.judged_by, agreement, seconds)
     if figures is not None and data.dev is not None:
-        _draw(bank, *data.dev, aggregate, figures)
+        from affectlab.report.model_figures import draw_predictions
+
+        draw_predictions(bank, *data.dev, aggregate, figures)
         out.show(f"figures: {figures}")
     page = None
     if report is not None and data.dev is not None:
+        from affectlab.report.model_figures import report_on_heads
+
         with out.progress("writing the report") as progress:
-            page = _write_report(bank, *data.dev, report, seed, progress)
+            page = report_on_heads(bank, *data.dev, report, seed, progress)
         out.show(f"report: {page}")
     out.show(f"model: {to}; its card: {to / 'README.md'}")
     notes = [*data.notes, *bank.notes]
@@ -206,13 +205,13 @@ def heads(
     )
 
 
-def _show(
+def _show_heads(
     out: Output, bank: HeadBank, judged_by: str, agreement: pl.DataFrame | None, seconds: float
 ) -> None:
     """Print a row for each head."""
     import polars as pl
 
-    from affectlab.core.words import number, plural
+    from affectlab.core.words import number
 
     last = bank.stages[-1]
     out.head(
@@ -243,68 +242,165 @@ def _show(
     out.show_frame(frame, frame.columns, more="all stand in the model's folder")
 
 
-def _draw(
-    bank: HeadBank,
-    embedded: Embeddings,
-    ratings: Ratings,
-    how: Literal["median", "mean"],
-    folder: Path,
+_MANY = 30
+
+"""Identities from which intervals for new ones can be told."""
+
+
+def calibrate(
+    out: Output,
+    model: Path,
+    *,
+    neutral: Path | None = None,
+    scale: Path | None = None,
+    intervals: Path | None = None,
+    absent: Absent | None = None,
+    embeddings: Path | None = None,
+    level: float = 0.9,
+    by: Literal["score", "label"] = "score",
+    aggregate: Literal["median", "mean"] = "median",
+    encoder: str | None = None,
+    device: Device = "auto",
+    name: str | None = None,
+    to: Path | None = None,
 ) -> None:
-    """Draw ratings against predictions, a panel per label."""
-    import numpy as np
+    """Bring heads to the scale of people, take out what they see in neutral faces, add intervals.
 
-    from affectlab.core.words import number
-    from affectlab.models.heads import head_agreement, rated_part, targets_from
-    from affectlab.report import draw_figure, save_figure
+    The steps are done in this order, whatever the order of options: scale, neutral, intervals. A
+    step that is done again drops those behind it.
 
-    part = rated_part(embedded, ratings)
-    predicted = bank.predict(part)
-    targets = targets_from(ratings, part.stimuli, bank.labels, how)
-    agreement = head_agreement(predicted, targets, bank.labels)
-    columns = {
-        "label": np.repeat(bank.labels, len(targets)),
-        "prediction": predicted.T.ravel(),
-        "rating": targets.T.ravel(),
-    }
-    panels = [
-        {
-            "x": "prediction",
-            "title": label,
-            "rows": {"label": label},
-            "note": f"Spearman {number(spearman)}",
-        }
-        for column, (label, spearman) in enumerate(
-            agreement.select("label", "spearman").iter_rows()
+    Parameters
+    ----------
+    model
+        Folder that train heads wrote.
+    neutral
+        Neutral stimuli, embeddings or images: the mean of each head over them is subtracted.
+    scale
+        Ratings from 0 to 7: a rising map from scores to them is fitted to each head.
+    intervals
+        Ratings from 0 to 7 of stimuli that were used for nothing else: intervals are calibrated on
+        them.
+    absent
+        A label that a rater of a stimulus left out: a rating of 0, or nothing known. As published
+        when not given, else missing.
+    embeddings
+        The stimuli of --scale and --intervals, embeddings or images.
+    level
+        Share of ratings that an interval holds, at least.
+    by
+        Widths of intervals: by label and height of the score, or by label.
+    aggregate
+        How several raters become one number.
+    encoder
+        Where the encoder lies, or its name; by default the name that the model holds.
+    device
+        Where the encoder computes.
+    name
+        Name of the calibrated model as a rater; by default that of the model, or with --out that of
+        the folder.
+    to
+        Folder for the calibrated model; by default MODEL itself.
+    """
+    from affectlab.models.heads import HeadBank
+    from affectlab.models.heads.notes import few_identities_notes, unsure_notes
+    from affectlab.models.heads.sources import embeddings_of, people_of, read_zero_to_seven
+
+    if neutral is None and scale is None and intervals is None:
+        raise InputError("nothing to calibrate; expected --neutral, --scale or --intervals")
+    if (scale or intervals) and embeddings is None:
+        raise InputError(
+            "--scale and --intervals need the rated stimuli; expected --embeddings as well"
         )
-        if not np.isnan(targets[:, column]).all()
-    ]
-    save_figure(
-        draw_figure("scatter", columns, y="rating", panels=panels, y_name="rating", share_x=True),
-        folder,
-        "predictions",
-        title="Ratings against predictions",
-        description="; ".join(f"{panel['title']}: {panel['note']}" for panel in panels),
+    target = model if to is None else to
+    HeadBank.check_folder(target)
+    notes: list[str] = []
+    done: list[str] = []
+    with out.progress(f"reading {model}") as progress, caught_warnings() as warned:
+        bank = HeadBank.load(model)
+        if name or to is not None:
+            bank.name = name or target.resolve().name
+
+        def opened(place: Path) -> Embeddings:
+            found, said = embeddings_of(
+                bank, place, encoder=encoder, device=device, progress=progress
+            )
+            notes.extend(said)
+            return found
+
+        rated = None if embeddings is None else opened(embeddings)
+        tables = {
+            path: people_of(read_zero_to_seven(path, absent), notes, path.name)
+            for path in dict.fromkeys((scale, intervals))
+            if path is not None
+        }
+        mapped = None
+        if scale is not None and rated is not None:
+            before = bank.agreement(rated, tables[scale], how=aggregate)
+            bank.calibrate_scale(rated, tables[scale], how=aggregate, source=scale.name)
+            mapped = _mapped(before, bank.agreement(rated, tables[scale], how=aggregate))
+            done.append("scale")
+        if neutral is not None:
+            bank.calibrate_neutral(opened(neutral), source=neutral.name)
+            done.append("neutral")
+        if intervals is not None:
+            bank.calibrate_intervals(
+                rated,
+                tables[intervals],
+                level,
+                by=by,
+                how=aggregate,
+                source=intervals.name,
+            )
+            done.append("intervals")
+            notes += [*unsure_notes(bank.intervals), *few_identities_notes(tables[intervals])]
+        bank.save(target)
+    _show_calibrate(out, bank, mapped)
+    out.show(f"model: {target}")
+    out.finish(
+        {
+            "model": target,
+            "name": bank.name,
+            "mapped": mapped,
+            "done": done,
+            "labels": bank.labels,
+            "scale": bank.scale_map.to_dict(),
+            "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
+            "intervals": None if bank.intervals is None else bank.intervals.to_dict(),
+            "notes": notes,
+        },
+        notes,
+        doubts=warned,
     )
 
 
-def _write_report(
-    bank: HeadBank,
-    embedded: Embeddings,
-    ratings: Ratings,
-    folder: Path,
-    seed: int,
-    progress: Report,
-) -> Path:
-    """Compare the heads with people on what was kept aside, as any model is."""
-    from affectlab.models.heads import rated_part
-    from affectlab.report import write_report
+def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Say how far off the heads were, and are, on the ratings that the map was fitted to."""
+    return before.select(
+        "label", "n", mae_before="mae", mae_after=after["mae"], bias_before="bias"
+    ).with_columns(bias_after=after["bias"])
 
-    part = rated_part(embedded, ratings)
-    return write_report(
-        ratings.select(stimuli=part.stimuli),
-        folder,
-        models=bank.rate(part),
-        title=f"Heads of {bank.name} and people",
-        seed=seed,
-        progress=progress,
-    ).html
+
+def _show_calibrate(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) -> None:
+    import polars as pl
+
+    from affectlab.models.heads.notes import bin_names, neutral_sentence
+
+    out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
+    if bank.neutral is not None:
+        out.show(neutral_sentence(bank.scale_map))
+    if mapped is not None:
+        shown = mapped.drop("bias_before", "bias_after").rename(
+            {"mae_before": "mean difference", "mae_after": "after the map", "n": "ratings"}
+        )
+        out.show_frame(shown, shown.columns, more="all stand in the output of --json")
+    columns: dict[str, Any] = {"label": list(bank.labels)}
+    if bank.neutral is not None:
+        columns["neutral mean"] = list(bank.neutral.offsets)
+    if bank.intervals is not None:
+        half = list(zip(*bank.intervals.half, strict=True))
+        for name, widths in zip(bin_names(bank.intervals.edges), half, strict=True):
+            columns[f"± {name}"] = list(widths)
+        out.show(bank.intervals.said)
+    frame = pl.DataFrame(columns)
+    if frame.width > 1:
+        out.show_frame(frame, frame.columns, more="all stand in the model's folder")

@@ -7,14 +7,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.cli._output import Output
-from affectlab.cli._settings import read_settings
-from affectlab.cli._warned import caught_warnings
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.parameters import read_settings
 
 if TYPE_CHECKING:
-    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
-
-__all__ = ["text"]
+    from affectlab.models.text import LabelledTexts, TextClassifier
 
 _OPTIONS = ("taxonomy", "level", "name", "seed")
 """Settings of a model that are options of this verb."""
@@ -158,7 +155,9 @@ def text(
     notes = [f"{part.source}: {note}" for part in (data, aside) if part for note in part.notes]
     _show(out, model, data, aside, seconds, to)
     if figures is not None and aside is not None:
-        _draw(model, aside, figures)
+        from affectlab.report.model_figures import draw_reliability
+
+        draw_reliability(model, aside, figures)
         out.show(f"figures: {figures}")
     page = None
     if report is not None and aside is not None:
@@ -175,9 +174,8 @@ def text(
             "model": to,
             "report": page,
             "backend": model.backend,
-            "name": model.name,
+            **{name: getattr(model, name) for name in ("name", "labels")},
             "taxonomy": model.taxonomy.name,
-            "labels": model.labels,
             "n_train": len(data),
             "n_dev": None if aside is None else len(aside),
             "seconds": seconds,
@@ -186,24 +184,13 @@ def text(
                 key or "labels": {"kind": s.kind, "temperature": s.temperature}
                 for key, s in model.scalings.items()
             },
-            "dev": {key or "labels": _measured(tuned) for key, tuned in model.tuning.items()},
+            "dev": {key or "labels": tuned.summary() for key, tuned in model.tuning.items()},
             "early_stopping": model.training.get("early_stopping", []),
             "notes": notes,
         },
         () if aside is not None else (_NO_DEV,),
         doubts=warned,
     )
-
-
-def _measured(tuned: LevelTuning) -> dict[str, Any]:
-    """Results of a level, with what follows from them."""
-    label, largest = tuned.largest_classwise_ece
-    return {
-        **tuned.to_dict(),
-        "mean_classwise_ece": tuned.mean_classwise_ece,
-        "mean_classwise_ece_before": tuned.mean_classwise_ece_before,
-        "largest_classwise_ece": {"label": label, "ece": largest},
-    }
 
 
 def _show(
@@ -255,28 +242,3 @@ def _show(
         per_label = per_label.insert_column(1, pl.Series("threshold", rule.thresholds))
     out.show(f"\nLabels are chosen by {rule.said()}; probabilities: {model.scalings[''].kind}")
     out.show_frame(per_label, per_label.columns, more=f"all stand in {folder / 'README.md'}")
-
-
-def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
-    from affectlab.core.words import file_part
-    from affectlab.report import draw_figure, save_figure
-
-    for level in model.tuning:
-        found = model.reliability(aside.texts, aside.targets, level or None, n_boot=0)
-        name = level or "labels"
-        file = f"reliability-{file_part(name)}"
-        ece = found["ece"].value
-        save_figure(
-            draw_figure(
-                "reliability",
-                found.bins,
-                ece=ece,
-                outcome_name="share that has the label",
-                title=name,
-            ),
-            folder,
-            file,
-            title=f"Reliability of probabilities, {name}",
-            description=f"Share of texts with a label by its probability, over all labels of "
-            f"{name}; pooled expected calibration error {ece:.3f}. Fitted to the same texts.",
-        )

@@ -27,7 +27,7 @@ from affectlab.models.differences.pairs import SIDES, PairTable, find_pairs, fin
 from affectlab.models.differences.registry import load_difference_metric
 from affectlab.ratings import Ratings
 
-__all__ = ["UnratedPairWarning", "rate_differences"]
+__all__ = ["UnratedPairWarning", "medians_by_kind", "rate_differences", "value_ranges"]
 
 OnBad: TypeAlias = Literal["raise", "set_aside"]
 MetricGiven: TypeAlias = str | DifferenceMetric | Callable[[Any, Any], Any]
@@ -271,3 +271,34 @@ def _said(metrics: Sequence[DifferenceMetric], columns: list[list[float | Missin
 
 def _nobody(text: str, done: int, total: int) -> None:
     """Stand where nobody wants to be told."""
+
+
+def value_ranges(ratings: Ratings) -> pl.DataFrame:
+    """One row per metric: how many pairs have a value, and how far values go."""
+    value = pl.col("value")
+    return (
+        ratings.to_frame()
+        .group_by(pl.col("rater").alias("metric"), maintain_order=True)
+        .agg(
+            value.count().alias("n_pairs"),
+            value.null_count().alias("n_without"),
+            value.min().alias("lowest"),
+            value.median().alias("median"),
+            value.max().alias("highest"),
+        )
+    )
+
+
+def medians_by_kind(ratings: Ratings) -> pl.DataFrame | None:
+    """Median of each metric by kind of pair, where pairs are of some kinds."""
+    if "kind" not in ratings.stimuli.columns or ratings.stimuli["kind"].drop_nulls().is_empty():
+        return None
+    kinds = ratings.stimuli.select("stimulus", pl.col("kind").cast(pl.String))
+    return (
+        ratings.to_frame()
+        .select("stimulus", "rater", "value")
+        .join(kinds, on="stimulus")
+        .drop_nulls("kind")
+        .group_by(pl.col("rater").alias("metric"), "kind", maintain_order=True)
+        .agg(pl.col("value").median().alias("median"))
+    )

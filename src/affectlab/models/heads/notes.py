@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from affectlab.core.words import joined, plural
 
-__all__ = ["judging_notes", "learning_notes"]
+if TYPE_CHECKING:
+    from affectlab.models.heads.calibration import Intervals, ScaleMap
+    from affectlab.ratings import Ratings
 
+__all__ = [
+    "bin_names",
+    "few_identities_notes",
+    "judging_notes",
+    "learning_notes",
+    "neutral_sentence",
+    "unsure_notes",
+]
+
+_MANY_IDENTITIES = 30
+"""Identities from which intervals for new ones can be told."""
 _FEW = 100
 """Rows that a head should have learned from, at least."""
 _SMALL_PART = 0.25
@@ -75,3 +89,50 @@ def learning_notes(stage: Mapping[str, Any], labels: tuple[str, ...]) -> list[st
 
 def _those(n: int, labels: tuple[str, ...]) -> str:
     return f"{n} of {plural(len(labels), 'head')}"
+
+
+def neutral_sentence(scale_map: ScaleMap) -> str:
+    """Say what will be seen of the neutral stimuli, and of all others."""
+    said = (
+        "The neutral mean is 0 before ratings are clipped to 0 to 7; what lies below 0 then counts "
+        "as 0, so that the mean rating of neutral stimuli stays a little above it"
+    )
+    if any(knots is not None for knots in scale_map.knots):
+        said += (
+            "; after a map that was fitted to people, all ratings are lower than theirs by what "
+            "the map gives neutral stimuli"
+        )
+    return said
+
+
+def few_identities_notes(ratings: Ratings) -> list[str]:
+    """Say when intervals rest on many pictures of few people."""
+    if "identity" not in ratings.stimuli.columns:
+        return []
+    people = ratings.stimuli["identity"].n_unique()
+    if people >= _MANY_IDENTITIES or ratings.n_stimuli < 2 * people:
+        return []
+    return [
+        f"intervals are calibrated on {plural(ratings.n_stimuli, 'stimulus', 'stimuli')} of "
+        f"{plural(people, 'identity', 'identities')}: for new ones they may hold less often than "
+        f"they say; expected {_MANY_IDENTITIES} identities or more"
+    ]
+
+
+def unsure_notes(found: Intervals | None) -> list[str]:
+    """Say where there are too few ratings for an interval."""
+    if found is None or not found.unsure:
+        return []
+    bins = sum(map(len, found.half))
+    return [
+        f"{found.unsure} of {bins} bins of labels and scores have too few ratings for "
+        f"{found.level:g}: their intervals are the whole scale"
+    ]
+
+
+def bin_names(edges: tuple[float, ...]) -> list[str]:
+    """Name the bins of predictions."""
+    if not edges:
+        return ["any score"]
+    inner = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+    return [f"below {edges[0]:g}", *inner, f"from {edges[-1]:g}"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.types import by_name
+from affectlab.core.types import Count, by_name
 
 if TYPE_CHECKING:
     from affectlab.models.heads.weights import StackedWeights
@@ -50,7 +50,7 @@ class Stage:
     epochs: int
     """Times that a head sees each of its training rows, at most."""
     learning_rate: float = 5e-5
-    batch: int = 256
+    batch: Count = 256
     """Rows per step, at most; the rows of an epoch are cut into batches of nearly equal size."""
     dropout: float = 0.0
     """Share of hidden units left out in a step; see :attr:`HeadShape.dropout`."""

@@ -13,7 +13,7 @@ import polars as pl
 
 from affectlab.core.csv import write_data_csv
 from affectlab.core.estimates import Estimates
-from affectlab.core.words import plural
+from affectlab.core.words import percent, plural
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.hinted.coverage import acceptance_table, lowest
 from affectlab.models.hinted.plan import HintedPlan
@@ -49,6 +49,23 @@ class HintedRun:
     held was asked about again."""
     in_flight: tuple[str, ...] = ()
     """Stimuli that the annotator was asked about when an earlier run ended, before it answered."""
+
+    @property
+    def hints_followed(self) -> tuple[str, ...]:
+        """How often the annotator followed hints, right ones and wrong ones, in words."""
+        said = []
+        words = {"hinted": "hints followed", "decoy": "wrong hints followed"}
+        for quantity, text in words.items():
+            found = self.acceptance["all", quantity]
+            if found.ok:
+                said.append(
+                    f"{text}: {percent(found.value)} of {plural(found.n_items, 'picture')} "
+                    f"({percent(found.low)} to {percent(found.high)})"
+                )
+        unprompted = self.acceptance["all", "unprompted"]
+        if unprompted.ok:
+            said.append(f"the same labels without the wrong hint: {percent(unprompted.value)}")
+        return tuple(said)
 
     @property
     def n_rounds(self) -> int:

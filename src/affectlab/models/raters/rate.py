@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.images import find_images
@@ -55,7 +56,7 @@ def rate_faces(
     path: str | Path | None = None,
     *,
     on_bad: OnBad = "raise",
-    patience: int = 5,
+    patience: Count = 5,
     again: Collection[str] | str = (),
     progress: Progress | None = None,
     **settings: Any,

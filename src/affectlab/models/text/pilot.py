@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from affectlab.core.registry import Registry, callables
 from affectlab.core.words import number, plural
 from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.decisions import cross_fitted_f1, f1_by_chance, rule_by_shares
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.stimuli import labelled_corpus
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -27,6 +28,7 @@ __all__ = [
     "PilotPredictor",
     "annotate_texts",
     "list_annotators",
+    "read_pilot_answers",
     "train_pilot_model",
 ]
 
@@ -63,6 +65,22 @@ class PilotPredictor:
             digest.update(file.relative_to(place).as_posix().encode())
             digest.update(hashlib.sha256(file.read_bytes()).digest())
         return cls(place.resolve(), f"{model.name}-{digest.hexdigest()[:12]}", [model])
+
+    def check_labels(self, taxonomy: str | Taxonomy) -> None:
+        """Refuse a model of other labels than those of a taxonomy.
+
+        Raises
+        ------
+        InputError
+            With the first label that the taxonomy does not have.
+        """
+        known = load_taxonomy(taxonomy)
+        strange = [label for label in self.model.labels if label not in known]
+        if strange:
+            raise InputError(
+                f"{self.folder}: its label {strange[0]!r} is not in the taxonomy {known.name}; "
+                "expected a model of the same labels, or another taxonomy"
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         return {"folder": self.folder, "name": self.name, "_kept": []}
@@ -131,6 +149,64 @@ class PilotModel:
         """The model as :func:`affectlab.stimuli.curation.curate` takes it."""
         return PilotPredictor.of_folder(self.folder)
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it learned from, and how good it is."""
+        before = "" if self.trained_now else " (trained before)"
+        said = (
+            f"pilot model: {self.folder}{before}",
+            f"  from {self.n_agreed:,} of {self.n_answered:,} answered comments, with a label that "
+            f"{plural(self.agree, 'rater')} chose",
+            f"  macro F1 {self.macro_f1:.2f}, micro F1 {self.micro_f1:.2f} on {self.n_dev:,} of "
+            "them that were kept aside, cross-fitted",
+        )
+        anew = "  trained anew: answers or settings are others than before"
+        return (*said, anew) if self.replaced else said
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why what is balanced by its labels would be noise; empty where it would not be."""
+        if self.micro_f1 > self.chance_f1:
+            return ()
+        return (
+            f"the pilot model says no more than chance (micro F1 {self.micro_f1:.2f}; predictions "
+            f"given to the wrong comments reach {self.chance_f1:.2f}): what is balanced by it is "
+            "noise; have more comments answered, by more raters",
+        )
+
+
+def read_pilot_answers(path: str | Path, taxonomy: str | Taxonomy = "goemotions") -> Ratings:
+    """Read the answers of a pilot: a file of ratings, or the folder of an exported study.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder.
+    taxonomy
+        Taxonomy of the labels that were asked about.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no ratings, or the file has a column for each label.
+    """
+    place = Path(path)
+    file = place / "ratings.parquet" if place.is_dir() else place
+    if place.is_dir() and not file.exists():
+        raise InputError(
+            f"{place}: there is no ratings.parquet; expected the folder that "
+            "'affectlab study export' wrote"
+        )
+    found = read_ratings(file)
+    known = load_taxonomy(taxonomy)
+    wide = [name for name in found.frame.columns if name in known]
+    if wide and not found.has_labels:
+        raise InputError(
+            f"{place}: there is a column for each label, such as {wide[0]!r}; expected what "
+            f"'affectlab ratings convert {place} --wide labels --scale binary' makes of it"
+        )
+    return found
+
 
 def train_pilot_model(
     answers: Ratings,
@@ -174,7 +250,7 @@ def train_pilot_model(
     Examples
     --------
     >>> import tempfile
-    >>> from affectlab.ratings import Ratings
+    >>> from affectlab.ratings import Ratings, read_ratings
     >>> said = {"joy": "so happy and glad today", "fear": "scared of the dark, so afraid"}
     >>> rows = [(f"t{k}", r, "joy" if k % 2 else "fear") for k in range(60) for r in ("a", "b")]
     >>> answers = Ratings(
@@ -356,7 +432,11 @@ def list_annotators() -> tuple[str, ...]:
 
 
 def annotate_texts(
-    annotator: str | Path | Callable[[pl.DataFrame], Ratings], texts: pl.DataFrame
+    annotator: str | Path | Callable[[pl.DataFrame], Ratings],
+    texts: pl.DataFrame,
+    path: str | Path | None = None,
+    *,
+    resume: bool = True,
 ) -> Ratings:
     """Have texts answered by a rater that is no person.
 
@@ -367,6 +447,10 @@ def annotate_texts(
         function as these lead to.
     texts
         ``stimulus`` and ``text``, shape (n,).
+    path
+        Folder that keeps the answers. None: they are kept nowhere.
+    resume
+        Where the folder holds what the same annotator answered to the same texts, take that.
 
     Returns
     -------
@@ -389,6 +473,8 @@ def annotate_texts(
     >>> told.stimuli["text"].to_list()
     ['What a day']
     """
+    if path is not None:
+        return _kept_answers(annotator, texts, Path(path), resume=resume)
     if callable(annotator):
         answers, said = annotator(texts), getattr(annotator, "__name__", "the annotator")
     elif Path(annotator).is_dir():
@@ -400,6 +486,28 @@ def annotate_texts(
         found = answers.scale.kind if isinstance(answers, Ratings) else type(answers).__name__
         raise InputError(f"annotator {said}: gives {found}; expected Ratings with binary answers")
     return _with_texts(answers, texts)
+
+
+def _kept_answers(annotator: Any, texts: pl.DataFrame, folder: Path, *, resume: bool) -> Ratings:
+    """Have texts answered, or read what the same annotator answered to the same texts before."""
+    file, note = folder / "answers.parquet", folder / "answers.annotator.json"
+    name = getattr(annotator, "__name__", str(annotator))
+    told = {
+        "annotator": name,
+        "model": PilotPredictor.of_folder(name).name if Path(name).is_dir() else "",
+        "texts": hashlib.sha256(json.dumps(texts.rows()).encode()).hexdigest(),
+    }
+    if resume and file.is_file() and note.is_file():
+        with suppress(ValueError):
+            if json.loads(note.read_text(encoding="utf-8")) == told:
+                return read_ratings(file)
+    answers = annotate_texts(annotator, texts)
+    folder.mkdir(parents=True, exist_ok=True)
+    # The note comes last, so that it never speaks of other answers.
+    note.unlink(missing_ok=True)
+    answers.write(file)
+    note.write_text(json.dumps(told, indent=1, ensure_ascii=False), encoding="utf-8")
+    return answers
 
 
 def _asked(name: str, texts: pl.DataFrame) -> Any:

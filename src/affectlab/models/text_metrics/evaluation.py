@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
+from annotated_types import Ge
 
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
@@ -29,7 +30,7 @@ def score_texts(
     cluster: str | None = None,
     parts: bool = False,
     set_aside: bool = False,
-    n_boot: int = 1000,
+    n_boot: Annotated[int, Ge(0)] = 1000,
     confidence: float = 0.95,
     seed: int = 0,
     progress: Callable[[str, int, int], None] | None = None,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.core.words import joined, plural, shown
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.images import ImageFile, find_images
@@ -210,7 +211,7 @@ class Wanted:
 
     images: Images
     control: str | Sequence[str] | None
-    repeats: int
+    repeats: Count
     targets: Mapping[str, str] | None
     hints: Mapping[str, str] | None
     seed: int
@@ -449,7 +450,7 @@ class VlmRater:
     style: Style = "zero-shot"
     examples: Sequence[Example] = ()
     """Solved examples, for ``"multi-shot"``; see :func:`read_examples`."""
-    at_most: int | None = None
+    at_most: Count | None = None
     left_out: Literal["not rated", "zero"] | None = None
     """What a label without a value means; None: 0 with `at_most`, else what the protocol says."""
     reasons: bool = False
@@ -465,12 +466,12 @@ class VlmRater:
     """Dollars per million tokens of questions."""
     price_out: float | None = None
     """Dollars per million tokens of answers."""
-    concurrency: int = 8
+    concurrency: Count = 8
     """Most questions under way at once."""
-    per_minute: int | None = None
+    per_minute: Count | None = None
     """Most questions that go out in any 60 seconds."""
     retrying: Retrying = field(default_factory=Retrying)
-    patience: int = 20
+    patience: Count = 20
     """Questions in a row without an answer, or first answers without use, after which a run
     stops."""
     again: Collection[str] = ()
@@ -586,7 +587,7 @@ def rate_vlm(
     *,
     ledger: str | Path,
     control: str | Sequence[str] | None = None,
-    repeats: int = 1,
+    repeats: Count = 1,
     targets: Mapping[str, str] | None = None,
     hints: Mapping[str, str] | None = None,
     seed: int = 0,

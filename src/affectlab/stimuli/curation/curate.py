@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
 from affectlab.core.runner import use_runner
+from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.stimuli.curation.input import stage
 from affectlab.stimuli.curation.ledger import explained
@@ -91,7 +92,7 @@ def curate(
     near_duplicates: bool = False,
     until: str | None = None,
     runner: str = "native",
-    partitions: int | None = None,
+    partitions: Count | None = None,
     part_rows: int = 250_000,
     strict: bool = False,
     resume: bool = True,

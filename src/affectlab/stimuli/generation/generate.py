@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Count
 from affectlab.core.words import file_part, plural, shown
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,
@@ -143,7 +144,7 @@ def generate_images(
     generator: str | ImageGenerator | MakesImages = "drawn",
     settings: dict[str, Any] | None = None,
     changed: Changed = "refuse",
-    patience: int = 20,
+    patience: Count = 20,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Manifest:
     """Make a picture of every prompt, and a manifest of them (emonet-face, section 3).

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.stimuli.pairs.allocation import allocate_pairs
 from affectlab.stimuli.pairs.packing import pack_blocks
@@ -41,7 +42,7 @@ class PairReport:
     n_inter: int
     n_expression_pairs: int
     """Pairs of two expressions that at least one actor has."""
-    copies: int
+    copies: Count
     """Actors that each pair of expressions was wanted on."""
     short: tuple[tuple[str, str, int], ...]
     """Pairs of expressions on fewer actors than wanted, and on how many."""
@@ -156,7 +157,7 @@ class PairDesign:
     sequences: ExpressionSequences
     copies: int
     """Number of actors that each pair of expressions was wanted on."""
-    drawn: int
+    drawn: Count
     """Frames drawn from each of two sequences for their inter-expression pairs."""
     seed: int
 
@@ -175,10 +176,10 @@ class PairDesign:
 def pair_design(
     sequences: ExpressionSequences,
     *,
-    copies: int | None = None,
-    drawn: int = 3,
-    batches: int | None = None,
-    per_batch: int = 200,
+    copies: Count | None = None,
+    drawn: Count = 3,
+    batches: Count | None = None,
+    per_batch: Count = 200,
     seed: int = 0,
 ) -> PairDesign:
     """Design the comparisons of FaceExpressions-70k (sections 3.3 and 3.4.1) for any sequences.

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.stimuli.prompts.faces import people_of
 from affectlab.stimuli.prompts.plan import PromptPlan
 from affectlab.stimuli.review import about, typed_decisions
@@ -118,7 +119,7 @@ def coverage_map(
     images: pl.DataFrame | None = None,
     *,
     decisions: pl.DataFrame | None = None,
-    target: int | None = None,
+    target: Count | None = None,
     least: float = 0.8,
     attributes: Sequence[str] = ATTRIBUTES,
     plan: PromptPlan | None = None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from json import dumps
@@ -13,8 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from affectlab.core.errors import InputError
-from affectlab.core.services import Ledger, checked_key, server_address, without_key
-from affectlab.stimuli.taxonomy.candidates import Found
+from affectlab.core.services import (
+    Ledger,
+    checked_key,
+    is_openai,
+    server_address,
+    without_key,
+)
+from affectlab.core.types import Count
+from affectlab.stimuli.taxonomy.candidates import Candidates, Found, emotion_candidates
+from affectlab.stimuli.taxonomy.lexicon import Lexicon
+from affectlab.stimuli.taxonomy.texts import TextBlock
 
 if TYPE_CHECKING:
     import httpx
@@ -303,3 +314,51 @@ def _asked_for(reply: httpx.Response) -> float:
         return float(reply.headers.get("retry-after", "0"))
     except ValueError:
         return 0.0
+
+
+def find_terms(
+    blocks: Sequence[TextBlock],
+    lexicon: Lexicon,
+    *,
+    model: str | None = None,
+    url: str = "http://localhost:8000/v1",
+    key_env: str | None = None,
+    parallel: Count = 4,
+    schema: bool = True,
+    folder: Path,
+    progress: Callable[[int, int], None] | None = None,
+) -> Candidates:
+    """Find emotion terms in blocks of texts, by a lexicon or by a language model.
+
+    Parameters
+    ----------
+    blocks
+        Blocks of texts.
+    lexicon
+        Emotion words, which also bring together the forms of a word.
+    model
+        Language model that finds the terms, in place of the lexicon.
+    url
+        Server with OpenAI's chat completions.
+    key_env
+        Variable of the environment with the key of the server; without it, OPENAI_API_KEY for
+        https://api.openai.com, and no key for others.
+    parallel
+        Blocks asked about at once.
+    schema
+        Hold the model to a JSON schema, which some servers cannot do.
+    folder
+        Where answers of the model are kept.
+    progress
+        Called with the blocks done and all of them.
+    """
+    if model is None:
+        return emotion_candidates(blocks, lexicon=lexicon, progress=progress)
+    # A key is for the server that gave it: it does not go wherever the address points.
+    variable = key_env or ("OPENAI_API_KEY" if is_openai(url) else None)
+    key = None if variable is None else os.environ.get(variable)
+    ledger = folder / "answers.jsonl"
+    with ModelFinder(url, model, key=key, ledger=ledger, structured=schema) as finder:
+        return emotion_candidates(
+            blocks, finder, lexicon=lexicon, parallel=parallel, progress=progress
+        )

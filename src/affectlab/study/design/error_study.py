@@ -8,13 +8,15 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
 from affectlab.core.words import plural
+from affectlab.stimuli.review import about, read_decisions
 from affectlab.study.design.stimulus import picture_in
 from affectlab.study.design.template import study_name, template_text
 
-__all__ = ["ErrorStudy", "kept_items", "write_error_study"]
+__all__ = ["ErrorStudy", "kept_items", "reviewed_items", "write_error_study"]
 
 _PROTOCOL = "preference_errors"
 _NEEDED = ("stimulus", "file", "labels_a", "labels_b", "system_a", "system_b")
@@ -207,3 +209,28 @@ def _relative(folder: Path, place: Path) -> str:
 def _quoted(text: str) -> str:
     """Write a TOML string: JSON's escapes are TOML's, except that TOML wants one for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def reviewed_items(
+    table: Path, decisions: Path | None = None, most: int | None = None
+) -> tuple[pl.DataFrame, int, int]:
+    """Read the items of a study, and keep those that a review let pass.
+
+    Parameters
+    ----------
+    table
+        Table of the items.
+    decisions
+        Decisions of the review. None: all items pass.
+    most
+        Keep so many at most.
+
+    Returns
+    -------
+    The items, how many there were, and how many the review has not settled.
+    """
+    items = read_table(table, "items")
+    if decisions is None:
+        return items if most is None else items.head(most), items.height, 0
+    kept, unsettled = kept_items(items, about(read_decisions(decisions), items), most)
+    return kept, items.height, unsettled

@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
+from annotated_types import Ge
 from sqlalchemy import func, select
 
 from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.types import Count
+from affectlab.core.words import count, plural
 from affectlab.study.dataset import PLANTED, bonuses
 from affectlab.study.design import Study, load_study
 from affectlab.study.people import create_invitations as invite
@@ -118,7 +121,7 @@ _PATIENCE = 5
 class Rehearsal:
     """What simulated people did."""
 
-    people: int
+    people: Count
     """Simulated people who entered."""
     took_part: int
     """Of these, who answered anything; for the others nothing was left, or they were refused."""
@@ -136,12 +139,34 @@ class Rehearsal:
     """Table of the truth that was planted: stimulus, label, value from 0 to 7, where labels are
     rated; strengths of systems, shares of emotions and the like, where others are asked for."""
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What became of it, in words."""
+        lacking = self.people - self.took_part
+        said = [
+            f"{plural(self.people, 'simulated person', 'simulated people')} came, "
+            f"{count(self.took_part)} took part ({count(self.careless)} of them careless on "
+            f"purpose), {count(self.completed)} completed; {plural(self.answers, 'trial')} "
+            "answered."
+        ]
+        if lacking > 0:
+            said.append(
+                f"{plural(lacking, 'person', 'people')} found nothing left to do, or could not "
+                "take part; study status says why."
+            )
+        said.append(f"A session would take a person about {self.minutes_per_person:.1f} minutes.")
+        if self.pay is not None:
+            said.append(f"The completed sessions would cost {self.pay:,.2f}, fees not counted.")
+        if self.bonuses:
+            said.append(f"Bonuses of {self.bonuses:,.2f} were earned.")
+        return (*said, f"The planted truth: {self.truth}")
+
 
 def simulate_study(
     path: str | Path,
     *,
-    people: int = 12,
-    careless: int = 2,
+    people: Count = 12,
+    careless: Annotated[int, Ge(0)] = 2,
     url: str | None = None,
     database: str | None = None,
     pilot: bool = False,

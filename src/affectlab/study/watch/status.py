@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, case, exists, func, select
 
+from affectlab.core.words import count, percent, plural
 from affectlab.study.delivery import BundleProgress, bundle_progress, expire
 from affectlab.study.design import can_be_shown
 from affectlab.study.store import Store
@@ -23,6 +24,9 @@ from affectlab.study.tables import (
 )
 
 __all__ = ["StudyStatus", "study_status"]
+
+_NAMED = 5
+"""Stimuli of a kind that are named in words."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,39 @@ class StudyStatus:
     """Median time of an answer, in seconds; None without answers."""
     batches: BundleProgress | None = None
     """Of a study that keeps batches whole."""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Say all of it in words: name and text of each row."""
+        share = self.valid / self.wanted if self.wanted else 0.0
+        pace = "–" if self.seconds_per_trial is None else f"{self.seconds_per_trial:.1f} s"
+        return [
+            ("study", f"{self.name} ({self.status})"),
+            (
+                "visitors",
+                f"{count(self.participants)}, of these {count(self.simulated)} simulated",
+            ),
+            ("took part", plural(self.consented, "person", "people")),
+            ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(self.sessions.items()))),
+            ("ended, why", ", ".join(f"{n} {why}" for why, n in self.ended.items())),
+            *([("withdrawn", plural(self.withdrawn, "session"))] if self.withdrawn else []),
+            ("answers", f"{count(self.answers)}, of these {count(self.rejected)} rejected"),
+            *([("trials left out", count(self.skipped))] if self.skipped else []),
+            ("sessions rejected", _rejected(self)),
+            ("valid", f"{count(self.valid)} of {count(self.wanted)} wanted ({percent(share)})"),
+            *([("valid beyond these", count(self.surplus))] if self.surplus else []),
+            *([("stimuli that lack some", _some(self.below))] if self.below else []),
+            *([("of these, not on this machine", _some(self.unshown))] if self.unshown else []),
+            ("tasks done", f"{count(self.tasks_done)} of {count(self.tasks)}"),
+            *_batches(self),
+            *(
+                [("pilot", f"{count(self.pilot_valid)} of {count(self.pilot_wanted)} wanted")]
+                if self.pilot_wanted
+                else []
+            ),
+            ("tasks held now", count(self.leased)),
+            ("time per trial", pace),
+            *([("requests refused", count(self.refused))] if self.refused else []),
+        ]
 
 
 def study_status(store: Store) -> StudyStatus:
@@ -186,3 +223,27 @@ def _reasons(connection: Connection) -> dict[str, int]:
     found = connection.execute(select(sessions.c.reasons).where(sessions.c.reasons != "[]"))
     rules = Counter(reason["rule"] for (one,) in found for reason in json.loads(one))
     return dict(rules.most_common())
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """Count stimuli, and name the first of them."""
+    more = ", …" if len(names) > _NAMED else ""
+    return f"{count(len(names))} ({', '.join(names[:_NAMED])}{more})"
+
+
+def _batches(found: StudyStatus) -> list[tuple[str, str]]:
+    """Say how far the batches are, where they are kept whole."""
+    if found.batches is None:
+        return []
+    done = f"{count(found.batches.done)} of {count(found.batches.batches)}"
+    sessions = f"{count(found.batches.sessions)} of {count(found.batches.wanted)}"
+    return [("batches done", done), ("valid sessions", f"{sessions} wanted")]
+
+
+def _rejected(found: StudyStatus) -> str:
+    """Say how many sessions do not count, and what the policy held against them."""
+    rules = ", ".join(f"{rule} {n}" for rule, n in found.reasons.items())
+    text = f"{found.rejected_sessions}"
+    if found.judged:
+        text += f" of {found.judged} judged; not to be paid: {found.unpaid}"
+    return f"{text} ({rules})" if rules else text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.csv import write_sheet_csv
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.embeddings import (
@@ -212,7 +213,7 @@ def embed(
     device: str = "auto",
     precision: str = "auto",
     runner: str = "native",
-    partitions: int | None = None,
+    partitions: Count | None = None,
     on_bad: OnBad = "raise",
     progress: Progress | None = None,
     **settings: Any,

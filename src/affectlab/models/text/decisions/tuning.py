@@ -147,6 +147,16 @@ class LevelTuning:
             found = found.with_columns(ece=pl.Series(self.classwise_ece))
         return found
 
+    def summary(self) -> dict[str, Any]:
+        """Give the results as plain values, with what follows from them."""
+        label, largest = self.largest_classwise_ece
+        return {
+            **self.to_dict(),
+            "mean_classwise_ece": self.mean_classwise_ece,
+            "mean_classwise_ece_before": self.mean_classwise_ece_before,
+            "largest_classwise_ece": {"label": label, "ece": largest},
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, for JSON."""
 

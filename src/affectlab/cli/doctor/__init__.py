@@ -1,1 +1,0 @@
-"""``affectlab doctor``: what is installed, and what the machine has."""
