@@ -18,24 +18,6 @@ from affectlab.evaluation.classes.class_map import ClassMap
 from affectlab.evaluation.classes.panel import Panel
 from affectlab.taxonomy import Taxonomy
 
-__all__ = [
-    "AnswerRule",
-    "AnswerTies",
-    "Decided",
-    "Rule",
-    "Threshold",
-    "Thresholds",
-    "Ties",
-    "TruthRule",
-    "agreeing",
-    "check_choice",
-    "highest",
-    "leave_one_out",
-    "load_thresholds",
-    "no_offsets",
-    "pooled",
-]
-
 # Which class the answers of several people amount to, with and without one of them.
 
 

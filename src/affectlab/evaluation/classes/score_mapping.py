@@ -19,15 +19,6 @@ from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
 
-__all__ = [
-    "Combine",
-    "NeutralRule",
-    "ScoreMapping",
-    "Sources",
-    "list_score_mappings",
-    "load_score_mapping",
-]
-
 Combine: TypeAlias = Literal["max", "mean", "sum"]
 
 

@@ -18,8 +18,6 @@ from affectlab.evaluation.classification.result import settings_of
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
-__all__ = ["BothWrong", "both_wrong"]
-
 # Images that two models get wrong in different ways: what a study of errors shows people.
 
 

@@ -38,19 +38,6 @@ from affectlab.evaluation.label_facts import (
     label_facts,
 )
 
-__all__ = [
-    "FEWEST_MISTAKES",
-    "Bootstrap",
-    "Scores",
-    "checked_counts",
-    "classification_metrics",
-    "few_mistakes",
-    "metrics_of_confusion",
-    "with_few_mistakes",
-    "with_t_interval",
-    "zero_text",
-]
-
 
 @dataclass(frozen=True)
 class Bootstrap:

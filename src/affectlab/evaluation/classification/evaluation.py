@@ -59,16 +59,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
-__all__ = [
-    "MISSING",
-    "Judged",
-    "Missing",
-    "classes_from",
-    "evaluate_classification",
-    "judged_on",
-    "wanted_metrics",
-]
-
 # Which models are judged on which stimuli, and by which metrics.
 
 

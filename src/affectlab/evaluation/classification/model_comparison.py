@@ -43,8 +43,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
-__all__ = ["ModelComparison", "compare_models"]
-
 _DEFAULT = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _KEYS = ("model_a", "model_b", "metric")
 

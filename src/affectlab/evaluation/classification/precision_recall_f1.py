@@ -31,8 +31,6 @@ from affectlab.evaluation.classification.resampling import bootstrap_tallies, un
 from affectlab.evaluation.classification.tally import LabelSums, ratio
 from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 
-__all__ = ["PrecisionRecallF1", "precision_recall_f1"]
-
 _METRICS = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "micro", "weighted")
 _UNDEFINED = (

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = ["Comparison", "better_side", "compare_predictions", "difference_columns"]
-
 # Tests of the differences of two classifications of the same items.
 
 

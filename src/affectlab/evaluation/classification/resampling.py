@@ -22,8 +22,6 @@ from affectlab.evaluation.classification.tally import Tally, sums_of_cells, tall
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Units", "bootstrap_tallies", "swapped_tallies", "units_of"]
-
 _BLOCK = 1 << 22
 """Numbers per matrix that are held at once."""
 _FEW = 2

@@ -12,8 +12,6 @@ from affectlab.core.inference import Uncertainty, draw_weights, streams, summari
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import Control, Panel
 
-__all__ = ["MEASURES", "QUANTITIES", "agreement_of_runs"]
-
 MEASURES = ("answers", "labels")
 """Agreement over all answers together, and within each label, averaged over labels."""
 QUANTITIES = ("main", "control", "same", "kept", "gain")

@@ -14,8 +14,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Panel, Side, present
 from affectlab.evaluation.wilson import wilson_interval
 
-__all__ = ["duplicates"]
-
 _SHUFFLES = 20
 """Times the labels are shuffled to see what chance does."""
 _KEYS = 1928_3746

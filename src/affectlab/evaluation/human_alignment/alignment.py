@@ -37,19 +37,11 @@ from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_o
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import (
     Measure,
-    mean_of_defined,
     measures_of,
     spread_table,
 )
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined, panel_of
 from affectlab.ratings import Ratings
-
-__all__ = [
-    "AlignmentResult",
-    "alignment",
-    "notes_on",
-    "sentence_on",
-]
 
 # What an alignment found: the verdicts, and the tables behind them.
 

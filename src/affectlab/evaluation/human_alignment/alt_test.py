@@ -20,17 +20,6 @@ from affectlab.core.words import plural, shown
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "AltTest",
-    "Duels",
-    "Items",
-    "Score",
-    "alt_test",
-    "alt_test_of",
-    "duels_of",
-    "outcome_of",
-]
-
 # Who is closer to the other people, a model or the person who is left out: item by item.
 
 

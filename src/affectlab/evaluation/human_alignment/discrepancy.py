@@ -26,8 +26,6 @@ from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 
-__all__ = ["discrepancy"]
-
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
 _ROWS = 64

@@ -18,17 +18,8 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import Panel
+from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
-
-__all__ = [
-    "Measure",
-    "MeasureName",
-    "mean_of_defined",
-    "measures_of",
-    "method_of",
-    "spread_table",
-]
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
 
@@ -152,15 +143,6 @@ def _measure(
         beside=np.stack([part.beside for part in parts], axis=2),
         pooled=pooled,
     )
-
-
-def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
-    """Mean over an axis of the values that are defined."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=axis)
-    total = np.where(defined, values, 0.0).sum(axis=axis)
-    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return mean
 
 
 def method_of(draws: CrossedDraws) -> str:

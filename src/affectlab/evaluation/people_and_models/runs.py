@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = [
-    "CONTROLS",
-    "Control",
-    "JudgedSides",
-    "Panel",
-    "judged_runs",
-    "judged_sides",
-    "main_runs",
-    "panel_of",
-]
-
 CONTROLS = ("none", "no_image", "wrong_image", "decoy_hint")
 """What the rater attribute ``control`` may say; ``none``, or an empty cell, is a main run."""
 

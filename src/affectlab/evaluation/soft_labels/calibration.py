@@ -27,23 +27,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-__all__ = [
-    "BinSums",
-    "Bins",
-    "Calibration",
-    "Claims",
-    "ModelCalibration",
-    "Truth",
-    "calibration",
-    "calibrations",
-    "claims_of",
-    "equal_mass_bins",
-    "equal_width_bins",
-    "model_calibration",
-    "names_one_label",
-    "of_models",
-]
-
 # Binning of confidences, and what calibration errors follow from sums over bins.
 
 

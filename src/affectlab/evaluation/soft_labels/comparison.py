@@ -29,8 +29,6 @@ from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, R
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = ["compare_sides", "soft_label_comparison"]
-
 
 def soft_label_comparison(
     ratings: Ratings | LabelDistributions,

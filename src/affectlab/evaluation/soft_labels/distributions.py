@@ -23,8 +23,6 @@ from affectlab.evaluation.soft_labels.votes import (
 )
 from affectlab.ratings import Ratings
 
-__all__ = ["LabelDistributions", "label_distributions", "rater_distributions"]
-
 _TIED = 1e-9
 _SUM = 1e-6
 """How far the sum of a distribution may lie from 1."""

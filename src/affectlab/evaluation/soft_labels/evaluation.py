@@ -42,8 +42,6 @@ from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, R
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 
-__all__ = ["SoftLabels", "evaluate_soft_labels"]
-
 # What soft labels say of a model, in one sentence.
 
 

@@ -23,20 +23,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
 
-__all__ = [
-    "BASELINE",
-    "Measures",
-    "Row",
-    "Sampling",
-    "mean_by_stimulus",
-    "mean_scores",
-    "measures_of",
-    "metric_names",
-    "metrics_of_sides",
-    "soft_label_metrics",
-    "with_distances",
-]
-
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
 
 

@@ -19,8 +19,6 @@ from affectlab.evaluation.soft_labels.distributions import (
 from affectlab.evaluation.soft_labels.votes import Reading, Votes, votes_of
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
 
-__all__ = ["SoftSides", "soft_sides"]
-
 
 @dataclass(frozen=True, eq=False)
 class SoftSides:

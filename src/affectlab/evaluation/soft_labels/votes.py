@@ -14,8 +14,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
-__all__ = ["HALVES", "ONE_PERSON", "Absent", "Reading", "Rule", "Votes", "normalised", "votes_of"]
-
 ONE_PERSON = "a person against the others"
 HALVES = "half the people against half"
 """What people reach when they are judged as models are."""
