@@ -208,6 +208,9 @@ class Statistic:
     """What ``resampled`` calls what is drawn in place of stimuli."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
+    draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None
+    """Replicates, of which a number is asked for, where alike stimuli are drawn by how many they
+    are; by default each stimulus is drawn by itself."""
     columns: Sequence[Any] = field(default=())
     """Columns that are particular, as polars series."""
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, holm
+from affectlab.core.inference import INTERVALS, holm, infer, summarise
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import joined, number
 from affectlab.evaluation.classification.estimates import (
     FEWEST_MISTAKES,
-    Bootstrap,
     Scores,
     few_mistakes,
-    with_t_interval,
+    with_t_intervals,
 )
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels
 from affectlab.evaluation.classification.metrics import (
@@ -32,13 +31,9 @@ from affectlab.evaluation.classification.metrics import (
 )
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import jackknife_spread, t_test
+from affectlab.evaluation.jackknife import jackknife_spread, t_interval, t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # Tests of the differences of two classifications of the same items.
 
@@ -90,14 +85,11 @@ class _Pair:
         """Say that one model makes too few mistakes."""
         return f"one makes {few_mistakes(int(self.scores.n_mistakes.min()))}"
 
-    def steadied(self, spread: Uncertainty, confidence: float) -> Uncertainty:
-        """Put the interval of the t test in the place of the bootstrap's, for ratios."""
-        se, df = self.spread
+    @property
+    def why_none(self) -> NDArray[np.str_]:
+        """Say why a ratio has no interval, where it has none."""
         why = self.why_few if self.few.any() else "too few items carry it"
-        reasons = np.where(se == 0, _NO_SPREAD, f"no interval: {why}")
-        return with_t_interval(
-            spread, slice(None), self.gap, se, df, confidence, self.ratios, reasons
-        )
+        return np.where(self.spread[0] == 0, _NO_SPREAD, f"no interval: {why}")
 
     def tests(self, n_permutations: int, rng: np.random.Generator) -> tuple[Floats, list[str]]:
         """P value and name of the test of every metric."""
@@ -363,10 +355,8 @@ def compare_predictions(
     mild is better than harsh on ACC2, ECC, EMC and mean emotional distance; on accuracy and
     macro F1 no difference is shown.
     """
-    import polars as pl
-
     _check(names, margin, alpha, n_permutations)
-    how = Bootstrap(n_boot, interval, confidence, clusters is not None, sample_weight is not None)
+    check_choice("interval", interval, INTERVALS)
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     coded = code_labels(facts, y_true, {names[0]: a, names[1]: b}, coded_by=labels)
     allowed = chosen_metrics(metrics, coded.facts)
@@ -374,42 +364,35 @@ def compare_predictions(
     margins = _margins(margin, chosen)
     scores = Scores.of(coded, chosen, sample_weight, clusters, zero_division)
     pair = _Pair(scores)
-    gap, n = pair.gap, scores.n
+    gap = pair.gap
     rng = np.random.default_rng(seed)
-    drawn = n_boot > 0 and n > 0
-    spread = at_level = Uncertainty.none(gap.size)
-    if drawn:
-        one, other = scores.replicates(n_boot, rng).swapaxes(0, 1)
-        spread = pair.steadied(how.summarise(gap, one - other), confidence)
-        of_level = replace(how, confidence=1 - alpha)
-        at_level = pair.steadied(of_level.summarise(gap, one - other), 1 - alpha)
+    statistic = scores.statistic(
+        {"metric": [metric.name for metric in chosen]},
+        lambda values: values[0] - values[1],
+        [f"difference of {metric.title}" for metric in chosen],
+        _undefined(scores, pair.values, names),
+        n_models=2,
+    )
+    n_boot = n_boot if scores.n else min(n_boot, 0)
+    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=rng)
+    is_open = np.zeros(gap.size, dtype=np.bool_)
+    if n_boot:
+        # Where the interval, which may be wider than the test, still holds that there is no
+        # difference, there is no winner.
+        drawn = summarise(gap, table.replicates, 1 - alpha)
+        low, high = t_interval(gap, *pair.spread, 1 - alpha)
+        low, high = np.where(pair.ratios, (low, high), (drawn.low, drawn.high))
+        is_open = (low <= 0) & (high >= 0)
+        how = (statistic.method, pair.ratios, *pair.spread, confidence, scores.over, pair.why_none)
+        table = with_t_intervals(table, *how)
     p, test = pair.tests(n_permutations, rng)
     adjusted = holm(p)
-    # Where the interval, which may be wider than the test, still holds that there is no
-    # difference, there is no winner.
-    is_open = (at_level.low <= 0) & (at_level.high >= 0)
     better = [
         better_side(metric.name, difference, *names) if shown else ""
         for metric, difference, shown in zip(
             chosen, gap.tolist(), (adjusted < alpha) & ~is_open, strict=True
         )
     ]
-    table = Estimates.build(
-        {"metric": [metric.name for metric in chosen]},
-        value=gap,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=[
-            how.method(f"difference of {metric.title}", missing, jackknife=metric.ratio)
-            for metric, missing in zip(chosen, spread.missing, strict=True)
-        ],
-        resampled=how.units if drawn else "none",
-        n_items=n,
-        n_raters=2,
-        n_ratings=2 * n,
-        status=_status(scores, pair.values, names),
-    )
     frame = table.frame.with_columns(
         pl.Series("value_a", pair.values[0], dtype=pl.Float64),
         pl.Series("value_b", pair.values[1], dtype=pl.Float64),
@@ -458,10 +441,11 @@ def _margins(
     return np.array([own.get(metric.name, np.nan) for metric in metrics], dtype=np.float64)
 
 
-def _status(scores: Scores, values: Floats, names: tuple[str, str]) -> list[str]:
-    status = []
+def _undefined(scores: Scores, values: Floats, names: tuple[str, str]) -> list[str]:
+    """Say of each metric why it is not defined, where it is not."""
+    reasons = []
     for metric, why, pair in zip(scores.metrics, scores.barred, values.T, strict=True):
         without = [name for name, value in zip(names, pair, strict=True) if np.isnan(value)]
-        reason = f"undefined: {why}" if why else f"{metric.undefined} ({joined(without or [''])})"
-        status.append(reason if without else "ok")
-    return status
+        who = joined(without or [""])
+        reasons.append(f"undefined: {why}" if why else f"{metric.undefined} ({who})")
+    return reasons
