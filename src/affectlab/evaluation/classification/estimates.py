@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
 from affectlab.core.inference import INTERVALS, infer
-from affectlab.core.statistic import Statistic
+from affectlab.core.statistic import Statistic, from_weights
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
@@ -29,7 +29,7 @@ from affectlab.evaluation.classification.metrics import (
     chosen_metrics,
     why_not,
 )
-from affectlab.evaluation.classification.resampling import Units, unit_statistic, units_of
+from affectlab.evaluation.classification.resampling import Units, units_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
 from affectlab.evaluation.jackknife import jackknife_spread, t_interval
 from affectlab.evaluation.label_facts import (
@@ -224,14 +224,16 @@ class Scores:
         n_models: int = 1,
     ) -> Statistic:
         """Make a statistic of values of all models, shape (models, b, metrics)."""
-        return unit_statistic(
+        return from_weights(
             keys,
-            self.units.times,
+            self.units.times.size,
             lambda weights: evaluate(self.values(self.units.tallies(weights))),
             method=list(map(self.said, method)),
             undefined=undefined,
             n_items=self.n,
-            n_models=n_models,
+            n_raters=n_models,
+            n_ratings=n_models * self.n,
+            times=self.units.times,
             units="units" if self.clusters is None else "clusters",
             draw=self.units.draw,
         )

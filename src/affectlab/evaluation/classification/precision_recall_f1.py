@@ -12,6 +12,7 @@ from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import INTERVALS, infer
 from affectlab.core.result import Result
+from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
@@ -27,7 +28,7 @@ from affectlab.evaluation.classification.labels import (
     is_multilabel,
     label_sets,
 )
-from affectlab.evaluation.classification.resampling import unit_statistic, units_of
+from affectlab.evaluation.classification.resampling import units_of
 from affectlab.evaluation.classification.tally import LabelSums, ratio
 from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 
@@ -164,16 +165,19 @@ def precision_recall_f1(
         zero = "" if average == "micro" else f", {zero_text(zero_division)}"
         texts += [f"{average} {metric}{zero}" for metric in _METRICS]
     no_average = "undefined: no label occurs" if n else "undefined: no items"
-    statistic = unit_statistic(
+    statistic = from_weights(
         {
             "of": [name for name in (*names, *_AVERAGES) for _ in _METRICS] + ["items"],
             "metric": [*_METRICS * (k + 3), "exact match"],
         },
-        times,
+        times.size,
         lambda weights: _statistics(sums_of(weights), zero_division),
         method=[*texts, "exact match"],
         undefined=[*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"],
         n_items=n,
+        n_raters=1,
+        n_ratings=n,
+        times=times,
         draw=draw,
     )
     n_boot = n_boot if n else min(n_boot, 0)

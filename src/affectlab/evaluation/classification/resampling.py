@@ -7,15 +7,15 @@ predictions in a permutation is binomial: a replicate costs as much as there are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from affectlab.core.inference import by_name, draw_weights
-from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.statistic import Draws
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import Coded
 from affectlab.evaluation.classification.tally import Tally, sums_of_cells, tally_of_sums
@@ -84,50 +84,6 @@ class Units:
                 for row in drawn:
                     row[:] = np.bincount(kind[rng.integers(0, n, n)], minlength=n_units)
                 yield Draws(size, drawn)
-
-
-def unit_statistic(
-    keys: Mapping[str, Sequence[str]],
-    times: Ints,
-    evaluate: Callable[[Floats], Floats],
-    *,
-    method: Sequence[str],
-    undefined: Sequence[str],
-    n_items: int,
-    n_models: int = 1,
-    **more: Any,
-) -> Statistic:
-    """Make a statistic of a function from weights of units, shape (b, units), to (b, rows).
-
-    Parameters
-    ----------
-    keys, method, undefined, more
-        As for :class:`~affectlab.core.statistic.Statistic`.
-    times
-        How many alike units each one stands for.
-    evaluate
-        The function.
-    n_items, n_models
-        What enters every row.
-    """
-    rows = len(method)
-
-    def of_draws(draws: Draws) -> Floats:
-        weights = draws.weights(times.size)
-        return evaluate(weights * times if draws.is_point else weights)
-
-    return Statistic(
-        keys=keys,
-        design=Design(np.ones((rows, times.size), np.bool_), np.ones((rows, 0), np.bool_)),
-        evaluate=of_draws,
-        method=method,
-        undefined=undefined,
-        n_items=[n_items] * rows,
-        n_raters=[n_models] * rows,
-        n_ratings=[n_models * n_items] * rows,
-        targets=("stimuli",),
-        **more,
-    )
 
 
 def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Units:

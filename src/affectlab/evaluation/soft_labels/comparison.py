@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import holm
+from affectlab.core.inference import crossing_p, holm
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
@@ -177,10 +177,9 @@ def _with_p(
     rows: Sequence[Row], measures: Measures, sampling: Sampling, rng: np.random.Generator
 ) -> Estimates:
     """Average the differences, and say of each whether one side is shown to be nearer."""
-    table, drawn = mean_scores(rows, measures, sampling, rng, are_differences=True)
+    table = mean_scores(rows, measures, sampling, rng, are_differences=True)
     frame = table.frame
-    far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
-    p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
+    p = crossing_p(table.replicates)
     p[np.isnan(frame["low"].to_numpy())] = np.nan
     corrected = np.full(p.size, np.nan)
     for name in measures.names:

@@ -10,7 +10,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.inference import check_confidence, infer
+from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
@@ -175,78 +176,59 @@ def mean_scores(
     rng: np.random.Generator,
     *,
     are_differences: bool = False,
-) -> tuple[Estimates, Floats]:
+) -> Estimates:
     """Average the scores of each row over stimuli, with bootstrap intervals.
 
-    A mean with an infinite score is infinite, a difference is then not defined.
-
-    Returns
-    -------
-    Estimates by the keys of rows and by metric, and the replicates behind them.
+    Infinite scores make a mean infinite, and a mean of differences undefined; neither has an
+    interval.
     """
     cells = [(row, name) for row in rows for name in measures.names]
     scores = np.stack([row.scores[name] for row, name in cells], axis=1)
     finite = np.isfinite(scores)
     n_items = finite.sum(axis=0) if are_differences else (~np.isnan(scores)).sum(axis=0)
     n_endless = np.isinf(scores).sum(axis=0)
-    endless = n_endless > 0
-    filled = np.where(finite, scores, 0.0)
-    value = _ratio(filled.sum(axis=0), finite.sum(axis=0).astype(np.float64))
-    value[endless] = np.nan
-    spread, drawn = Uncertainty.none(value.size), np.empty((0, value.size))
-    blocks = [
-        _ratio(weights @ filled, weights @ finite.astype(np.float64))
-        for weights in draw_weights(rng, len(scores), sampling.n_boot)
-    ]
-    if blocks:
-        drawn = np.concatenate(blocks)
-        drawn[:, endless] = np.nan
-        spread = summarise(value, drawn, sampling.confidence)
-    if not are_differences:
-        value[endless] = np.inf
+    filled, counted = np.where(finite, scores, 0.0), finite.astype(np.float64)
+
+    def evaluate(weights: Floats) -> Floats:
+        mean = _ratio(weights @ filled, weights @ counted)
+        mean[:, n_endless > 0] = np.nan
+        return mean
+
     sort = "difference in " if are_differences else ""
-    table = Estimates.build(
+    statistic = from_weights(
         {
             **{key: [row.keys[key] for row, _ in cells] for key in rows[0].keys},
             "metric": [name for _, name in cells],
         },
-        value=value,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        len(scores),
+        evaluate,
         method=[
             f"{sort}{SOFT_METRICS[name].method}{measures.said_floor(name)}" for _, name in cells
         ],
-        resampled="units" if sampling.n_boot else "none",
+        undefined=[
+            row.status or measures.why(name) or _why_none(many, are_differences=are_differences)
+            for (row, name), many in zip(cells, n_endless.tolist(), strict=True)
+        ],
         n_items=n_items,
         n_raters=[row.n_raters for row, _ in cells],
         n_ratings=[row.n_ratings for row, _ in cells],
-        status=[
-            row.status
-            or measures.why(name)
-            or _why_none(many, items, are_differences=are_differences)
-            or missing
-            or "ok"
-            for (row, name), many, items, missing in zip(
-                cells, n_endless.tolist(), n_items.tolist(), spread.missing, strict=True
-            )
-        ],
     )
-    return table, drawn
+    table = infer(statistic, n_boot=sampling.n_boot, confidence=sampling.confidence, seed=rng)
+    if are_differences:
+        return table
+    value = np.where(n_endless > 0, np.inf, table.frame["value"].to_numpy())
+    return table.with_columns(pl.Series("value", value))
 
 
-def _why_none(n_endless: int, n_items: int, *, are_differences: bool) -> str:
-    """Say why a mean over stimuli is no number; empty if it is one."""
+def _why_none(n_endless: int, *, are_differences: bool) -> str:
+    """Say why a mean over stimuli is no number."""
     where = plural(n_endless, "stimulus", "stimuli")
     if n_endless and are_differences:
         return f"undefined: infinite at {where}; a floor makes it finite"
     if n_endless:
         return f"infinite: a label that was chosen is given 0 at {where}"
-    if n_items:
-        return ""
-    if are_differences:
-        return "undefined: no stimulus on which both are defined"
-    return "undefined: no stimulus with a distribution on both sides"
+    sides = "which both are defined" if are_differences else "both sides"
+    return f"undefined: no stimulus {'on' if are_differences else 'with a distribution on'} {sides}"
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
@@ -501,7 +483,7 @@ def metrics_of_sides(
     total = int(people.n_raters.sum())
     scores = measures.of(people.values, mean)
     rows.append(Row({"rater": BASELINE}, scores, 0, total, "baseline"))
-    table, _ = mean_scores(rows, measures, sampling, rng)
+    table = mean_scores(rows, measures, sampling, rng)
     roles = [row.role for row in rows for _ in measures.names]
     return table.with_columns(pl.Series("role", roles, dtype=pl.String))
 
