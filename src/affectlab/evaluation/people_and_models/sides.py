@@ -26,6 +26,8 @@ class Sides:
 
     people: Ratings
     models: Ratings
+    notes: tuple[str, ...] = ()
+    """Which control runs of models were left out, in words."""
 
 
 def check_models(models: object, *others: type) -> None:

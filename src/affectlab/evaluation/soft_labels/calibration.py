@@ -18,8 +18,8 @@ from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
+from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Reading, Rule
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
