@@ -506,13 +506,11 @@ class _Comparison:
         if len(tested) < 2 or not inside:
             return []
         held = [shown(row["rater"]) for row in inside if row["p_holm"] <= self.alpha]
+        text = f"{count(len(tested))} models are judged, each at a level of {percent(self.alpha)}. "
+        if len(held) == len(inside):
+            return [f"{text}With Holm's correction for all of them, the same are inside."]
         kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
-        same = len(held) == len(inside)
-        return [
-            f"{count(len(tested))} models are judged, each at a level of {percent(self.alpha)}. "
-            "With Holm's correction for all of them, "
-            + ("the same are inside." if same else f"{kept} shown to be inside.")
-        ]
+        return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
 
     def _on_people(self) -> list[str]:
         """Say what follows from the number of people, and where two people share few stimuli."""
@@ -534,17 +532,18 @@ class _Comparison:
         if drawn and about_these and n > 2:
             notes.append("Intervals are over stimuli: about these people, and no others.")
         shared = _shared_by_pairs(self.panel)
-        meet = f"Two people who meet share {plural(round(shared), 'stimulus', 'stimuli')}"
+        middle = plural(round(shared), "stimulus", "stimuli")
+        meet = f"Two people who meet share {middle} in the middle"
         if measure.pooled:
             notes.append(
-                f"{meet} in the middle, a person and a model more. A mean of kappas of pairs, each "
+                f"{meet}, a person and a model more. A mean of kappas of pairs, each "
                 "biased towards 0 on few stimuli, would put models above people; so disagreement "
                 f"is pooled over pairs before it is divided ({measure.words}). Tables of pairs are "
                 "not, and models and people must not be compared in them."
             )
         elif shared < _FEW_SHARED and measure.name != "spearman":
             notes.append(
-                f"{meet} in the middle, as do a person and a model, so the {measure.words} of any "
+                f"{meet}, as do a person and a model, so the {measure.words} of any "
                 "pair is uncertain and somewhat too near to 0, of models and people alike."
             )
         return notes

@@ -235,8 +235,9 @@ def _why_none(n_endless: int, *, are_differences: bool) -> str:
         return f"undefined: infinite at {where}; a floor makes it finite"
     if n_endless:
         return f"infinite: a label that was chosen is given 0 at {where}"
-    sides = "which both are defined" if are_differences else "both sides"
-    return f"undefined: no stimulus {'on' if are_differences else 'with a distribution on'} {sides}"
+    if are_differences:
+        return "undefined: no stimulus on which both are defined"
+    return "undefined: no stimulus with a distribution on both sides"
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
