@@ -122,16 +122,17 @@ def with_t_intervals(
     low, high = t_interval(value, se, df, confidence)
     how = np.where(np.isnan(se), reasons, f"t interval, jackknife over {over}")
     text = [f"{one}; {why}" for one, why in zip(said, how.tolist(), strict=True)]
-    ends = {"se": se, "low": np.maximum(low, least), "high": np.minimum(high, most), "method": text}
-    columns = {name: np.where(at, end, frame[name].to_numpy()) for name, end in ends.items()}
-    return table.with_frame(
-        frame.with_columns(
-            **{
-                name: pl.Series(column, dtype=frame.schema[name])
-                for name, column in columns.items()
-            }
-        )
-    )
+    ends: dict[str, ArrayLike] = {
+        "se": se,
+        "low": np.maximum(low, least),
+        "high": np.minimum(high, most),
+        "method": text,
+    }
+    columns = [
+        pl.Series(name, np.where(at, end, frame[name].to_numpy()), dtype=frame.schema[name])
+        for name, end in ends.items()
+    ]
+    return table.with_frame(frame.with_columns(columns))
 
 
 # Metrics of classifications, and their draws.
