@@ -258,7 +258,7 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
                         weight = float(draws.raters[b, j]) * float(draws.stimuli[b, s])
                         total += weight * (people[j, e, s] - model[e, s])
                         n += weight
-                assert found.rows[f, b] == pytest.approx(total / n, abs=1e-12)
+                assert found["rows"][f, b] == pytest.approx(total / n, abs=1e-12)
     table_ = discrepancy(*sides(9), n_boot=50, seed=0)
     row = table_.frame.row(0, named=True)
     assert (row["rater"], row["label"]) == ("net", "e0")

@@ -85,17 +85,17 @@ def test_pooling_equals_loops(panel, rule) -> None:
 
 def test_highest_and_its_ties() -> None:
     scores = np.array([[1, 2, 2], [NAN, 0, -1], [NAN, NAN, NAN], [3, 3, 3]])
-    first = highest(scores, "first")
-    assert first.code.tolist() == [1, 1, -1, 0]
-    assert first.tied.tolist() == [True, False, False, True]
-    assert highest(scores, "leave_out").code.tolist() == [-1, 1, -1, -1]
+    first, tied = highest(scores, "first")
+    assert first.tolist() == [1, 1, -1, 0]
+    assert tied.tolist() == [True, False, False, True]
+    assert highest(scores, "leave_out")[0].tolist() == [-1, 1, -1, -1]
     drawn = [
-        highest(scores, "random", np.random.default_rng(seed)).code.tolist() for seed in range(40)
+        highest(scores, "random", np.random.default_rng(seed))[0].tolist() for seed in range(40)
     ]
     assert {codes[0] for codes in drawn} == {1, 2}
     assert {codes[3] for codes in drawn} == {0, 1, 2}
-    again = highest(scores, "random", np.random.default_rng(7)).code
-    assert again.tolist() == highest(scores, "random", np.random.default_rng(7)).code.tolist()
+    again = highest(scores, "random", np.random.default_rng(7))[0]
+    assert again.tolist() == highest(scores, "random", np.random.default_rng(7))[0].tolist()
 
 
 # -- truth -----------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def test_file(tmp_path) -> None:
     [
         ('"mean"', '"median"', "classes.happy.how = 'median'"),
         ("below = 0.5", 'below = "low"', "neutral.below = 'low'"),
-        ('labels = ["dread"]', "labels = []", "classes.afraid.labels"),
+        ('labels = ["dread"]', "labels = []", "classes.afraid: labels"),
         ('provenance = "this test"', "", "key 'provenance' is missing"),
         ("[unused]", "[not_used]", "key 'not_used' is not known here"),
         ('["dread"]', '["dred"]', "did you mean 'dread'"),

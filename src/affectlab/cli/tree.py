@@ -225,7 +225,7 @@ TREE = Branch(
                     beside=(*_CATEGORIES, "No rater is human"),
                 ),
                 "compare": Operation(
-                    "evaluation.classification.model_comparison:compare_models",
+                    "evaluation.classification.comparison:compare_models",
                     "people.csv --a big --b small --models big.csv --models small.csv",
                     rare=("groups", "metrics", "ties"),
                     beside=_CATEGORIES,

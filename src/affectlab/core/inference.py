@@ -458,6 +458,9 @@ def _draws(
     statistic: Statistic, target: str, n_boot: int, rng: np.random.Generator
 ) -> Iterator[Draws]:
     """Draw stimuli, raters or both, block by block."""
+    if statistic.draw is not None:
+        yield from statistic.draw(rng, n_boot)
+        return
     n_stimuli, n_raters = statistic.design.n_stimuli, statistic.design.n_raters
     if target == "stimuli":
         of_units = rng

@@ -197,6 +197,9 @@ class Statistic:
     """What ``resampled`` calls what is drawn in place of stimuli."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
+    draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None
+    """Replicates, of which a number is asked for, where alike stimuli are drawn by how many they
+    are; by default each stimulus is drawn by itself."""
     columns: Sequence[Any] = field(default=())
     """Columns that are particular, as polars series."""
 
@@ -340,3 +343,59 @@ def from_sums(
         return student(value, se, freedom, confidence, bounds)
 
     return Statistic(design=design, evaluate=evaluate, closed=closed, bounds=bounds, **more)
+
+
+def from_weights(
+    keys: Mapping[str, Sequence[str]],
+    n_units: int,
+    evaluate: Callable[[Floats], Floats],
+    *,
+    method: Sequence[str],
+    undefined: str | Sequence[str],
+    n_items: Any,
+    n_raters: Any,
+    n_ratings: Any,
+    times: Ints | None = None,
+    **more: Any,
+) -> Statistic:
+    """Make a statistic whose rows all rest on the same units.
+
+    Parameters
+    ----------
+    keys, method, undefined, more
+        Fields of :class:`Statistic`.
+    n_units
+        Units that are drawn.
+    evaluate
+        From weights of units, shape (b, units), to values, shape (b, rows).
+    n_items, n_raters, n_ratings
+        What enters each row; one number where it is the same.
+    times
+        How many alike units each one stands for, where they are drawn together.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 6.0])
+    >>> mean = from_weights({"of": ["x"]}, 3, lambda w: (w @ x / w.sum(axis=1))[:, None],
+    ...                     method=["mean"], undefined="", n_items=3, n_raters=1, n_ratings=3)
+    >>> mean.evaluate(Draws(1, without=np.array([2]))).tolist()
+    [[1.5]]
+    """
+    rows = len(method)
+
+    def of_draws(draws: Draws) -> Floats:
+        weights = draws.weights(n_units)
+        return evaluate(weights * times if times is not None and draws.is_point else weights)
+
+    return Statistic(
+        keys=keys,
+        design=Design(np.ones((rows, n_units), np.bool_), np.ones((rows, 0), np.bool_)),
+        evaluate=of_draws,
+        method=method,
+        undefined=undefined,
+        n_items=np.broadcast_to(n_items, rows),
+        n_raters=np.broadcast_to(n_raters, rows),
+        n_ratings=np.broadcast_to(n_ratings, rows),
+        targets=("stimuli",),
+        **more,
+    )

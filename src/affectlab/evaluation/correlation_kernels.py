@@ -14,14 +14,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats
 
-__all__ = [
-    "discordance_lanes",
-    "moment_lanes",
-    "pair_ties",
-    "rank_lanes",
-    "spearman_lanes",
-]
-
 Single = NDArray[np.float32]
 
 

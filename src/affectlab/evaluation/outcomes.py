@@ -21,16 +21,6 @@ from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import row_column
 
-__all__ = [
-    "OUTCOMES",
-    "OutcomeClass",
-    "OutcomeTable",
-    "Response",
-    "classify_outcome",
-    "looks_like_refusal",
-    "outcome_table",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class OutcomeClass:

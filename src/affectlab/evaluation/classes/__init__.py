@@ -10,7 +10,6 @@ from affectlab.evaluation.classes.rules import (
     Threshold,
     Thresholds,
     Ties,
-    check_choice,
     load_thresholds,
 )
 from affectlab.evaluation.classes.score_mapping import (
@@ -37,7 +36,6 @@ __all__ = [
     "Thresholds",
     "Ties",
     "Truth",
-    "check_choice",
     "classes_of",
     "judging_of",
     "list_score_mappings",

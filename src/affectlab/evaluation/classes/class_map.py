@@ -14,8 +14,6 @@ from affectlab.evaluation.classes.panel import Panel
 from affectlab.evaluation.classes.score_mapping import ScoreMapping
 from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
-__all__ = ["ClassMap", "class_map"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClassMap:

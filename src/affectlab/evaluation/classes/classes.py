@@ -12,8 +12,6 @@ from affectlab.core.errors import unknown_name
 from affectlab.core.types import Bools, Ints
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Classes", "PeopleAnswers"]
-
 
 @dataclass(frozen=True, eq=False)
 class PeopleAnswers:

@@ -16,8 +16,6 @@ from affectlab.evaluation.classes.classes import Classes
 from affectlab.ratings import read_table
 from affectlab.taxonomy import CostMatrix, Label, Taxonomy, cost_from_confusions, load_taxonomy
 
-__all__ = ["NO_ANSWER", "Costs", "Judging", "judging_of", "read_costs"]
-
 Costs: TypeAlias = CostMatrix | str | Path
 
 NO_ANSWER = "(no answer)"

@@ -35,16 +35,6 @@ from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
-__all__ = [
-    "CHOSEN",
-    "answer_notes",
-    "classes_of",
-    "neutral_offsets",
-    "offset_note",
-    "split_panels",
-    "truth_notes",
-]
-
 # Who is judged, and what is taken off the scores first.
 
 

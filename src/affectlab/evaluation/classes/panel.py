@@ -14,8 +14,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 
-__all__ = ["Panel", "panel_of", "score_variants"]
-
 Form: TypeAlias = Literal["nominal", "binary", "scale"]
 
 _MANY = 1 << 25

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
@@ -18,50 +18,14 @@ from affectlab.evaluation.classes.class_map import ClassMap
 from affectlab.evaluation.classes.panel import Panel
 from affectlab.taxonomy import Taxonomy
 
-__all__ = [
-    "AnswerRule",
-    "AnswerTies",
-    "Decided",
-    "Rule",
-    "Threshold",
-    "Thresholds",
-    "Ties",
-    "TruthRule",
-    "agreeing",
-    "check_choice",
-    "highest",
-    "leave_one_out",
-    "load_thresholds",
-    "no_offsets",
-    "pooled",
-]
-
 # Which class the answers of several people amount to, with and without one of them.
 
 
 Rule: TypeAlias = Literal["plurality", "majority", "mean", "median"]
 Ties: TypeAlias = Literal["leave_out", "first", "random"]
 AnswerTies: TypeAlias = Literal["random", "first", "missing"]
-RULES = ("plurality", "majority", "mean", "median")
-TIES = ("leave_out", "first", "random")
-ANSWER_TIES = ("random", "first", "missing")
-
 _DIGITS = 12
 """Pooled scores are rounded here, so that rounding noise makes and breaks no tie."""
-
-
-def check_choice(kind: str, given: str, known: tuple[str, ...]) -> None:
-    """Refuse a word that is not among those known."""
-    if given not in known:
-        raise unknown_name(kind, given, known)
-
-
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """One class per row, -1 where there is none, and the rows in which several were highest."""
-
-    code: Ints
-    tied: Bools
 
 
 def highest(
@@ -69,7 +33,7 @@ def highest(
     ties: Ties | AnswerTies,
     rng: np.random.Generator | None = None,
     order: Sequence[int] | None = None,
-) -> Chosen:
+) -> tuple[Ints, Bools]:
     """Take the class with the highest score of each row, shape (n, k).
 
     ``nan`` takes no part; a row without any score has no class. Of several highest classes
@@ -79,7 +43,7 @@ def highest(
     """
     n = len(scores)
     if scores.shape[1] == 0 or n == 0:
-        return Chosen(np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
+        return np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool)
     empty = np.isnan(scores).all(axis=1)
     filled = np.where(np.isnan(scores), -np.inf, scores)
     top = (filled == filled.max(axis=1, keepdims=True)) & ~np.isnan(scores)
@@ -92,7 +56,7 @@ def highest(
         code[tied] = np.where(top[tied], draws, -1.0).argmax(axis=1)
     elif ties in ("leave_out", "missing"):
         code[tied] = -1
-    return Chosen(code, tied)
+    return code, tied
 
 
 def require_majority(scores: Floats) -> Floats:
@@ -299,8 +263,8 @@ class TruthRule:
 
     def __post_init__(self) -> None:
         if self.rule is not None:
-            check_choice("rule", self.rule, RULES)
-        check_choice("ties", self.ties, TIES)
+            check_choice("rule", self.rule, get_args(Rule))
+        check_choice("ties", self.ties, get_args(Ties))
         if self.min_people < 1:
             raise InputError(f"min_people = {self.min_people}: expected 1 or more")
         count = isinstance(self.agree, int)
@@ -356,8 +320,8 @@ class TruthRule:
         if panel.form != "scale":
             scores = _without_empty(scores)
         scores = np.where((size >= self.min_people)[:, None], scores, np.nan)
-        chosen = highest(scores, self.ties, rng, classes.order)
-        return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
+        code, tied = highest(scores, self.ties, rng, classes.order)
+        return Decided(code, code >= 0, tied, size)
 
     def _sets(self, panel: Panel, classes: ClassMap, scores: Floats, size: Ints) -> Decided:
         enough = size >= self.min_people
@@ -382,7 +346,7 @@ class AnswerRule:
     multilabel: bool
 
     def __post_init__(self) -> None:
-        check_choice("answer_ties", self.ties, ANSWER_TIES)
+        check_choice("answer_ties", self.ties, get_args(AnswerTies))
 
     def decide(self, panel: Panel, classes: ClassMap, rng: np.random.Generator) -> Decided:
         """Give the class, or the set of classes, that each row of a panel of classes answers.
@@ -395,8 +359,8 @@ class AnswerRule:
         size = np.ones(len(panel.scores), dtype=np.int64)
         if not self.multilabel:
             scores = panel.scores if panel.form == "scale" else _without_empty(panel.scores)
-            chosen = highest(scores, self.ties, rng, classes.order)
-            return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
+            code, tied = highest(scores, self.ties, rng, classes.order)
+            return Decided(code, code >= 0, tied, size)
         if panel.form != "scale":
             return _sets(panel.scores, 1.0, size > 0, size)
         if self.threshold is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -19,15 +19,6 @@ from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
 
-__all__ = [
-    "Combine",
-    "NeutralRule",
-    "ScoreMapping",
-    "Sources",
-    "list_score_mappings",
-    "load_score_mapping",
-]
-
 Combine: TypeAlias = Literal["max", "mean", "sum"]
 
 
@@ -35,9 +26,11 @@ Combine: TypeAlias = Literal["max", "mean", "sum"]
 class Sources:
     """The source labels that make up one class, and how their scores become one."""
 
-    labels: tuple[str, ...]
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    labels: tuple[StrictStr, ...]
     how: Combine = "max"
-    because: str = ""
+    because: StrictStr = ""
     """Why these labels and no others."""
 
     def __post_init__(self) -> None:
@@ -54,10 +47,12 @@ class Sources:
 class NeutralRule:
     """A class that is predicted where no other one reaches a threshold."""
 
-    label: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    label: StrictStr
     below: float
     """The class is predicted when the scores of all others are below this."""
-    because: str = ""
+    because: StrictStr = ""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.below):
@@ -125,52 +120,50 @@ class ScoreMapping:
             )
             if name in classes:
                 raise InputError(f"classes: {name!r} is given twice")
-            classes[name] = Sources(labels, sources.how, sources.because)
-        object.__setattr__(self, "classes", classes)
+            classes[name] = replace(sources, labels=labels)
+        self._set("classes", classes)
         if self.neutral is not None:
             label = _named(self.target, self.neutral.label, "neutral.label")
-            rule = NeutralRule(label, self.neutral.below, self.neutral.because)
-            object.__setattr__(self, "neutral", rule)
+            self._set("neutral", replace(self.neutral, label=label))
+        if not isinstance(self.subtract, str):
+            self._set("subtract", self._by_name(self.source, "subtract", self.subtract))
         self._check_subtract()
+        self._set("unreached", self._by_name(self.target, "unreached", self.unreached))
+        self._set("unused", self._by_name(self.source, "unused", self.unused))
         self._check_complete()
 
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @staticmethod
+    def _by_name(taxonomy: Taxonomy, where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {_named(taxonomy, label, where): value for label, value in given.items()}
+
     def _check_subtract(self) -> None:
-        if isinstance(self.subtract, str):
-            if self.subtract != "neutral":
-                raise InputError(
-                    f"subtract = {self.subtract!r}: expected 'neutral', or a number for each label"
-                )
-            if self.neutral_class is None:
-                raise InputError(
-                    "subtract = 'neutral': there is no neutral class; name it in the target "
-                    "taxonomy or in a neutral rule"
-                )
-            return
-        named = {
-            _named(self.source, label, "subtract"): float(number)
-            for label, number in self.subtract.items()
-        }
-        for label, number in named.items():
-            if not math.isfinite(number):
-                raise InputError(f"subtract: {label!r} has {number}; expected a finite number")
-        object.__setattr__(self, "subtract", named)
+        if not isinstance(self.subtract, str):
+            for label, number in self.subtract.items():
+                if not math.isfinite(number):
+                    raise InputError(f"subtract: {label!r} has {number}; expected a finite number")
+        elif self.subtract != "neutral":
+            raise InputError(
+                f"subtract = {self.subtract!r}: expected 'neutral', or a number for each label"
+            )
+        elif self.neutral_class is None:
+            raise InputError(
+                "subtract = 'neutral': there is no neutral class; name it in the target "
+                "taxonomy or in a neutral rule"
+            )
 
     def _check_complete(self) -> None:
-        unreached = {
-            _named(self.target, label, "unreached"): why for label, why in self.unreached.items()
-        }
-        unused = {_named(self.source, label, "unused"): why for label, why in self.unused.items()}
-        object.__setattr__(self, "unreached", unreached)
-        object.__setattr__(self, "unused", unused)
         reached = set(self.classes) | ({self.neutral.label} if self.neutral else set())
         for label in self.target.labels:
-            if (label in reached) == (label in unreached):
+            if (label in reached) == (label in self.unreached):
                 said = "both given sources and" if label in reached else "neither given sources nor"
                 raise InputError(
                     f"classes: {label!r} is {said} declared unreached; expected one of the two"
                 )
         used = {label for sources in self.classes.values() for label in sources.labels}
-        both = [label for label in unused if label in used]
+        both = [label for label in self.unused if label in used]
         if both:
             raise InputError(f"unused: {both[0]!r} is a source of a class, too")
 
@@ -332,28 +325,10 @@ def _combined(part: Floats, how: Combine) -> Floats:
 # Mappings of scores as TOML files.
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _ClassFile(_Strict):
-    """One ``[classes.NAME]`` table."""
-
-    labels: tuple[StrictStr, ...] = Field(min_length=1)
-    how: Combine = "max"
-    because: StrictStr = ""
-
-
-class _NeutralFile(_Strict):
-    """The ``[neutral]`` table."""
-
-    label: StrictStr
-    below: float
-    because: StrictStr = ""
-
-
-class _ScoreMappingFile(_Strict):
+class _ScoreMappingFile(BaseModel):
     """A mapping of scores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: StrictStr
     title: StrictStr = ""
@@ -362,8 +337,8 @@ class _ScoreMappingFile(_Strict):
     target: StrictStr
     provenance: StrictStr
     subtract: dict[StrictStr, float] | Literal["neutral"] = Field(default_factory=dict)
-    classes: dict[StrictStr, _ClassFile]
-    neutral: _NeutralFile | None = None
+    classes: dict[StrictStr, Sources]
+    neutral: NeutralRule | None = None
     unreached: dict[StrictStr, StrictStr] = Field(default_factory=dict)
     unused: dict[StrictStr, StrictStr] = Field(default_factory=dict)
 
@@ -430,18 +405,8 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
 
 def _build(file: _ScoreMappingFile, where: str, folder: Path | None) -> ScoreMapping:
     try:
-        return ScoreMapping(
-            source=_taxonomy(file.source, folder),
-            target=_taxonomy(file.target, folder),
-            classes={name: Sources(**dict(given)) for name, given in file.classes.items()},
-            neutral=None if file.neutral is None else NeutralRule(**dict(file.neutral)),
-            subtract=file.subtract,
-            unreached=file.unreached,
-            unused=file.unused,
-            name=file.name,
-            title=file.title,
-            provenance=file.provenance,
-        )
+        taxonomies = {name: _taxonomy(getattr(file, name), folder) for name in ("source", "target")}
+        return ScoreMapping(**{**dict(file), **taxonomies})
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 

@@ -16,8 +16,6 @@ from affectlab.evaluation.classes.panel import Panel, panel_of
 from affectlab.ratings import HUMAN_KINDS, Peek, Ratings, read_ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Truth", "TruthSource", "read_truth", "truth_source"]
-
 Truth: TypeAlias = str | Path | Ratings | Mapping[str, str | Sequence[str]]
 
 _SEPARATORS = re.compile(r"[;,|]")

@@ -7,6 +7,12 @@ from affectlab.evaluation.classification.bounds import (
     figures_possible,
     severity_bounds,
 )
+from affectlab.evaluation.classification.comparison import (
+    Comparison,
+    ModelComparison,
+    compare_models,
+    compare_predictions,
+)
 from affectlab.evaluation.classification.confusion import (
     Confusion,
     MultilabelConfusion,
@@ -34,14 +40,9 @@ from affectlab.evaluation.classification.metrics import (
     rests_on_mistakes,
     why_not,
 )
-from affectlab.evaluation.classification.model_comparison import ModelComparison, compare_models
 from affectlab.evaluation.classification.precision_recall_f1 import (
     PrecisionRecallF1,
     precision_recall_f1,
-)
-from affectlab.evaluation.classification.prediction_comparison import (
-    Comparison,
-    compare_predictions,
 )
 from affectlab.evaluation.classification.result import ClassificationResult
 

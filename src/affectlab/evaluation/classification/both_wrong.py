@@ -18,8 +18,6 @@ from affectlab.evaluation.classification.result import settings_of
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
-__all__ = ["BothWrong", "both_wrong"]
-
 # Images that two models get wrong in different ways: what a study of errors shows people.
 
 
@@ -212,31 +210,24 @@ def both_wrong(
         classes = classes_of(ratings, models, truth=truth, taxonomy=taxonomy, **options)  # type: ignore[arg-type]
     if classes.multilabel:
         raise InputError("the answers are sets of classes; expected one class for each stimulus")
-    pair = _pair(classes, systems)
-    rows = np.flatnonzero(classes.answered[pair[0]] & classes.answered[pair[1]])
-    one, other = (classes.raters[place] for place in pair)
-    if not rows.size:
+    one, other = _pair(classes, systems)
+    answers = classes.to_frame()
+    said = [pl.nth(2 + classes.raters.index(name)) for name in (one, other)]
+    answers = answers.select(
+        "stimulus", "truth", said[0].alias("label_first"), said[1].alias("label_second")
+    ).drop_nulls()
+    if answers.is_empty():
         raise InputError(f"{one!r} and {other!r} share no stimulus that has a truth; expected some")
-    true = classes.truth[rows]
-    first, second = (classes.predicted[place][rows] for place in pair)
-    both = (first != true) & (second != true)
-    kept = both & (first != second)
-    n_wrong = int((first != true).sum()), int((second != true).sum())
-    n_both, n_different = int(both.sum()), int(kept.sum())
+    wrong = [pl.col(name) != pl.col("truth") for name in ("label_first", "label_second")]
+    n_wrong = tuple(answers.select(wrong).sum().row(0))
+    both = answers.filter(wrong)
+    frame = both.filter(pl.col("label_first") != pl.col("label_second"))
+    n_judged, n_both, n_different = answers.height, both.height, frame.height
     if not n_different:
         raise InputError(
-            f"{one!r} and {other!r} get {n_both:,} of {rows.size:,} stimuli both wrong, and take "
+            f"{one!r} and {other!r} get {n_both:,} of {n_judged:,} stimuli both wrong, and take "
             "each of these for the same class; there is nothing to choose between"
         )
-    labels = np.array(classes.labels, dtype=object)
-    codes = {"truth": true, "label_first": first, "label_second": second}
-    frame = pl.DataFrame(
-        {
-            "stimulus": [classes.stimuli[row] for row in rows[kept].tolist()],
-            **{name: labels[code[kept]].tolist() for name, code in codes.items()},
-        },
-        schema=dict.fromkeys(("stimulus", *codes), pl.String),
-    )
     columns = [
         Key("stimulus"),
         Text("truth"),
@@ -261,12 +252,12 @@ def both_wrong(
     return BothWrong(
         (Table("both_wrong", "What both take for another class.", frame, tuple(columns)),),
         (
-            f"{one} gets {n_wrong[0]:,} of {rows.size:,} wrong and {other} {n_wrong[1]:,}; "
+            f"{one} gets {n_wrong[0]:,} of {n_judged:,} wrong and {other} {n_wrong[1]:,}; "
             f"both {n_both:,}, of which {n_different:,} into different classes.",
         ),
         settings=settings_of(classes, matrix),
         systems=(one, other),
-        n_judged=int(rows.size),
+        n_judged=n_judged,
         n_wrong=n_wrong,
         n_both=n_both,
         n_different=n_different,
@@ -274,8 +265,8 @@ def both_wrong(
     )
 
 
-def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[int, int]:
-    """Places of the two models."""
+def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[str, str]:
+    """Give the two models."""
     wanted = list(classes.raters) if systems is None else list(systems)
     if isinstance(systems, str) or len(wanted) != 2 or wanted[0] == wanted[1]:
         known = ", ".join(map(repr, classes.raters)) or "none"
@@ -285,8 +276,7 @@ def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[int, int]:
     for name in wanted:
         if name not in classes.raters:
             raise unknown_name("model", str(name), classes.raters)
-    first, second = (classes.raters.index(name) for name in wanted)
-    return first, second
+    return wanted[0], wanted[1]
 
 
 def _of_labels(

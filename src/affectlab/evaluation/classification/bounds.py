@@ -11,8 +11,6 @@ from affectlab.core.types import Bools, Floats
 from affectlab.core.words import joined
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 
-__all__ = ["Possibility", "SeverityBounds", "figures_possible", "severity_bounds"]
-
 _SLACK = 1e-6
 """More than a linear program is off by."""
 

@@ -33,15 +33,6 @@ from affectlab.evaluation.label_facts import (
     label_facts,
 )
 
-__all__ = [
-    "Axis",
-    "Confusion",
-    "MultilabelConfusion",
-    "confusion",
-    "multilabel_confusion",
-    "share_of",
-]
-
 Axis = Literal["true", "pred", "all"]
 
 

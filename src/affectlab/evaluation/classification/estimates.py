@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
-from affectlab.core.inference import INTERVALS, Uncertainty, check_confidence, summarise
+from affectlab.core.inference import INTERVALS, infer
+from affectlab.core.statistic import Statistic, from_weights
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
@@ -27,7 +29,7 @@ from affectlab.evaluation.classification.metrics import (
     chosen_metrics,
     why_not,
 )
-from affectlab.evaluation.classification.resampling import Units, bootstrap_tallies, units_of
+from affectlab.evaluation.classification.resampling import Units, units_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
 from affectlab.evaluation.jackknife import jackknife_spread, t_interval
 from affectlab.evaluation.label_facts import (
@@ -37,58 +39,6 @@ from affectlab.evaluation.label_facts import (
     TaxonomyLike,
     label_facts,
 )
-
-__all__ = [
-    "FEWEST_MISTAKES",
-    "Bootstrap",
-    "Scores",
-    "checked_counts",
-    "classification_metrics",
-    "few_mistakes",
-    "metrics_of_confusion",
-    "with_few_mistakes",
-    "with_t_interval",
-    "zero_text",
-]
-
-
-@dataclass(frozen=True)
-class Bootstrap:
-    """How intervals of a classification are made, and how that is said."""
-
-    n_boot: int
-    interval: str
-    confidence: float
-    clustered: bool = False
-    weighted: bool = False
-
-    def __post_init__(self) -> None:
-        if self.n_boot < 0:
-            raise InputError(
-                f"n_boot {self.n_boot}: expected 0 or the number of bootstrap replicates"
-            )
-        if self.interval not in INTERVALS:
-            raise unknown_name("interval", str(self.interval), INTERVALS)
-        check_confidence(self.confidence)
-
-    @property
-    def units(self) -> str:
-        """What is resampled, as results call it."""
-        return "clusters" if self.clustered else "units"
-
-    def summarise(self, point: Floats, replicates: Floats) -> Uncertainty:
-        """Turn replicates, shape (n_boot, k), into standard errors and intervals."""
-        return summarise(point, replicates, self.confidence, self.interval)
-
-    def method(self, text: str, missing: str = "", *, jackknife: bool = False) -> str:
-        """Say what a number is, how its interval was made, and why it has none."""
-        over = "clusters" if self.clustered else "items"
-        how = f"{self.interval} bootstrap over {over}, {self.n_boot} replicates"
-        if jackknife:
-            how = f"t interval, jackknife over {over}"
-        weights = "weighted items" if self.weighted else ""
-        return "; ".join(filter(None, (text, weights, how if self.n_boot else "", missing)))
-
 
 # Intervals of a model that makes few mistakes, where the bootstrap holds too rarely.
 
@@ -106,19 +56,19 @@ def few_mistakes(n: int) -> str:
 
 
 def with_few_mistakes(
-    spread: Uncertainty,
-    rows: slice,
-    value: Floats,
+    table: Estimates,
+    said: Sequence[str],
     left_out: Floats,
-    times: Ints | None,
+    times: Ints,
     confidence: float,
     *,
     n_mistakes: int,
-    ratios: Bools,
+    at: Bools,
     of_mistakes: Bools,
     least: Floats,
-) -> Uncertainty:
-    """Replace the bootstrap intervals of one model that makes few mistakes.
+    over: str = "items",
+) -> Estimates:
+    """Replace bootstrap intervals where a model makes few mistakes.
 
     In simulations with 1 to 9 mistakes among 8 labels, intervals of macro F1 that aim at 95 % hold
     in 87 to 96 % with the bootstrap and in 96 to 100 % with the jackknife; of EMC, which looks at
@@ -126,55 +76,63 @@ def with_few_mistakes(
 
     Parameters
     ----------
-    spread
-        Of several models; `rows` are those of this one, m in number.
-    value
-        Shape (m,).
+    table, said
+        The estimates, m rows, and what each is, in words.
     left_out, times
         Values without one unit of each kind, shape (u, m), and how many units of each kind there
         are.
-    ratios
-        Metrics that divide by what the predictions decide, shape (m,): these have the t interval.
+    n_mistakes
+        Mistakes.
+    at
+        Rows of metrics that divide by what the predictions decide: these have the t interval.
     of_mistakes
-        Metrics that look at mistakes alone, shape (m,): these have none.
+        Rows of metrics that look at mistakes alone: these have none.
     least
         Least possible values, shape (m,); the greatest is 1.
+    over
+        What a unit is called.
     """
     se, df = jackknife_spread(left_out, times)
-    n_units = len(left_out) if times is None else int(times.sum())
     reasons = np.select(
-        [of_mistakes, np.full(len(se), n_units < 2), se == 0],
+        [of_mistakes, np.full(len(se), times.sum() < 2), se == 0],
         [f"{NO_INTERVAL}{few_mistakes(n_mistakes)}", _ONE_UNIT, NO_VARIATION],
         _NOT_DEFINED,
     )
     se = np.where(of_mistakes, np.nan, se)
-    return with_t_interval(
-        spread, rows, value, se, df, confidence, ratios, reasons, bounds=(least, 1.0)
-    )
+    return with_t_intervals(table, said, at, se, df, confidence, over, reasons, least, 1.0)
 
 
-def with_t_interval(
-    spread: Uncertainty,
-    rows: slice,
-    value: Floats,
+def with_t_intervals(
+    table: Estimates,
+    said: Sequence[str],
+    at: Bools,
     se: Floats,
     df: Floats,
     confidence: float,
-    ratios: Bools,
+    over: str,
     reasons: NDArray[np.str_],
-    bounds: tuple[Floats | float, float] = (-np.inf, np.inf),
-) -> Uncertainty:
-    """Put t intervals in the place of the bootstrap's, for ratios; say why, where there is none."""
+    least: Floats | float = -np.inf,
+    most: float = np.inf,
+) -> Estimates:
+    """Put t intervals in the place of the bootstrap's at some rows; say why there is none."""
+    frame = table.frame
+    value = frame["value"].to_numpy()
+    at = at & ~np.isnan(value)
     se = np.where(se > 0, se, np.nan)
     low, high = t_interval(value, se, df, confidence)
-    ends = {"se": se, "low": np.maximum(low, bounds[0]), "high": np.minimum(high, bounds[1])}
-    columns = {name: getattr(spread, name).copy() for name in ends}
-    for name, column in columns.items():
-        column[rows] = np.where(ratios, ends[name], column[rows])
-    missing = np.array(spread.missing, dtype=object)
-    why = np.where(np.isnan(se), reasons, "")
-    missing[rows] = np.where(ratios & ~np.isnan(value), why, missing[rows])
-    return replace(spread, **columns, missing=tuple(missing.tolist()))
+    how = np.where(np.isnan(se), reasons, f"t interval, jackknife over {over}")
+    text = [f"{one}; {why}" for one, why in zip(said, how.tolist(), strict=True)]
+    ends: dict[str, ArrayLike] = {
+        "se": se,
+        "low": np.maximum(low, least),
+        "high": np.minimum(high, most),
+        "method": text,
+    }
+    columns = [
+        pl.Series(name, np.where(at, end, frame[name].to_numpy()), dtype=frame.schema[name])
+        for name, end in ends.items()
+    ]
+    return table.with_frame(frame.with_columns(columns))
 
 
 # Metrics of classifications, and their draws.
@@ -246,12 +204,40 @@ class Scores:
 
     def point(self) -> Floats:
         """Give the metrics of each model, shape (models, metrics)."""
-        return np.asarray(self.values(self.units.point())[:, 0])
+        times = self.units.times[None, :].astype(np.float64)
+        return np.asarray(self.values(self.units.tallies(times))[:, 0])
 
-    def replicates(self, n_boot: int, rng: np.random.Generator) -> Floats:
-        """Draw bootstrap replicates, shape (n_boot, models, metrics)."""
-        blocks = map(self.values, bootstrap_tallies(self.units, n_boot, rng))
-        return np.concatenate(list(blocks), axis=1).swapaxes(0, 1)
+    @property
+    def over(self) -> str:
+        """What is drawn, or left out."""
+        return "items" if self.clusters is None else "clusters"
+
+    def said(self, text: str) -> str:
+        """Say what a number is."""
+        return text if self.weights is None else f"{text}; weighted items"
+
+    def statistic(
+        self,
+        keys: Mapping[str, Sequence[str]],
+        evaluate: Callable[[Floats], Floats],
+        method: Sequence[str],
+        undefined: Sequence[str],
+        n_models: int = 1,
+    ) -> Statistic:
+        """Make a statistic of values of all models, shape (models, b, metrics)."""
+        return from_weights(
+            keys,
+            self.units.times.size,
+            lambda weights: evaluate(self.values(self.units.tallies(weights))),
+            method=list(map(self.said, method)),
+            undefined=undefined,
+            n_items=self.n,
+            n_raters=n_models,
+            n_ratings=n_models * self.n,
+            times=self.units.times,
+            units="units" if self.clusters is None else "clusters",
+            draw=self.units.draw,
+        )
 
     def left_out(self, model: int) -> Floats:
         """Give the metrics of a model without one unit of each kind, shape (units, metrics)."""
@@ -350,66 +336,42 @@ def classification_metrics(
     >>> both["right", "kappa"].value, both["wrong", "kappa"].value
     (1.0, 0.0)
     """
-    import polars as pl
-
-    how = Bootstrap(n_boot, interval, confidence, clusters is not None, sample_weight is not None)
+    check_choice("interval", interval, INTERVALS)
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     predictions, listed = _by_model(y_pred, names)
     coded = code_labels(facts, y_true, predictions, coded_by=labels)
     chosen = chosen_metrics(metrics, coded.facts)
     scores = Scores.of(coded, chosen, sample_weight, clusters, zero_division)
-    point = scores.point()
-    spread = Uncertainty.none(point.size)
-    drawn = n_boot > 0 and scores.n > 0
-    if drawn:
-        replicates = scores.replicates(n_boot, np.random.default_rng(seed))
-        spread = how.summarise(point.ravel(), replicates.reshape(n_boot, -1))
-    few = drawn & (scores.n_mistakes < FEWEST_MISTAKES)
-    for model in np.flatnonzero(few).tolist():
-        spread = with_few_mistakes(
-            spread,
-            slice(model * len(chosen), (model + 1) * len(chosen)),
-            point[model],
-            scores.left_out(model),
-            scores.units.times,
-            confidence,
-            n_mistakes=int(scores.n_mistakes[model]),
-            ratios=np.array([metric.ratio for metric in chosen]),
-            of_mistakes=np.array([metric.of_mistakes for metric in chosen]),
-            least=np.array([metric.bounds[0] for metric in chosen]),
-        )
-    zeros = [f", {zero_text(zero_division)}" if metric.macro else "" for metric in chosen]
-    rows = [(model, metric) for model in range(len(few)) for metric in chosen]
+    rows = [(model, metric) for model in range(len(predictions)) for metric in chosen]
     keys = {"metric": [metric.name for _, metric in rows]}
     if listed is not None:
         keys = {"model": [listed[model] for model, _ in rows], **keys}
-    table = Estimates.build(
+    statistic = scores.statistic(
         keys,
-        value=point.ravel(),
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=[
-            how.method(
-                f"{metric.title}{zero}",
-                missing,
-                jackknife=bool(few[model] and metric.ratio and not metric.of_mistakes),
-            )
-            for (model, metric), zero, missing in zip(
-                rows, zeros * len(few), spread.missing, strict=True
-            )
-        ],
-        resampled=how.units if drawn else "none",
-        n_items=scores.n,
-        n_raters=1,
-        n_ratings=scores.n,
-        status=[
-            "ok" if not np.isnan(value) else f"undefined: {why}" if why else metric.undefined
-            for (_, metric), why, value in zip(
-                rows, scores.barred * len(few), point.ravel(), strict=True
-            )
+        lambda values: values.swapaxes(0, 1).reshape(values.shape[1], -1),
+        [f"{m.title}, {zero_text(zero_division)}" if m.macro else m.title for _, m in rows],
+        [
+            f"undefined: {why}" if why else metric.undefined
+            for (_, metric), why in zip(rows, scores.barred * len(predictions), strict=True)
         ],
     )
+    n_boot = n_boot if scores.n else min(n_boot, 0)
+    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=seed)
+    of_model = np.array([model for model, _ in rows])
+    few = (scores.n_mistakes < FEWEST_MISTAKES) & (n_boot > 0)
+    for model in np.flatnonzero(few).tolist():
+        table = with_few_mistakes(
+            table,
+            statistic.method,
+            np.tile(scores.left_out(model), len(predictions)),
+            scores.units.times,
+            confidence,
+            n_mistakes=int(scores.n_mistakes[model]),
+            at=np.array([metric.ratio for _, metric in rows]) & (of_model == model),
+            of_mistakes=np.array([metric.of_mistakes for _, metric in rows]),
+            least=np.array([metric.bounds[0] for _, metric in rows]),
+            over=scores.over,
+        )
     return table.with_columns(
         pl.Series("better", [metric.better for _, metric in rows], dtype=pl.String)
     )

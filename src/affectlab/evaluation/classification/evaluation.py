@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
 from affectlab.core.tables import Count, Table
@@ -29,7 +29,6 @@ from affectlab.evaluation.classes import (
     Threshold,
     Ties,
     Truth,
-    check_choice,
     classes_of,
     judging_of,
 )
@@ -59,21 +58,10 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
-__all__ = [
-    "MISSING",
-    "Judged",
-    "Missing",
-    "classes_from",
-    "evaluate_classification",
-    "judged_on",
-    "wanted_metrics",
-]
-
 # Which models are judged on which stimuli, and by which metrics.
 
 
 Missing: TypeAlias = Literal["common", "own", "wrong"]
-MISSING = ("common", "own", "wrong")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +86,7 @@ def judged_on(classes: Classes, judging: Judging, missing: Missing) -> Judged:
     InputError
         When all models are to be judged on what all answered, and there is no such stimulus.
     """
-    check_choice("missing", missing, MISSING)
+    check_choice("missing", missing, get_args(Missing))
     answered = dict(zip(classes.raters, classes.answered, strict=True))
     predicted = dict(zip(classes.raters, classes.predicted, strict=True))
     n = classes.n_stimuli

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = [
-    "Coded",
-    "LabelSets",
-    "LabelsLike",
-    "clusters_of",
-    "code_labels",
-    "counts_of",
-    "is_multilabel",
-    "label_sets",
-    "weights_of",
-]
-
 LabelsLike: TypeAlias = Collection[Any]
 """Label names, or integer codes of them: a list, a tuple, an array, or a column of a table."""
 

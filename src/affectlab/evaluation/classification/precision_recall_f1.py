@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, draw_weights
+from affectlab.core.inference import INTERVALS, infer
 from affectlab.core.result import Result
+from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
     FEWEST_MISTAKES,
-    Bootstrap,
     with_few_mistakes,
     zero_text,
 )
@@ -27,11 +28,9 @@ from affectlab.evaluation.classification.labels import (
     is_multilabel,
     label_sets,
 )
-from affectlab.evaluation.classification.resampling import bootstrap_tallies, units_of
+from affectlab.evaluation.classification.resampling import units_of
 from affectlab.evaluation.classification.tally import LabelSums, ratio
 from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
-
-__all__ = ["PrecisionRecallF1", "precision_recall_f1"]
 
 _METRICS = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "micro", "weighted")
@@ -137,77 +136,69 @@ def precision_recall_f1(
     >>> several.exact_match.value, several.averages["micro", "recall"].value
     (0.5, 0.6666666666666666)
     """
-    how = Bootstrap(n_boot, interval, confidence)
-    rng = np.random.default_rng(seed)
+    check_choice("interval", interval, INTERVALS)
     ratios = np.ones((3, 3), dtype=np.bool_)
-    blocks: Iterable[LabelSums]
-    times: Ints | None = None
+    draw = None
     if is_multilabel(y_true) or is_multilabel(y_pred):
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
         exact = (true == predicted).all(axis=1)[:, None]
         each = np.hstack([true & predicted, true, predicted, exact]).astype(np.float64)
-        total, n = each.sum(axis=0), len(each)
-        point = _sums(total[None, :], n)
-        blocks = (_sums(weights @ each, n) for weights in draw_weights(rng, n, n_boot))
+        n, times = len(each), np.ones(len(each), dtype=np.int64)
+        left_out = _sums(each.sum(axis=0) - each, n - 1)
+
+        def sums_of(weights: Floats) -> LabelSums:
+            return _sums(weights @ each, n)
     else:
         facts = label_facts(taxonomy, labels=labels)
         coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
         names, n, units = coded.facts.labels, coded.true.size, units_of(coded, None, None)
-        point, times = units.point()[0], units.times
-        blocks = (tally for (tally,) in bootstrap_tallies(units, n_boot, rng))
+        times, draw, left_out = units.times, units.draw, units.left_out(0)
         # Micro averages are the accuracy here, as weighted recall is.
         ratios[1] = ratios[2, 1] = False
+
+        def sums_of(weights: Floats) -> LabelSums:
+            return units.tallies(weights)[0]
+
     k = len(names)
-    value = _statistics(point, zero_division)[0]
-    spread = Uncertainty.none(value.size)
-    steadied = np.zeros(value.size, dtype=np.bool_)
-    if n_boot and n:
-        replicates = np.concatenate([_statistics(block, zero_division) for block in blocks])
-        spread = how.summarise(value, replicates)
-        n_mistakes = round(n - float(point.hits[0]))
-        if n_mistakes < FEWEST_MISTAKES:
-            averages = slice(3 * k, 3 * k + 9)
-            left_out = _sums(total - each, n - 1) if times is None else units.left_out(0)
-            steadied[averages] = ratios.ravel()
-            spread = with_few_mistakes(
-                spread,
-                averages,
-                value[averages],
-                _statistics(left_out, zero_division)[:, averages],
-                times,
-                confidence,
-                n_mistakes=n_mistakes,
-                ratios=ratios.ravel(),
-                of_mistakes=np.zeros(9, dtype=np.bool_),
-                least=np.zeros(9),
-            )
     texts = list(_METRICS) * k
     for average in _AVERAGES:
         zero = "" if average == "micro" else f", {zero_text(zero_division)}"
         texts += [f"{average} {metric}{zero}" for metric in _METRICS]
     no_average = "undefined: no label occurs" if n else "undefined: no items"
-    reasons = [*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"]
-    table = Estimates.build(
+    statistic = from_weights(
         {
             "of": [name for name in (*names, *_AVERAGES) for _ in _METRICS] + ["items"],
             "metric": [*_METRICS * (k + 3), "exact match"],
         },
-        value=value,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=[
-            how.method(text, missing, jackknife=t_interval)
-            for text, missing, t_interval in zip(
-                [*texts, "exact match"], spread.missing, steadied.tolist(), strict=True
-            )
-        ],
-        resampled="units" if n_boot and n else "none",
+        times.size,
+        lambda weights: _statistics(sums_of(weights), zero_division),
+        method=[*texts, "exact match"],
+        undefined=[*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"],
         n_items=n,
         n_raters=1,
         n_ratings=n,
-        status=[why if none else "ok" for why, none in zip(reasons, np.isnan(value), strict=True)],
+        times=times,
+        draw=draw,
     )
+    n_boot = n_boot if n else min(n_boot, 0)
+    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=seed)
+    point = sums_of(times[None, :].astype(np.float64))
+    n_mistakes = round(n - float(point.hits[0]))
+    if n_boot and n_mistakes < FEWEST_MISTAKES:
+        is_average = np.arange(len(table)) // 3 - k
+        steadied = (is_average >= 0) & (is_average < 3)
+        steadied[steadied] = ratios.ravel()
+        table = with_few_mistakes(
+            table,
+            statistic.method,
+            _statistics(left_out, zero_division),
+            times,
+            confidence,
+            n_mistakes=n_mistakes,
+            at=steadied,
+            of_mistakes=np.zeros(len(table), dtype=np.bool_),
+            least=np.zeros(len(table)),
+        )
     return _result(names, table, point, zero_division)
 
 
@@ -265,7 +256,7 @@ def _result(
     undefined = np.isnan(of_labels["value"].to_numpy().reshape(k, 3))
     counted = _counted(point, zero_division)[0]
     macro = {
-        "sd": _sd(counted),
+        "sd": pl.DataFrame(counted).fill_nan(None).std().fill_null(np.nan).row(0),
         "n_labels": (~np.isnan(counted)).sum(axis=0),
         "n_undefined": (undefined & point.occurs[0][:, None]).sum(axis=0),
     }
@@ -317,13 +308,3 @@ def _by_label(names: Sequence[str], long: pl.DataFrame, point: LabelSums) -> Tab
         }
     )
     return Table("labels", "Precision, recall and F1 of each label.", frame, _COLUMNS)
-
-
-def _sd(values: Floats) -> Floats:
-    """SD of a sample, per column, over rows that are not ``nan``."""
-    n = (~np.isnan(values)).sum(axis=0)
-    gap = np.where(np.isnan(values), 0.0, values)
-    mean = ratio(gap.sum(axis=0), n.astype(np.float64))
-    squares = np.where(np.isnan(values), 0.0, (values - mean) ** 2).sum(axis=0)
-    spread: Floats = np.sqrt(ratio(squares, (n - 1).astype(np.float64)))
-    return spread

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab.core.inference import by_name, draw_weights
+from affectlab.core.statistic import Draws
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import Coded
 from affectlab.evaluation.classification.tally import Tally, sums_of_cells, tally_of_sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-__all__ = ["Units", "bootstrap_tallies", "swapped_tallies", "units_of"]
 
 _BLOCK = 1 << 22
 """Numbers per matrix that are held at once."""
@@ -69,9 +68,22 @@ class Units:
         left[np.abs(left) < 1e-9 * np.maximum(np.abs(total), 1.0)] = 0.0
         return tally_of_sums(self.coded.facts, left)
 
-    def point(self) -> list[Tally]:
-        """Sums of every model over the data, shape (1,)."""
-        return self.tallies(self.times[None, :].astype(np.float64))
+    def draw(self, rng: np.random.Generator, n_boot: int) -> Iterator[Draws]:
+        """Draw items in the place of items, and count those of each kind."""
+        n_units, n = self.times.size, int(self.times.sum())
+        for size in _blocks(n_boot, max(n_units, self.cells.size)):
+            if n >= _CROWDED * n_units:
+                drawn = rng.multinomial(n, self.times / n, size=size).astype(np.float64)
+                yield Draws(size, drawn)
+            elif n == n_units:
+                for weights in draw_weights(rng, n, size):
+                    yield Draws(len(weights), weights)
+            else:
+                kind = np.repeat(np.arange(n_units), self.times)
+                drawn = np.zeros((size, n_units))
+                for row in drawn:
+                    row[:] = np.bincount(kind[rng.integers(0, n, n)], minlength=n_units)
+                yield Draws(size, drawn)
 
 
 def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Units:
@@ -127,34 +139,6 @@ def _kinds(cell_of: Ints) -> tuple[Ints, Ints, Ints]:
         code, return_index=True, return_inverse=True, return_counts=True
     )
     return first, unit, times
-
-
-def bootstrap_tallies(units: Units, n_boot: int, rng: np.random.Generator) -> Iterator[list[Tally]]:
-    """Sums of every model in bootstrap replicates; the models share the draws.
-
-    Yields
-    ------
-    Blocks of replicates: one tally per model, of shape (replicates,).
-    """
-    n_units, n = units.times.size, int(units.times.sum())
-    share = units.times / max(n, 1)
-    for size in _blocks(n_boot, max(n_units, units.cells.size)):
-        if n >= _CROWDED * n_units:
-            yield units.tallies(rng.multinomial(n, share, size=size).astype(np.float64))
-        elif n == n_units:
-            for weights in draw_weights(rng, n, size):
-                yield units.tallies(weights)
-        else:
-            yield units.tallies(_drawn_items(units.times, n, size, rng))
-
-
-def _drawn_items(times: Ints, n: int, size: int, rng: np.random.Generator) -> Floats:
-    """Draw items, and count their kinds."""
-    kind = np.repeat(np.arange(times.size), times)
-    weights = np.zeros((size, times.size))
-    for row in weights:
-        row[:] = np.bincount(kind[rng.integers(0, n, n)], minlength=times.size)
-    return weights
 
 
 def swapped_tallies(

@@ -22,15 +22,6 @@ from affectlab.taxonomy import CostMatrix
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimate
 
-__all__ = [
-    "KEYS",
-    "PEOPLE",
-    "ClassificationResult",
-    "about",
-    "classification_result",
-    "settings_of",
-]
-
 PEOPLE = "people"
 """Name, and role, of the rows in which the answers of all people are taken together."""
 KEYS = ("rater", "metric")

@@ -13,8 +13,6 @@ import numpy as np
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts
 
-__all__ = ["LabelSums", "Tally", "ratio", "sums_of_cells", "tally_of_counts", "tally_of_sums"]
-
 _HEAD = 6
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
+from affectlab.core.inference import infer, streams
+from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import Control, Panel
-
-__all__ = ["MEASURES", "QUANTITIES", "agreement_of_runs"]
 
 MEASURES = ("answers", "labels")
 """Agreement over all answers together, and within each label, averaged over labels."""
@@ -25,46 +24,15 @@ def agreement_of_runs(
     panel: Panel, n_boot: int, confidence: float, rng: np.random.Generator
 ) -> Estimates:
     """Compare each run without the image, or on a wrong one, with its main run and with people."""
-    import polars as pl
-
-    measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
     own = streams(rng, (control.run for control in panel.controls))
-    runs = [control for control in panel.controls if control.kind != "decoy_hint"]
-    parts = [
-        _compare(panel, control, measures, n_boot, confidence, own[control.run]) for control in runs
+    nothing = Estimates.build({"rater": [], "run": [], "measure": [], "quantity": []}, value=[])
+    empty = nothing.with_columns(pl.Series("control", [], dtype=pl.String))
+    frames = [
+        _compare(panel, control, n_boot, confidence, own[control.run])
+        for control in panel.controls
+        if control.kind != "decoy_hint"
     ]
-    rows = list(product(runs, measures, QUANTITIES))
-    value, low, high, se = (
-        np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)])
-        for name in ("value", "low", "high", "se")
-    )
-    each = [part for part in parts for _ in product(measures, QUANTITIES)]
-    coefficient = "Cohen's kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
-    middle = "most frequent answer" if panel.scale.kind == "nominal" else "median"
-    over = {"answers": "over all answers", "labels": "mean over labels"}
-    table = Estimates.build(
-        {
-            "rater": [control.of for control, _, _ in rows],
-            "run": [control.run for control, _, _ in rows],
-            "measure": [measure for _, measure, _ in rows],
-            "quantity": [quantity for _, _, quantity in rows],
-        },
-        value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=[f"{coefficient} with people's {middle}, {over[measure]}" for _, measure, _ in rows],
-        resampled="units" if n_boot else "none",
-        n_items=[part.n_items for part in each],
-        n_raters=0 if panel.people is None else len(panel.people.raters),
-        n_ratings=[part.n_ratings for part in each],
-        status=[
-            _why(panel, quantity, part.n_items) if none else "ok"
-            for (_, _, quantity), part, none in zip(rows, each, np.isnan(value), strict=True)
-        ],
-    )
-    kinds = pl.Series("control", [control.kind for control, _, _ in rows], dtype=pl.String)
-    return table.with_columns(kinds)
+    return empty.with_frame(pl.concat([empty.frame, *frames]))
 
 
 def _why(panel: Panel, quantity: str, n_items: int) -> str:
@@ -77,26 +45,9 @@ def _why(panel: Panel, quantity: str, n_items: int) -> str:
     return "undefined: no variation"
 
 
-@dataclass(frozen=True)
-class _Agreement:
-    """All quantities of one control run, measure by measure, with their uncertainty."""
-
-    value: Floats
-    se: Floats
-    low: Floats
-    high: Floats
-    n_items: int
-    n_ratings: int
-
-
 def _compare(
-    panel: Panel,
-    control: Control,
-    measures: tuple[str, ...],
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> _Agreement:
+    panel: Panel, control: Control, n_boot: int, confidence: float, rng: np.random.Generator
+) -> pl.DataFrame:
     """Compare a control run with its main run and with people."""
     main, run = panel.matrix(control.of), panel.matrix(control.run)
     both = ~np.isnan(main) & ~np.isnan(run)
@@ -113,25 +64,49 @@ def _compare(
     if panel.people is None:
         pairs[:2] = [np.full_like(moments, np.nan) for moments in pairs[:2]]
     n = int(kept.sum())
+    measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
+    rows = list(product(measures, QUANTITIES))
 
     def compute(weights: Floats) -> Floats:
+        if n < 2:
+            return np.full((len(weights), len(rows)), np.nan)
         sums = [_weigh(weights, moments) for moments in pairs]
         return np.concatenate([_quantities(sums, measure, panel) for measure in measures], axis=1)
 
-    size = len(measures) * len(QUANTITIES)
-    point = compute(np.ones((1, n)))[0] if n > 1 else np.full(size, np.nan)
-    spread = Uncertainty.none(size)
-    if n > 1 and n_boot:
-        replicates = np.concatenate([compute(weights) for weights in draw_weights(rng, n, n_boot)])
-        spread = summarise(point, replicates, confidence)
-    # A share of an agreement that may be none says nothing.
-    unclear = np.zeros(size, dtype=np.bool_)
-    main_at, kept_at = QUANTITIES.index("main"), QUANTITIES.index("kept")
-    unclear[kept_at :: len(QUANTITIES)] = spread.low[main_at :: len(QUANTITIES)] <= 0
-    value, se, low, high = (
-        np.where(unclear, np.nan, column) for column in (point, spread.se, spread.low, spread.high)
+    is_nominal = panel.scale.kind == "nominal"
+    middle = "most frequent answer" if is_nominal else "median"
+    what = "Cohen's kappa" if is_nominal else "quadratic kappa"
+    over = {"answers": "over all answers", "labels": "mean over labels"}
+    statistic = from_weights(
+        {
+            "rater": [control.of] * len(rows),
+            "run": [control.run] * len(rows),
+            "measure": [measure for measure, _ in rows],
+            "quantity": [quantity for _, quantity in rows],
+        },
+        n,
+        compute,
+        method=[f"{what} with people's {middle}, {over[measure]}" for measure, _ in rows],
+        undefined=[_why(panel, quantity, n) for _, quantity in rows],
+        n_items=n,
+        n_raters=0 if panel.people is None else len(panel.people.raters),
+        n_ratings=int(both.sum()),
     )
-    return _Agreement(value, se, low, high, n, int(both.sum()))
+    found = infer(statistic, n_boot=n_boot if n > 1 else 0, confidence=confidence, seed=rng)
+    # A share of an agreement that may be none says nothing.
+    low = found.frame["low"].to_numpy().reshape(len(measures), -1)
+    is_kept = np.array([quantity == "kept" for _, quantity in rows])
+    unclear = is_kept & np.repeat(low[:, QUANTITIES.index("main")] <= 0, len(QUANTITIES))
+    why = pl.Series(statistic.undefined, dtype=pl.String)
+    hidden = pl.lit(pl.Series(unclear))
+    return found.frame.with_columns(
+        *(
+            pl.when(hidden).then(np.nan).otherwise(name).alias(name)
+            for name in ("value", "se", "low", "high")
+        ),
+        pl.when(hidden).then(why).otherwise("status").alias("status"),
+        control=pl.lit(control.kind),
+    )
 
 
 def _moments(first: Floats, second: Floats, both: Bools, panel: Panel) -> Floats:

@@ -21,12 +21,6 @@ from affectlab.evaluation.people_and_models import Panel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "ControlChecks",
-    "control_checks",
-    "sentence_of",
-]
-
 # What the controls say about a model, in one sentence.
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,24 +14,11 @@ from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Panel, Side, present
 from affectlab.evaluation.wilson import wilson_interval
 
-__all__ = ["duplicates"]
-
 _SHUFFLES = 20
 """Times the labels are shuffled to see what chance does."""
 _KEYS = 1928_3746
 """Seed of the random keys that stand for answers; any will do."""
 _MOST_LABELS = 4
-
-
-@dataclass(frozen=True)
-class _Repeats:
-    n: int
-    share: float
-    se: float
-    n_vectors: int
-    most: int
-    """Row of the most frequent vector."""
-    n_most: int
 
 
 def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Estimates:
@@ -43,14 +30,13 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
     for run in panel.main:
         values = panel.matrix(run)
         answered = values[present(values)]
-        found = _repeats(_keys(answered[:, labels]))
+        most, found = _repeats(_keys(answered[:, labels]))
         same, people = _on_people(panel, values)
         rows.append(
             {
-                **{name: getattr(found, name) for name in ("share", "se", "n", "n_vectors")},
+                **found,
                 "n_ratings": int((~np.isnan(answered)).sum()),
-                "most_repeated": _in_words(panel, answered[found.most]) if found.n else "",
-                "n_most_repeated": found.n_most,
+                "most_repeated": _in_words(panel, answered[most]) if found["n"] else "",
                 "chance": _chance(answered[:, labels], own[run]),
                 "people": people,
                 "same_stimuli": same,
@@ -91,10 +77,12 @@ def _keys(values: Floats) -> NDArray[np.uint64]:
     return np.asarray(np.add.reduce(_cell_keys(values), axis=1))
 
 
-def _repeats(keys: NDArray[np.uint64]) -> _Repeats:
+def _repeats(keys: NDArray[np.uint64]) -> tuple[int, dict[str, Any]]:
+    """Count answers that are given more than once; and the row of the most frequent one."""
     n = keys.size
     if n < 2:
-        return _Repeats(n, np.nan, np.nan, n, 0, n)
+        nothing = {"share": np.nan, "se": np.nan, "n": n, "n_vectors": n, "n_most_repeated": n}
+        return 0, nothing
     _, first, code, size = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
@@ -104,7 +92,14 @@ def _repeats(keys: NDArray[np.uint64]) -> _Repeats:
     without = (repeated - np.where(times == 2, 2, times > 2)) / (n - 1)
     se = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     top = int(np.argmax(size))
-    return _Repeats(n, repeated / n, se, size.size, int(first[top]), int(size[top]))
+    found = {
+        "share": repeated / n,
+        "se": se,
+        "n": n,
+        "n_vectors": size.size,
+        "n_most_repeated": int(size[top]),
+    }
+    return int(first[top]), found
 
 
 def _interval(
@@ -128,7 +123,7 @@ def _chance(values: Floats, rng: np.random.Generator) -> float:
         return np.nan
     cells = _cell_keys(values)
     shuffled = (rng.permuted(cells, axis=0).sum(axis=1, dtype=np.uint64) for _ in range(_SHUFFLES))
-    return float(np.mean([_repeats(keys).share for keys in shuffled]))
+    return float(np.mean([_repeats(keys)[1]["share"] for keys in shuffled]))
 
 
 def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
@@ -144,8 +139,8 @@ def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
         stimuli, theirs = _answers(panel.people, person, len(panel.labels))
         both = asked[stimuli]
         if both.sum() > 1:
-            ours = _repeats(_keys(values[stimuli[both]])).share
-            pairs.append((ours, _repeats(_keys(theirs[both])).share))
+            ours = _repeats(_keys(values[stimuli[both]]))[1]["share"]
+            pairs.append((ours, _repeats(_keys(theirs[both]))[1]["share"]))
     if not pairs:
         return np.nan, np.nan
     model, people = np.mean(pairs, axis=0)

@@ -14,8 +14,6 @@ from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import row_column
 
-__all__ = ["hint_acceptance", "hints_of"]
-
 _METHODS = {
     "accepted": "share of stimuli that got the label hinted at, Wilson interval",
     "unprompted": "share of stimuli that got that label without the hint, Wilson interval",

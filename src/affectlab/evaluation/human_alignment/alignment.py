@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,37 +22,15 @@ from affectlab.core.inference import (
     holm,
 )
 from affectlab.core.result import Result
-from affectlab.core.tables import (
-    Count,
-    Figure,
-    Interval,
-    Key,
-    Number,
-    Share,
-    Table,
-    Text,
-)
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
-from affectlab.evaluation.human_alignment.measures import (
-    Measure,
-    mean_of_defined,
-    measures_of,
-    spread_table,
-)
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.measures import Measure, measures_of, spread_table
+from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined, panel_of
 from affectlab.ratings import Ratings
-
-__all__ = [
-    "AlignmentResult",
-    "alignment",
-    "notes_on",
-    "sentence_on",
-]
-
-# What an alignment found: the verdicts, and the tables behind them.
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -118,140 +97,6 @@ _MEASURES = {
     "concordance": "mean concordance with people",
     "spearman": "Spearman with the median",
 }
-
-
-def _models_table(
-    difference: Estimates, alt: AltTest, first: Measure, confidence: float, margin: float
-) -> Table:
-    """One row per model, with the columns of the measure that decides."""
-    frame = difference.frame
-    second = frame.filter(pl.col("measure") == "spearman").select(
-        "rater",
-        spearman="agreement",
-        spearman_people="people",
-        spearman_difference="value",
-        spearman_low="low",
-        spearman_high="high",
-        spearman_labels="n_labels",
-    )
-    won = alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
-    both = frame.filter(pl.col("measure") == first.name)
-    for other in (second, won):
-        both = both.join(other, on="rater", how="left", maintain_order="left")
-    models = both.rename({"value": "difference"}).select(
-        *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
-        *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
-        *("spearman", "spearman_people"),
-        *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
-        *("people_below", "n_people"),
-        *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-        *("coverage", "margin", "epsilon", "status"),
-    )
-    columns = [
-        Key("rater", "model"),
-        Text("verdict", "human range"),
-        Number("agreement", first.name),
-        Number("people", "of people", spare=True),
-        Number("difference"),
-    ]
-    if models["low"].is_not_nan().any():
-        columns.append(Interval(head=f"{percent(confidence)} interval"))
-    if first.name != "spearman" and models["spearman"].is_not_null().any():
-        columns.append(Number("spearman", "Spearman", spare=True))
-    columns += [
-        Count("people_below", "people below", spare=True),
-        Share("winning_rate", "alt-test"),
-    ]
-    partial = bool((models["coverage"] < 1).any())
-    columns.append(Share("coverage") if partial else Count("n_items", "stimuli"))
-    notes = (
-        "Human range: inside when two one-sided tests show that the difference is smaller than "
-        f"{number(margin)} either way; below or above when it is shown to be beyond; otherwise not "
-        "shown.",
-        f"People below: of {int(frame['n_people'][0])} people those who agree less with the others "
-        "than the model does.",
-        "Alt-test: the share of people whom the model beats at agreeing with the rest, at a "
-        f"discount of {number(alt.epsilon)} for being cheaper (Calderon et al. 2025); from one "
-        "half on it may stand in for a person.",
-    )
-    caption = "Models with people, and people with one another."
-    return Table("models", caption, models, tuple(columns), notes=notes)
-
-
-def _everybody(
-    difference: Estimates, ceiling: HumanCeiling, models: pl.DataFrame, titles: dict[str, str]
-) -> Table:
-    """Models first, then people, with each measure against (the other) people."""
-
-    def wide(frame: pl.DataFrame, value: str, kind: str) -> pl.DataFrame:
-        rows = frame.select("rater", "measure", value)
-        table = rows.pivot("measure", index="rater", values=value, maintain_order=True)
-        return table.with_columns(rater_kind=pl.lit(kind))
-
-    beside = models.select("rater", "n_ratings", "coverage", "people_below")
-    own = wide(difference.frame, "agreement", "model")
-    own = own.join(beside, on="rater", how="left", maintain_order="left")
-    people = wide(ceiling.people.frame, "value", "person")
-    both = pl.concat([own, people], how="diagonal")
-    return Table(
-        "models_and_people",
-        "Agreement with people: models first, then each person against the other people.",
-        both.select("rater", "rater_kind", pl.exclude("rater", "rater_kind")),
-        (
-            Key("rater"),
-            Text("rater_kind", "kind"),
-            *(Number(name, title) for name, title in titles.items()),
-        ),
-        limit=0,
-    )
-
-
-def _figures(
-    models: pl.DataFrame,
-    measures: Sequence[Measure],
-    titles: dict[str, str],
-    margin: float,
-    alpha: float,
-    draws: CrossedDraws,
-    confidence: float,
-) -> tuple[Figure, ...]:
-    first = measures[0]
-    over = {"stimuli": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.target]
-    lines = f", with {percent(confidence)} intervals over {over}" if draws.n_boot else ""
-    said = zip(models["rater"], models["verdict"], strict=True)
-    return (
-        *(
-            Figure(
-                "people_range" if measure is first else f"people_range_{measure.name}",
-                "people_range",
-                of="models_and_people",
-                title="Models on the range of people",
-                description="Each person against the other people, and each model against people.",
-                options={"value": measure.name, "value_name": titles[measure.name]},
-            )
-            for measure in measures
-        ),
-        Figure(
-            "equivalence",
-            "equivalence",
-            of="models",
-            title="Difference of models from people, with intervals and margin",
-            caption="Agreement of each model with people less that of people with one another "
-            f"({first.words}){lines}. 0: as people; band: the margin of "
-            f"{number(margin)}, within which a difference is taken not to matter.",
-            description="; ".join(f"{name}: {verdict}" for name, verdict in said),
-            options={
-                "margin": margin,
-                "inner_name": f"{percent(1 - 2 * alpha)} interval, which decides",
-                "value_name": f"{first.words}: model with people less people with one another",
-            },
-        ),
-    )
-
-
-# Verdicts on models in words, and what a reader has to know beside them.
-
-
 _FEW_PEOPLE = 5
 _FEW_SHARED = 30
 _WIDE = 0.5
@@ -263,102 +108,498 @@ _HARDLY = 0.1
 """Share of the median agreement of people below which a person hardly agrees with anybody."""
 
 
-def sentence_on(
-    panel: Panel,
-    f: int,
-    measures: Sequence[Measure],
-    difference: Estimates,
-    alt: AltTest,
-    draws: CrossedDraws,
-    confidence: float,
-    alpha: float,
-) -> str:
-    """Say in one sentence where a model stands, and what that rests on."""
-    model, name = panel.models[f], shown(panel.models[f])
-    rows = {row["measure"]: row for row in difference.frame.to_dicts() if row["rater"] == model}
-    first = rows[measures[0].name]
-    basis = _basis(panel, f, first)
-    if first["verdict"] == "undefined":
-        why = first["status"].removeprefix("undefined: ")
-        return f"{name} cannot be placed: {why} ({basis})."
-    scope = _scope(panel, first, draws)
-    parts = [f"{name} {_opening(first, measures[0], scope, confidence, alpha)}"]
-    second = None if measures[0].name == "spearman" else rows.get("spearman")
-    if second is not None and not math.isnan(second["value"]):
-        parts.append(
-            f"its Spearman correlation with the median of people is "
-            f"{number(second['agreement'], 3)}, that of a person left out "
-            f"{number(second['people'], 3)}{_order(second, confidence)}"
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """Models and people, drawn together, and what is asked of them."""
+
+    panel: Panel
+    draws: CrossedDraws
+    measures: tuple[Measure, ...]
+    """The first one decides."""
+    alt: AltTest
+    ceiling: HumanCeiling
+    margin: float
+    confidence: float
+    alpha: float
+
+    @property
+    def first(self) -> Measure:
+        """The measure that decides."""
+        return self.measures[0]
+
+    def agreement(self) -> Estimates:
+        """Agreement of each model with people."""
+        spreads = []
+        for measure in self.measures:
+            # A single person has no others; a model may still agree with that person.
+            alone = self.panel.n_people < 2
+            rows = mean_of_defined(measure.models, axis=1) if alone else measure.over_labels()[0]
+            spreads.append(self.spread(rows).clipped())
+        return self.of_models(spreads, "mean over people and labels")
+
+    def spread(self, rows: Floats) -> Spread:
+        """Give values with their uncertainty."""
+        return crossed_spread(rows, self.draws, self.confidence)
+
+    @cached_property
+    def difference(self) -> Estimates:
+        """The agreement of each model less that of people, with the tests of equivalence."""
+        spreads, extra = [], []
+        for measure in self.measures:
+            models, among = measure.over_labels()
+            spread = self.spread(models - among)
+            spreads.append(spread)
+            rows = [
+                self._tested(measure, spread, f, float(models[f, 0]), float(among[f, 0]), beside)
+                for f, beside in enumerate(measure.persons_beside())
+            ]
+            adjusted = holm(np.array([row["p"] for row in rows], dtype=np.float64))
+            extra += [row | {"p_holm": float(p)} for row, p in zip(rows, adjusted, strict=True)]
+        table = self.of_models(spreads, "models less people")
+        types = {"at_least": pl.Boolean, "people_below": pl.Int64}
+        frame = pl.DataFrame(extra, schema_overrides=types)
+        return Estimates.of(table.frame.hstack(frame), table.keys)
+
+    def _tested(
+        self, measure: Measure, spread: Spread, f: int, model: float, people: float, beside: Floats
+    ) -> dict[str, Any]:
+        """Place one model beside people, by one measure."""
+        value, se, df = (float(part[f]) for part in (spread.value, spread.se, spread.df))
+        tested = two_one_sided(value, se, self.margin, df, self.alpha)
+        # Within such a margin lies a model that agrees with nobody.
+        too_wide = self.margin >= people
+        verdict = "not shown" if too_wide and tested.verdict == "inside" else tested.verdict
+        known = beside[~np.isnan(beside)]
+        return {
+            "rater_kind": self.panel.model_kinds[f],
+            "agreement": model,
+            "people": people,
+            "margin": self.margin,
+            "p_lower": tested.p_lower,
+            "p_upper": tested.p_upper,
+            "p": tested.p,
+            "test_low": tested.low,
+            "test_high": tested.high,
+            "verdict": verdict,
+            "at_least": None if np.isnan(tested.p_lower) or too_wide else tested.at_least,
+            "df": df,
+            "people_share": float(spread.rater_share[f]),
+            "n_labels": int(measure.both[f].sum()),
+            "coverage": float(self.panel.coverage[f]),
+            "people_below": None if np.isnan(value) else int((known < model).sum()),
+            "people_min": float(known.min()) if known.size else None,
+            "people_max": float(known.max()) if known.size else None,
+            "n_people": self.panel.n_people,
+        }
+
+    def of_models(self, spreads: Sequence[Spread], what: str) -> Estimates:
+        """One row for each measure and model."""
+        counts = np.array([self.panel.counts(f) for f in range(len(self.panel.models))])
+        return self.table(
+            spreads,
+            {"rater": self.panel.models},
+            what,
+            n_items=counts.reshape(-1, 2)[:, 0],
+            n_ratings=counts.reshape(-1, 2)[:, 1],
         )
-    parts.append(_alternative(alt, model, first))
-    return "; ".join(parts) + f" ({basis})."
 
+    def table(
+        self, spreads: Sequence[Spread], keys: dict[str, Sequence[str]], what: str, **more: Any
+    ) -> Estimates:
+        """Put values of all measures into one table."""
+        n_people = self.panel.n_people
+        return spread_table(
+            self.measures,
+            spreads,
+            self.draws,
+            keys,
+            lambda measure: f"{_method(measure)}, {what}",
+            n_people=n_people,
+            n_raters=n_people,
+            **more,
+        )
 
-def _scope(panel: Panel, row: dict[str, Any], draws: CrossedDraws) -> str:
-    """Say whom, or what, the interval is about where it is not about any people and stimuli."""
-    if draws.target == "both" or not draws.n_boot:
-        return ""
-    if draws.target == "stimuli":
-        return f" of these {count(panel.n_people)} people"
-    return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
+    def by_label(self) -> Estimates:
+        """The difference of each model, label by label."""
+        models, labels = self.panel.models, self.panel.labels
+        shared = np.array(
+            [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in self.panel.parts]
+        ).T.ravel()
+        table = self.table(
+            [
+                self.spread((m.models - m.among).reshape(len(models) * len(labels), -1))
+                for m in self.measures
+            ],
+            {
+                "rater": [name for name in models for _ in labels],
+                "label": list(labels) * len(models),
+            },
+            "models less people",
+            n_items=shared,
+            n_ratings=shared,
+            status=lambda _, spread: [
+                "undefined: one answer throughout" if none else "ok"
+                for none in np.isnan(spread.value)
+            ],
+        )
+        frame = table.frame.with_columns(
+            agreement=np.concatenate([m.models[:, :, 0].ravel() for m in self.measures]),
+            people=np.concatenate([m.among[:, :, 0].ravel() for m in self.measures]),
+        )
+        return Estimates.of(frame, table.keys)
+
+    # What people are shown.
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """What the measures are called."""
+        titles: dict[str, str] = {one.name: _MEASURES[one.name] for one in self.measures}
+        if self.first.pooled:
+            titles[self.first.name] = f"pooled {self.first.name} with people"
+        return titles
+
+    @cached_property
+    def models_table(self) -> Table:
+        """One row per model, with the columns of the measure that decides."""
+        frame, first = self.difference.frame, self.first
+        second = frame.filter(pl.col("measure") == "spearman").select(
+            "rater",
+            spearman="agreement",
+            spearman_people="people",
+            spearman_difference="value",
+            spearman_low="low",
+            spearman_high="high",
+            spearman_labels="n_labels",
+        )
+        won = self.alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
+        both = frame.filter(pl.col("measure") == first.name)
+        for other in (second, won):
+            both = both.join(other, on="rater", how="left", maintain_order="left")
+        models = both.rename({"value": "difference"}).select(
+            *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
+            *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
+            *("spearman", "spearman_people"),
+            *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
+            *("people_below", "n_people"),
+            *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
+            *("coverage", "margin", "epsilon", "status"),
+        )
+        columns = [
+            Key("rater", "model"),
+            Text("verdict", "human range"),
+            Number("agreement", first.name),
+            Number("people", "of people", spare=True),
+            Number("difference"),
+        ]
+        if models["low"].is_not_nan().any():
+            columns.append(Interval(head=f"{percent(self.confidence)} interval"))
+        if first.name != "spearman" and models["spearman"].is_not_null().any():
+            columns.append(Number("spearman", "Spearman", spare=True))
+        partial = bool((models["coverage"] < 1).any())
+        columns += [
+            Count("people_below", "people below", spare=True),
+            Share("winning_rate", "alt-test"),
+            Share("coverage") if partial else Count("n_items", "stimuli"),
+        ]
+        notes = (
+            "Human range: inside when two one-sided tests show that the difference is smaller than "
+            f"{number(self.margin)} either way; below or above when it is shown to be beyond; "
+            "otherwise not shown.",
+            f"People below: of {self.panel.n_people} people those who agree less with the others "
+            "than the model does.",
+            "Alt-test: the share of people whom the model beats at agreeing with the rest, at a "
+            f"discount of {number(self.alt.epsilon)} for being cheaper (Calderon et al. 2025); "
+            "from one half on it may stand in for a person.",
+        )
+        caption = "Models with people, and people with one another."
+        return Table("models", caption, models, tuple(columns), notes=notes)
+
+    def everybody(self) -> Table:
+        """Models first, then people, with each measure against (the other) people."""
+
+        def wide(frame: pl.DataFrame, value: str, kind: str) -> pl.DataFrame:
+            rows = frame.select("rater", "measure", value)
+            table = rows.pivot("measure", index="rater", values=value, maintain_order=True)
+            return table.with_columns(rater_kind=pl.lit(kind))
+
+        beside = self.models_table.frame.select("rater", "n_ratings", "coverage", "people_below")
+        own = wide(self.difference.frame, "agreement", "model")
+        own = own.join(beside, on="rater", how="left", maintain_order="left")
+        people = wide(self.ceiling.people.frame, "value", "person")
+        both = pl.concat([own, people], how="diagonal")
+        return Table(
+            "models_and_people",
+            "Agreement with people: models first, then each person against the other people.",
+            both.select("rater", "rater_kind", pl.exclude("rater", "rater_kind")),
+            (
+                Key("rater"),
+                Text("rater_kind", "kind"),
+                *(Number(name, title) for name, title in self.titles.items()),
+            ),
+            limit=0,
+        )
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Models on the range of people, and their differences with the margin."""
+        target, words = self.draws.target, self.first.words
+        over = {"stimuli": "stimuli", "raters": "people", "both": "stimuli and people"}[target]
+        lines = f", with {percent(self.confidence)} intervals over {over}"
+        said = self.models_table.frame.select("rater", "verdict").iter_rows()
+        ranges = (
+            Figure(
+                "people_range" if measure is self.first else f"people_range_{measure.name}",
+                "people_range",
+                of="models_and_people",
+                title="Models on the range of people",
+                description="Each person against the other people, and each model against people.",
+                options={"value": measure.name, "value_name": self.titles[measure.name]},
+            )
+            for measure in self.measures
+        )
+        margins = Figure(
+            "equivalence",
+            "equivalence",
+            of="models",
+            title="Difference of models from people, with intervals and margin",
+            caption="Agreement of each model with people less that of people with one another "
+            f"({words}){lines if self.draws.n_boot else ''}. 0: as people; band: the margin of "
+            f"{number(self.margin)}, within which a difference is taken not to matter.",
+            description="; ".join(f"{name}: {verdict}" for name, verdict in said),
+            options={
+                "margin": self.margin,
+                "inner_name": f"{percent(1 - 2 * self.alpha)} interval, which decides",
+                "value_name": f"{words}: model with people less people with one another",
+            },
+        )
+        return (*ranges, margins)
+
+    # Verdicts on models in words.
+
+    def sentence(self, f: int) -> str:
+        """Say in one sentence where a model stands, and what that rests on."""
+        model, name = self.panel.models[f], shown(self.panel.models[f])
+        frame = self.difference.frame.filter(rater=model)
+        rows = {row["measure"]: row for row in frame.to_dicts()}
+        first = rows[self.first.name]
+        basis = self._basis(f, first)
+        if first["verdict"] == "undefined":
+            why = first["status"].removeprefix("undefined: ")
+            return f"{name} cannot be placed: {why} ({basis})."
+        parts = [f"{name} {self._opening(first)}"]
+        second = None if self.first.name == "spearman" else rows.get("spearman")
+        if second is not None and not math.isnan(second["value"]):
+            is_open = not math.isnan(second["se"]) and second["low"] <= 0 <= second["high"]
+            order = ": not shown to differ in order" if is_open else ""
+            parts.append(f"{self._spearman(second)} ({self._difference(second)}{order})")
+        won = next(row for row in self.alt.frame.to_dicts() if row["rater"] == model)
+        surprising = ("below",) if won["passed"] else ("inside", "above")
+        yet = won["passed"] is not None and first["verdict"] in surprising
+        parts.append(f"{'yet ' if yet else ''}{outcome_of(won)}")
+        return "; ".join(parts) + f" ({basis})."
+
+    @staticmethod
+    def _spearman(row: dict[str, Any]) -> str:
+        return (
+            "its Spearman correlation with the median of people is "
+            f"{number(row['agreement'], 3)}, that of a person left out {number(row['people'], 3)}"
+        )
+
+    def _difference(self, row: dict[str, Any]) -> str:
+        """Write a difference, with its interval where it has one."""
+        text = f"difference {number(row['value'], 3)}"
+        if math.isnan(row["se"]):
+            return text
+        return f"{text}, {percent(self.confidence)} interval {_ends(row['low'], row['high'])}"
+
+    def _opening(self, row: dict[str, Any]) -> str:
+        """Say whether a model is inside the range, and what is compared."""
+        name = self.first.words if self.first.pooled else f"mean {self.first.words}"
+        compared = (
+            f"its {name} with people is {number(row['agreement'], 3)}, theirs with one another "
+            f"{number(row['people'], 3)}"
+        )
+        if self.first.name == "spearman":
+            compared = self._spearman(row)
+        where = "the human range"
+        # Whom, or what, the interval is about where it is not about any people and stimuli.
+        if self.draws.n_boot and self.draws.target == "stimuli":
+            where += f" of these {count(self.panel.n_people)} people"
+        elif self.draws.n_boot and self.draws.target == "raters":
+            where += f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
+        if math.isnan(row["se"]):
+            return f"is not shown to be inside {where}, for want of an interval: {compared}"
+        compared += f" ({self._difference(row)})"
+        digits = 2 if round(row["margin"], 2) == row["margin"] else 3
+        margin = f"the margin of {number(row['margin'], digits)}"
+        level = percent(1 - 2 * self.alpha)
+        placed = {
+            "inside": f", a difference shown to be smaller than {margin} (two one-sided tests, p "
+            f"{p_value(row['p'])}: {level} interval {_ends(row['test_low'], row['test_high'])})",
+            "below": f", less by more than {margin}",
+            "above": f", more by more than {margin}; it agrees with people better than they do "
+            "with one another",
+        }
+        if row["verdict"] in placed:
+            return f"is {row['verdict']} {where}: {compared}{placed[row['verdict']]}"
+        return f"is not shown to be inside {where}: {compared}{_not_shown(row, margin, level)}"
+
+    def _basis(self, f: int, row: dict[str, Any]) -> str:
+        people = plural(self.panel.n_people, "person", "people")
+        labels = plural(row["n_labels"] or len(self.panel.labels), "label")
+        total = self.panel.n_offered_stimuli
+        of = f" of {count(total)}" if row["n_items"] != total else ""
+        share = self.panel.coverage[f]
+        covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
+        word = "stimulus" if total == 1 else "stimuli"
+        return f"{people}, {count(row['n_items'])}{of} {word}, {labels}{covered}"
+
+    # What weakens the comparison.
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a reader has to know beside the verdicts."""
+        panel, draws = self.panel, self.draws
+        rows = self.difference.frame.filter(measure=self.first.name).to_dicts()
+        notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
+        if panel.unmapped:
+            notes.append(
+                "Kappa, the alternative-annotator test and differences of means need one scale for "
+                f"models and people, and are left out: {panel.unmapped}. Models are judged by "
+                "their order of stimuli, which needs none."
+            )
+        notes += self._on_people()
+        notes += self._on_strangers()
+        notes += self._on_margin(rows)
+        partial = [
+            f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
+            for row in rows
+            if row["coverage"] < 1 - 1e-9
+        ]
+        if partial:
+            notes.append(
+                "Compared on the part of the answers of people that they share: "
+                f"{joined(partial)}; what a model leaves out may be what is hard."
+            )
+        for measure in self.measures:
+            n_labels = (~measure.both).sum(axis=1).tolist()
+            left_out = [
+                f"{shown(name)} ({plural(n, 'label')})"
+                for name, n in zip(panel.models, n_labels, strict=True)
+                if n and panel.n_people > 1
+            ]
+            if left_out:
+                notes.append(
+                    f"Labels without a defined {measure.words} are left out of the means of models "
+                    f"and people: {joined(left_out)}. A model that answers the same throughout on "
+                    "hard labels is spared them."
+                )
+        notes += self._on_several(rows)
+        if 0 < draws.n_boot < _FEW_REPLICATES:
+            notes.append(
+                f"Intervals rest on {draws.n_boot} replicates, which is few; 1,000 are usual."
+            )
+        return tuple(notes)
+
+    def _on_several(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Say what holds for all models together, where there are several."""
+        tested = [row for row in rows if not math.isnan(row["p"])]
+        inside = [row for row in tested if row["verdict"] == "inside"]
+        if len(tested) < 2 or not inside:
+            return []
+        held = [shown(row["rater"]) for row in inside if row["p_holm"] <= self.alpha]
+        text = f"{count(len(tested))} models are judged, each at a level of {percent(self.alpha)}. "
+        if len(held) == len(inside):
+            return [f"{text}With Holm's correction for all of them, the same are inside."]
+        kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
+        return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
+
+    def _on_people(self) -> list[str]:
+        """Say what follows from the number of people, and where two people share few stimuli."""
+        n, drawn, measure = self.panel.n_people, self.draws.n_boot > 0, self.first
+        if n == 1:
+            return ["One person cannot show how far people agree; two or more are needed."]
+        notes = []
+        about_these = self.draws.target == "stimuli"
+        if n == 2 and drawn:
+            notes.append(
+                "Two people cannot be resampled: intervals are over stimuli, and about these two "
+                "alone."
+            )
+        elif n < _FEW_PEOPLE and drawn and not about_these:
+            notes.append(
+                f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for "
+                "the choice of people, and are wide."
+            )
+        if drawn and about_these and n > 2:
+            notes.append("Intervals are over stimuli: about these people, and no others.")
+        shared = _shared_by_pairs(self.panel)
+        middle = plural(round(shared), "stimulus", "stimuli")
+        meet = f"Two people who meet share {middle} in the middle"
+        if measure.pooled:
+            notes.append(
+                f"{meet}, a person and a model more. A mean of kappas of pairs, each "
+                "biased towards 0 on few stimuli, would put models above people; so disagreement "
+                f"is pooled over pairs before it is divided ({measure.words}). Tables of pairs are "
+                "not, and models and people must not be compared in them."
+            )
+        elif shared < _FEW_SHARED and measure.name != "spearman":
+            notes.append(
+                f"{meet}, as do a person and a model, so the {measure.words} of any "
+                "pair is uncertain and somewhat too near to 0, of models and people alike."
+            )
+        return notes
+
+    def _on_strangers(self) -> list[str]:
+        """Name people who hardly agree with anybody, while the others do."""
+        own = mean_of_defined(self.first.persons[:, :, 0], axis=1)
+        known = own[~np.isnan(own)]
+        middle = float(np.median(known)) if known.size > 2 else 0.0
+        far = [
+            f"{shown(name)} ({number(value, 3)})"
+            for name, value in zip(self.panel.people, own, strict=True)
+            if value < _HARDLY * middle
+        ]
+        if middle < _HARDLY or not far:
+            return []
+        return [
+            f"Hardly in agreement with any other person, where the middle person reaches "
+            f"{number(middle, 3)}: {joined(far)}. Beside careless people any model looks good; "
+            "screen people before models are judged."
+        ]
+
+    def _on_margin(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Say where the margin, or what the alternative-annotator test allows, is wide."""
+        people = [row["people"] for row in rows if not math.isnan(row["people"])]
+        if not people:
+            return []
+        least, margin, notes = min(people), self.margin, []
+        if margin >= least:
+            notes.append(
+                f"The margin of {margin:g} is not below the agreement of people "
+                f"({number(least, 3)}): a model that agrees with nobody would lie within it, so "
+                "that no model is shown to be inside. State a smaller one."
+            )
+        elif margin >= _WIDE * least:
+            notes.append(
+                f"The margin of {margin:g} is {percent(margin / least)} of the agreement of people "
+                f"(mean {self.first.words} {number(least, 3)}), which is wide."
+            )
+        if least < _LITTLE and self.alt.epsilon > 0.1:
+            notes.append(
+                "People agree little; the authors of the alternative-annotator test advise a "
+                f"smaller epsilon than {self.alt.epsilon:g} then."
+            )
+        return notes
 
 
 def _ends(low: float, high: float) -> str:
     return f"{number(low, 3)} to {number(high, 3)}"
 
 
-def _difference(row: dict[str, Any], confidence: float) -> str:
-    """Write a difference, with its interval where it has one."""
-    text = f"difference {number(row['value'], 3)}"
-    if math.isnan(row["se"]):
-        return text
-    return f"{text}, {percent(confidence)} interval {_ends(row['low'], row['high'])}"
-
-
-def _order(row: dict[str, Any], confidence: float) -> str:
-    """Say how far the order of stimuli differs, and whether that is shown."""
-    open_question = not math.isnan(row["se"]) and row["low"] <= 0 <= row["high"]
-    shown_to = ": not shown to differ in order" if open_question else ""
-    return f" ({_difference(row, confidence)}{shown_to})"
-
-
-def _opening(
-    row: dict[str, Any], measure: Measure, scope: str, confidence: float, alpha: float
-) -> str:
-    own, people = number(row["agreement"], 3), number(row["people"], 3)
-    name = measure.words if measure.pooled else f"mean {measure.words}"
-    compared = f"its {name} with people is {own}, theirs with one another {people}"
-    if measure.name == "spearman":
-        compared = (
-            f"its Spearman correlation with the median of people is {own}, that of a person left "
-            f"out {people}"
-        )
-    where = f"the human range{scope}"
-    if math.isnan(row["se"]):
-        return f"is not shown to be inside {where}, for want of an interval: {compared}"
-    compared += f" ({_difference(row, confidence)})"
-    digits = 2 if round(row["margin"], 2) == row["margin"] else 3
-    margin = f"the margin of {number(row['margin'], digits)}"
-    level = percent(1 - 2 * alpha)
-    placed = {
-        "inside": f", a difference shown to be smaller than {margin} (two one-sided tests, p "
-        f"{p_value(row['p'])}: {level} interval {_ends(row['test_low'], row['test_high'])})",
-        "below": f", less by more than {margin}",
-        "above": f", more by more than {margin}; it agrees with people better than they do with "
-        "one another",
-    }
-    if row["verdict"] in placed:
-        return f"is {row['verdict']} {where}: {compared}{placed[row['verdict']]}"
-    return f"is not shown to be inside {where}: {compared}{_not_shown(row, margin, level)}"
-
-
 def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
     """Say what is open where neither inside nor outside is shown."""
     if row["margin"] >= row["people"]:
-        return (
-            f", and {margin} shows nothing, since a model that agrees with nobody would lie within "
-            "it"
-        )
+        nobody = "since a model that agrees with nobody would lie within it"
+        return f", and {margin} shows nothing, {nobody}"
     side = "more" if row["low"] > 0 else "less" if row["high"] < 0 else ""
     text = f", so the data do not say whether they differ by more than {margin}"
     if side:
@@ -369,150 +610,6 @@ def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
             f"{number(row['test_low'], 3)})"
         )
     return text
-
-
-def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
-    row = next(row for row in alt.frame.to_dicts() if row["rater"] == model)
-    verdicts = ("below",) if row["passed"] else ("inside", "above")
-    yet = row["passed"] is not None and first["verdict"] in verdicts
-    return f"{'yet ' if yet else ''}{outcome_of(row)}"
-
-
-def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
-    people = plural(panel.n_people, "person", "people")
-    labels = plural(row["n_labels"] or len(panel.labels), "label")
-    stimuli = count(row["n_items"])
-    total = panel.n_offered_stimuli
-    of = f" of {count(total)}" if row["n_items"] != total else ""
-    share = panel.coverage[f]
-    covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
-    word = "stimulus" if total == 1 else "stimuli"
-    return f"{people}, {stimuli}{of} {word}, {labels}{covered}"
-
-
-def notes_on(
-    panel: Panel,
-    measures: Sequence[Measure],
-    difference: Estimates,
-    draws: CrossedDraws,
-    alt: AltTest,
-    alpha: float,
-) -> tuple[str, ...]:
-    """Say what weakens the comparison."""
-    first = measures[0]
-    rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
-    notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
-    if panel.unmapped:
-        notes.append(
-            "Kappa, the alternative-annotator test and differences of means need one scale for "
-            f"models and people, and are left out: {panel.unmapped}. Models are judged by their "
-            "order of stimuli, which needs none."
-        )
-    notes += _on_people(panel, first, draws)
-    notes += _on_strangers(panel, first)
-    notes += _on_margin(rows, first.words, alt)
-    partial = [
-        f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
-        for row in rows
-        if row["coverage"] < 1 - 1e-9
-    ]
-    if partial:
-        notes.append(
-            f"Compared on the part of the answers of people that they share: {joined(partial)}; "
-            "what a model leaves out may be what is hard."
-        )
-    for measure in measures:
-        left_out = [
-            f"{shown(name)} ({plural(n, 'label')})"
-            for name, n in zip(panel.models, measure.left_out, strict=True)
-            if n and panel.n_people > 1
-        ]
-        if left_out:
-            notes.append(
-                f"Labels without a defined {measure.words} are left out of the means of models "
-                f"and people: {joined(left_out)}. A model that answers the same throughout on hard "
-                "labels is spared them."
-            )
-    notes += _on_several(rows, alpha)
-    if 0 < draws.n_boot < _FEW_REPLICATES:
-        notes.append(f"Intervals rest on {draws.n_boot} replicates, which is few; 1,000 are usual.")
-    return tuple(notes)
-
-
-def _on_several(rows: list[dict[str, Any]], alpha: float) -> list[str]:
-    """Say what holds for all models together, where there are several."""
-    tested = [row for row in rows if not math.isnan(row["p"])]
-    inside = [row for row in tested if row["verdict"] == "inside"]
-    if len(tested) < 2 or not inside:
-        return []
-    held = [shown(row["rater"]) for row in inside if row["p_holm"] <= alpha]
-    lost = [shown(row["rater"]) for row in inside if row["p_holm"] > alpha]
-    text = f"{count(len(tested))} models are judged, each at a level of {percent(alpha)}. "
-    if not lost:
-        return [f"{text}With Holm's correction for all of them, the same are inside."]
-    kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
-    return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
-
-
-def _on_people(panel: Panel, measure: Measure, draws: CrossedDraws) -> list[str]:
-    n = panel.n_people
-    notes = []
-    if n == 1:
-        notes.append("One person cannot show how far people agree; two or more are needed.")
-    elif n == 2 and draws.n_boot:
-        notes.append(
-            "Two people cannot be resampled: intervals are over stimuli, and about these two alone."
-        )
-    elif n < _FEW_PEOPLE and draws.n_boot and draws.target != "stimuli":
-        notes.append(
-            f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for the "
-            "choice of people, and are wide."
-        )
-    if draws.n_boot and draws.target == "stimuli" and n > 2:
-        notes.append("Intervals are over stimuli: about these people, and no others.")
-    if n > 1:
-        notes += _on_shared(_shared_by_pairs(panel), measure)
-    return notes
-
-
-def _on_shared(shared: float, measure: Measure) -> list[str]:
-    """Say what follows where two people share few stimuli."""
-    middle = plural(round(shared), "stimulus", "stimuli")
-    meet = f"Two people who meet share {middle} in the middle"
-    if measure.pooled:
-        return [
-            f"{meet}, a person and a model more. A mean of kappas of pairs, each biased towards 0 "
-            "on few stimuli, would put models above people; so disagreement is pooled over pairs "
-            f"before it is divided ({measure.words}). Tables of pairs are not, and models "
-            "and people must not be compared in them."
-        ]
-    if shared < _FEW_SHARED and measure.name != "spearman":
-        return [
-            f"{meet}, as do a person and a model, so the {measure.words} of any pair is uncertain "
-            "and somewhat too near to 0, of models and people alike."
-        ]
-    return []
-
-
-def _on_strangers(panel: Panel, measure: Measure) -> list[str]:
-    """Name people who hardly agree with anybody, while the others do."""
-    own = mean_of_defined(measure.persons[:, :, 0], axis=1)
-    known = own[~np.isnan(own)]
-    middle = float(np.median(known)) if known.size > 2 else 0.0
-    if middle < _HARDLY:
-        return []
-    far = [
-        f"{shown(name)} ({number(value, 3)})"
-        for name, value in zip(panel.people, own, strict=True)
-        if value < _HARDLY * middle
-    ]
-    if not far:
-        return []
-    return [
-        f"Hardly in agreement with any other person, where the middle person reaches "
-        f"{number(middle, 3)}: {joined(far)}. Beside careless people any model looks good; screen "
-        "people before models are judged."
-    ]
 
 
 def _shared_by_pairs(panel: Panel) -> float:
@@ -531,30 +628,6 @@ def _shared_by_pairs(panel: Panel) -> float:
     together = (table @ table.T)[np.triu_indices(n, 1)]
     shared = together[together > 0]
     return float(np.median(shared)) if shared.size else 0.0
-
-
-def _on_margin(rows: list[dict[str, Any]], measure: str, alt: AltTest) -> list[str]:
-    people = [row["people"] for row in rows if not math.isnan(row["people"])]
-    if not people:
-        return []
-    least, margin, notes = min(people), rows[0]["margin"], []
-    if margin >= least:
-        notes.append(
-            f"The margin of {margin:g} is not below the agreement of people ({number(least, 3)}): "
-            "a model that agrees with nobody would lie within it, so that no model is shown to be "
-            "inside. State a smaller one."
-        )
-    elif margin >= _WIDE * least:
-        notes.append(
-            f"The margin of {margin:g} is {percent(margin / least)} of the agreement of people "
-            f"(mean {measure} {number(least, 3)}), which is wide."
-        )
-    if least < _LITTLE and alt.epsilon > 0.1:
-        notes.append(
-            f"People agree little; the authors of the alternative-annotator test advise a smaller "
-            f"epsilon than {alt.epsilon:g} then."
-        )
-    return notes
 
 
 def alignment(
@@ -679,35 +752,27 @@ def alignment(
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
     draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     measures = measures_of(panel, draws)
-    difference = _differences(panel, measures, draws, margin, confidence, alpha)
     ceiling = ceiling_of(panel, measures, draws, confidence)
     alt = alt_test_of(panel, epsilon=epsilon)
-    first = measures[0]
-    titles: dict[str, str] = {measure.name: _MEASURES[measure.name] for measure in measures}
-    if first.pooled:
-        titles[first.name] = f"pooled {first.name} with people"
-    verdicts = _models_table(difference, alt, first, confidence, margin)
+    found = _Comparison(panel, draws, measures, alt, ceiling, margin, confidence, alpha)
     behind = {
-        "difference": difference.tables[0],
-        "agreement": _agreement(panel, measures, draws, confidence).tables[0],
-        "by_label": _by_label(panel, measures, draws, confidence).tables[0],
+        "difference": found.difference.tables[0],
+        "agreement": found.agreement().tables[0],
+        "by_label": found.by_label().tables[0],
         "people": ceiling.table("people"),
         "alt_test": alt.table("alt_test"),
         "alt_test_people": alt.table("people"),
     }
     return AlignmentResult(
         (
-            verdicts,
+            found.models_table,
             ceiling.table("ceiling"),
-            _everybody(difference, ceiling, verdicts.frame, titles),
+            found.everybody(),
             *(replace(table, name=name, limit=0) for name, table in behind.items()),
         ),
-        tuple(
-            sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
-            for f in range(len(panel.models))
-        ),
-        _figures(verdicts.frame, measures, titles, margin, alpha, draws, confidence),
-        notes_on(panel, measures, difference, draws, alt, alpha),
+        tuple(map(found.sentence, range(len(panel.models)))),
+        found.figures(),
+        found.notes(),
         {
             "margin": margin,
             "epsilon": epsilon,
@@ -722,126 +787,10 @@ def alignment(
         alt=alt,
         margin=margin,
         alpha=alpha,
-        primary=first.name,
-        measure_words=first.words,
-        pooled=first.pooled,
+        primary=found.first.name,
+        measure_words=found.first.words,
+        pooled=found.first.pooled,
     )
-
-
-def _agreement(
-    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
-) -> Estimates:
-    spreads = []
-    for measure in measures:
-        # A single person has no others; a model may still agree with that person.
-        rows = measure.alone() if panel.n_people < 2 else measure.over_labels()[0]
-        spreads.append(crossed_spread(rows, draws, confidence).clipped())
-    return _of_models(panel, measures, spreads, draws, "mean over people and labels")
-
-
-def _differences(
-    panel: Panel,
-    measures: Sequence[Measure],
-    draws: CrossedDraws,
-    margin: float,
-    confidence: float,
-    alpha: float,
-) -> Estimates:
-    spreads, extra = [], []
-    for measure in measures:
-        models, among = measure.over_labels()
-        spread = crossed_spread(models - among, draws, confidence)
-        spreads.append(spread)
-        beside = measure.persons_beside()
-        of_measure: list[dict[str, Any]] = []
-        for f, kind in enumerate(panel.model_kinds):
-            value = float(spread.value[f])
-            tested = two_one_sided(value, float(spread.se[f]), margin, float(spread.df[f]), alpha)
-            # Within such a margin lies a model that agrees with nobody.
-            too_wide = margin >= among[f, 0]
-            verdict = "not shown" if too_wide and tested.verdict == "inside" else tested.verdict
-            known = beside[f][~np.isnan(beside[f])]
-            of_measure.append(
-                {
-                    "rater_kind": kind,
-                    "agreement": float(models[f, 0]),
-                    "people": float(among[f, 0]),
-                    "margin": margin,
-                    "p_lower": tested.p_lower,
-                    "p_upper": tested.p_upper,
-                    "p": tested.p,
-                    "test_low": tested.low,
-                    "test_high": tested.high,
-                    "verdict": verdict,
-                    "at_least": None if np.isnan(tested.p_lower) or too_wide else tested.at_least,
-                    "df": float(spread.df[f]),
-                    "people_share": float(spread.rater_share[f]),
-                    "n_labels": int(measure.both[f].sum()),
-                    "coverage": float(panel.coverage[f]),
-                    "people_below": None if np.isnan(value) else int((known < models[f, 0]).sum()),
-                    "people_min": float(known.min()) if known.size else None,
-                    "people_max": float(known.max()) if known.size else None,
-                    "n_people": panel.n_people,
-                }
-            )
-        adjusted = holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
-        extra += [row | {"p_holm": float(p)} for row, p in zip(of_measure, adjusted, strict=True)]
-    table = _of_models(panel, measures, spreads, draws, "models less people")
-    frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
-    return Estimates.of(table.frame.hstack(frame), table.keys)
-
-
-def _of_models(
-    panel: Panel,
-    measures: Sequence[Measure],
-    spreads: Sequence[Spread],
-    draws: CrossedDraws,
-    what: str,
-) -> Estimates:
-    """One row for each measure and model."""
-    counts = [panel.counts(f) for f in range(len(panel.models))]
-    return spread_table(
-        measures,
-        spreads,
-        draws,
-        {"rater": panel.models},
-        lambda measure: f"{_method(measure)}, {what}",
-        n_people=panel.n_people,
-        n_items=[n for n, _ in counts],
-        n_raters=panel.n_people,
-        n_ratings=[cells for _, cells in counts],
-    )
-
-
-def _by_label(
-    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
-) -> Estimates:
-    shape = (len(panel.models) * len(panel.labels), -1)
-    shared = np.array(
-        [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in panel.parts]
-    ).T.ravel()
-    table = spread_table(
-        measures,
-        [crossed_spread((m.models - m.among).reshape(shape), draws, confidence) for m in measures],
-        draws,
-        {
-            "rater": [name for name in panel.models for _ in panel.labels],
-            "label": list(panel.labels) * len(panel.models),
-        },
-        lambda measure: f"{_method(measure)}, models less people",
-        n_people=panel.n_people,
-        n_items=shared,
-        n_raters=panel.n_people,
-        n_ratings=shared,
-        status=lambda _, spread: [
-            "undefined: one answer throughout" if none else "ok" for none in np.isnan(spread.value)
-        ],
-    )
-    frame = table.frame.with_columns(
-        pl.Series("agreement", np.concatenate([m.models[:, :, 0].ravel() for m in measures])),
-        pl.Series("people", np.concatenate([m.among[:, :, 0].ravel() for m in measures])),
-    )
-    return Estimates.of(frame, table.keys)
 
 
 def _method(measure: Measure) -> str:

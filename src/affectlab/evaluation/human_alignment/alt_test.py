@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -20,17 +20,6 @@ from affectlab.core.words import plural, shown
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "AltTest",
-    "Duels",
-    "Items",
-    "Score",
-    "alt_test",
-    "alt_test_of",
-    "duels_of",
-    "outcome_of",
-]
-
 # Who is closer to the other people, a model or the person who is left out: item by item.
 
 
@@ -41,53 +30,34 @@ _TIE = 1e-9
 """Distances that differ by less, relative to their size, are equal."""
 
 
-@dataclass(frozen=True)
-class Duels:
-    """The items of one model, person after person."""
+def duels_of(
+    panel: Panel, score: Score, items: Items, min_people: int
+) -> Iterator[tuple[Ints, Bools, Bools]]:
+    """Compare every model with every person, item by item.
 
-    person: Ints
-    """Shape (items of all people,)."""
-    model_wins: Bools
-    """Whether the model is at least as close to the other people as this person is."""
-    person_wins: Bools
-    """Whether the person is at least as close; both win a tie."""
-
-
-def duels_of(panel: Panel, score: Score, items: Items, min_people: int) -> list[Duels]:
-    """Compare every model with every person.
-
-    Parameters
-    ----------
-    panel
-        People and models.
-    score
-        How close an answer is to those of the other people: see :func:`alt_test`.
-    items
-        What is an item: a stimulus with all its labels, or each (stimulus, label).
-    min_people
-        People who answered an item, the one who is left out included.
-
-    Returns
-    -------
-    One per model.
+    Yields
+    ------
+    For each model: the person of each item, whether the model is at least as close to the other
+    people as this person is, and whether the person is; both win a tie.
     """
-    found = []
-    people = [] if score == "jaccard" else [_People.of(part, score) for part in panel.parts]
-    for f in range(len(panel.models)):
-        if score == "jaccard":
-            keys, theirs, own = _of_sets(panel, f, min_people)
-        else:
-            parts = [
-                _distances(part, beside, f, score, min_people)
-                for part, beside in zip(panel.parts, people, strict=True)
-            ]
-            keys, theirs, own = (np.concatenate(column) for column in zip(*parts, strict=True))
-            if items == "stimuli":
-                keys, theirs, own = _summed(keys, theirs, own)
-        person = keys // len(panel.stimuli)
+    if score == "jaccard":
+        models = (_of_sets(panel, f, min_people) for f in range(len(panel.models)))
+    else:
+        parts = (_of_label(part, score, min_people) for part in panel.parts)
+        models = (_together(labels) for labels in zip(*parts, strict=True))
+    for keys, theirs, own in models:
+        if score != "jaccard" and items == "stimuli":
+            keys, theirs, own = _summed(keys, theirs, own)
         room = _TIE * (1.0 + np.abs(own))
-        found.append(Duels(person, theirs <= own + room, own <= theirs + room))
-    return found
+        yield keys // len(panel.stimuli), theirs <= own + room, own <= theirs + room
+
+
+def _together(
+    labels: Sequence[tuple[Ints, Floats, Floats]],
+) -> tuple[Ints, Floats, Floats]:
+    """Put the items of all labels behind each other."""
+    keys, theirs, own = zip(*labels, strict=True)
+    return np.concatenate(keys), np.concatenate(theirs), np.concatenate(own)
 
 
 def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floats]:
@@ -102,52 +72,33 @@ def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floa
     return present.astype(np.int64), sums[0].astype(np.float64), sums[1].astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _People:
-    """What every model needs of the answers of people to one label: shape (answers,) each."""
-
-    others: Ints
-    """Other people who answered the item."""
-    total: Floats
-    """Sum of their answers; of squares of them."""
-    squares: Floats
-    own: Floats
-    """Distance of the person to the other people, as a sum of squares."""
-
-    @classmethod
-    def of(cls, part: LabelPanel, score: Score) -> _People:
-        item, value, none = part.item, part.value, np.zeros(0)
-        others = np.bincount(item, minlength=part.n_items)[item] - 1
-        if score != "rmse":
-            return cls(others, none, none, none)
-        total = np.bincount(item, weights=value, minlength=part.n_items)[item] - value
-        squares = np.bincount(item, weights=value**2, minlength=part.n_items)[item] - value**2
-        return cls(others, total, squares, others * value**2 - 2 * value * total + squares)
-
-
-def _distances(
-    part: LabelPanel, people: _People, f: int, score: Score, min_people: int
-) -> tuple[Ints, Floats, Floats]:
-    """Distance of the model, and of each person, to the other people on one label."""
-    item, value, others = part.item, part.value, people.others
-    of_model = (part.exact if score == "rmse" else part.steps)[f][item]
-    kept = (others >= max(min_people - 1, 1)) & ~np.isnan(of_model)
-    if score == "rmse":
-        # Sums of squared distances; people and models share the number of others, and the root
-        # keeps their order.
-        own = people.own
-        theirs = others * of_model**2 - 2 * of_model * people.total + people.squares
-    else:
-        levels, place = np.unique(np.concatenate([value, of_model]), return_inverse=True)
-        by_person, by_model = place[: value.size], place[value.size :]
-        counts = np.bincount(item * levels.size + by_person, minlength=part.n_items * levels.size)
-        own = others - (counts[item * levels.size + by_person] - 1.0)
-        agreed = counts[item * levels.size + by_model] - (by_model == by_person)
-        theirs = others - agreed.astype(np.float64)
-    key = part.person * part.n_items + item
-    if kept.all():
-        return key, theirs, own
-    return key[kept], theirs[kept], own[kept]
+def _of_label(
+    part: LabelPanel, score: Score, min_people: int
+) -> Iterator[tuple[Ints, Floats, Floats]]:
+    """Give, for each model, its distance and that of each person to the other people."""
+    item, value, n = part.item, part.value, part.n_items
+    key = part.person * n + item
+    others = np.bincount(item, minlength=n)[item] - 1
+    enough = others >= max(min_people - 1, 1)
+    # Sums of squared distances; people and models share the number of others, and the root keeps
+    # their order.
+    total = np.bincount(item, weights=value, minlength=n)[item] - value
+    squares = np.bincount(item, weights=value**2, minlength=n)[item] - value**2
+    by_square = others * value**2 - 2 * value * total + squares
+    for exact, steps in zip(part.exact, part.steps, strict=True):
+        of_model = (exact if score == "rmse" else steps)[item]
+        if score == "rmse":
+            own = by_square
+            theirs = others * of_model**2 - 2 * of_model * total + squares
+        else:
+            levels, place = np.unique(np.concatenate([value, of_model]), return_inverse=True)
+            by_person, by_model = np.split(place, 2)
+            counts = np.bincount(item * levels.size + by_person, minlength=n * levels.size)
+            own = others - (counts[item * levels.size + by_person] - 1.0)
+            agreed = counts[item * levels.size + by_model] - (by_model == by_person)
+            theirs = others - agreed.astype(np.float64)
+        kept = enough & ~np.isnan(of_model)
+        yield key[kept], theirs[kept], own[kept]
 
 
 def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
@@ -380,7 +331,7 @@ def alt_test_of(
         why = "undefined: models and people have no common scale"
     frames, rows = [], []
     for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
-        people = _against_people(panel, duels, epsilon, alpha, min_items)
+        people = _against_people(panel, *duels, epsilon, alpha, min_items)
         frames.append(
             people.insert_column(0, pl.Series("rater", [panel.models[f]] * people.height))
         )
@@ -460,17 +411,19 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
 
 
 def _against_people(
-    panel: Panel, duels: Duels, epsilon: float, alpha: float, min_items: int
+    panel: Panel,
+    person: Ints,
+    model_wins: Bools,
+    person_wins: Bools,
+    epsilon: float,
+    alpha: float,
+    min_items: int,
 ) -> pl.DataFrame:
     size = panel.n_people
-    n = np.bincount(duels.person, minlength=size)
+    n = np.bincount(person, minlength=size)
     model, own, squares = (
-        np.bincount(duels.person, weights=column, minlength=size)
-        for column in (
-            duels.model_wins.astype(np.float64),
-            duels.person_wins.astype(np.float64),
-            (duels.model_wins != duels.person_wins).astype(np.float64),
-        )
+        np.bincount(person, weights=column, minlength=size)
+        for column in (model_wins, person_wins, model_wins != person_wins)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         of_model, of_person = model / n, own / n

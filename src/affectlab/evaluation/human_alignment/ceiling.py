@@ -20,14 +20,11 @@ from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Val
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import (
     Measure,
-    mean_of_defined,
     measures_of,
     spread_table,
 )
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined, panel_of
 from affectlab.ratings import Ratings
-
-__all__ = ["HumanCeiling", "ceiling_of", "human_ceiling"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

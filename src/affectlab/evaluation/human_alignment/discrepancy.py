@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ from affectlab.core.inference import (
     draw_crossed,
 )
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
-from affectlab.core.types import Floats, Ints, pl
+from affectlab.core.types import pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import method_of
 from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
-
-__all__ = ["discrepancy"]
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
@@ -95,7 +92,7 @@ def discrepancy(
 
     def of_parts(name: str) -> Any:
         """Put what there is of every label together: one entry for each model and label."""
-        each = np.stack([getattr(part, name) for part in parts], axis=1)
+        each = np.stack([part[name] for part in parts], axis=1)
         return each.reshape(len(panel.models) * len(parts), *each.shape[2:])
 
     spread = crossed_spread(of_parts("rows"), draws, confidence)
@@ -153,23 +150,17 @@ def _largest(frame: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
-class _Differences:
-    """People less each model on one label."""
+def _of_label(part: LabelPanel, draws: CrossedDraws) -> dict[str, Any]:
+    """Compare people with each model on one label.
 
-    rows: Floats
-    """In every row of the draws, shape (models, rows)."""
-    mean_people: Floats
-    """Over the answers of people to stimuli that the model answered, too: shape (models,)."""
-    mean_model: Floats
-    n_items: Ints
-    """Common stimuli, shape (models,)."""
-    n_answers: Ints
-    """Answers of people to them, shape (models,)."""
+    Sums of what the drawn people say of each stimulus are made once, for all models.
 
-
-def _of_label(part: LabelPanel, draws: CrossedDraws) -> _Differences:
-    """Sum what the drawn people say of each stimulus once, for all models."""
+    Returns
+    -------
+    Differences in every row of the draws, ``rows``, shape (models, rows); and, of the stimuli that
+    people and a model answered, means of both, ``n_items`` and people's ``n_answers``, shape
+    (models,) each.
+    """
     answered = (~np.isnan(part.exact)).astype(np.float64)
     own = np.nan_to_num(part.exact)
     shape = (part.n_people, part.n_items)
@@ -193,6 +184,10 @@ def _of_label(part: LabelPanel, draws: CrossedDraws) -> _Differences:
     with np.errstate(invalid="ignore"):
         mean_people, mean_model = answered @ total / n_answers, own @ size / n_answers
     n_items = (answered * part.rated).sum(axis=1)
-    return _Differences(
-        out, mean_people, mean_model, n_items.astype(np.int64), n_answers.astype(np.int64)
-    )
+    return {
+        "rows": out,
+        "mean_people": mean_people,
+        "mean_model": mean_model,
+        "n_items": n_items.astype(np.int64),
+        "n_answers": n_answers.astype(np.int64),
+    }

@@ -13,8 +13,6 @@ from scipy.special import stdtr, stdtrit
 from affectlab.core.errors import InputError
 from affectlab.core.words import number
 
-__all__ = ["Equivalence", "Verdict", "equivalence"]
-
 Verdict: TypeAlias = Literal["inside", "below", "above", "not shown", "undefined"]
 
 

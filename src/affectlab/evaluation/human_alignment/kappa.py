@@ -17,16 +17,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel
-
-__all__ = [
-    "LEAST_SHARED",
-    "Agreements",
-    "kappa_of_label",
-    "kappas",
-    "pooled_kappas",
-    "shares_little",
-]
+from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, mean_of_defined
 
 _EXACT = 1 << 24
 """Whole numbers up to here are exact in single precision."""
@@ -51,26 +42,12 @@ class Agreements:
     beside: Floats
     """The same on the stimuli of each model, as the data are, shape (models, people)."""
 
-
-@dataclass(frozen=True)
-class _Raters:
-    """People, then models, on some of the stimuli; places of stimuli count from 0."""
-
-    start: Ints
-    item: NDArray[np.int32]
-    value: Floats
-    n_items: int
-
-    @property
-    def n_raters(self) -> int:
-        return self.start.size - 1
-
-    def dense(self) -> Floats:
-        """Answers by rater and stimulus, ``nan`` where there is none."""
-        table = np.full((self.n_raters, self.n_items), np.nan)
-        rater = np.repeat(np.arange(self.n_raters), np.diff(self.start))
-        table[rater, self.item] = self.value
-        return table
+    @classmethod
+    def unknown(cls, part: LabelPanel, n_rows: int) -> Agreements:
+        """Make room, nothing being defined yet."""
+        n_models, n_people = len(part.models), part.n_people
+        shapes = ((n_models, n_rows),) * 2, ((n_rows,), (n_people, n_rows), (n_models, n_people))
+        return cls(*(np.full(shape, np.nan) for group in shapes for shape in group))
 
 
 def kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
@@ -85,90 +62,68 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agree
     A pair of people counts with the product of their numbers of copies, and a person never meets
     a copy of theirs: two copies of one person always agree, which says nothing about people.
     """
-    from affectlab.evaluation.human_alignment.kappa_kernels import mean_of_pairs, mean_over_people
+    from affectlab.evaluation.human_alignment.kappa_kernels import mean_of_pairs
 
     sets, of_model = part.sets
-    n_models, rows = of_model.size, draws.n_rows
-    models, among = np.full((n_models, rows), np.nan), np.full((n_models, rows), np.nan)
-    people, persons = np.full(rows, np.nan), np.full((part.n_people, rows), np.nan)
-    beside = np.full((n_models, part.n_people), np.nan)
+    found = Agreements.unknown(part, draws.n_rows)
     copies = np.ascontiguousarray(draws.raters.T, dtype=np.float64)
-    first, second = np.triu_indices(part.n_people, 1)
     for g, answered in enumerate(sets):
         judged = np.flatnonzero(of_model == g)
-        raters = _raters(panel, part, answered, judged)
-        pairs = _Pairs(raters, part.n_people, first, second)
+        pairs = _Pairs(_table(panel, part, answered, judged), part.n_people)
         keep = np.flatnonzero(answered)
         n_levels = 0 if panel.ordered else panel.scale.levels().size
-        for where, weights in draws.blocks(max(16, _MOST_CELLS // max(pairs.n, 1))):
-            block = weights if keep.size == answered.size else weights[keep]
-            kappa = pairs.kappas(block, n_levels)
-            of_people, of_models = kappa[: pairs.n_people], kappa[pairs.n_people :]
+        for where, weights in draws.blocks(max(16, _MOST_CELLS // max(pairs.a.size, 1))):
+            kappa = pairs.kappas(weights if keep.size == answered.size else weights[keep], n_levels)
+            of_people, of_models = np.split(kappa, [pairs.n_people])
             v = np.ascontiguousarray(copies[:, where])
             mean, single = np.empty(kappa.shape[1]), np.empty((part.n_people, kappa.shape[1]))
-            mean_of_pairs(of_people, pairs.first, pairs.second, v, mean, single)
-            among[judged, where] = mean
+            first, second = pairs.a[: pairs.n_people], pairs.b[: pairs.n_people]
+            mean_of_pairs(of_people, first, second, v, mean, single)
+            found.among[judged, where] = mean
             by_model = of_models.reshape(judged.size, part.n_people, kappa.shape[1])
-            of_judged = np.empty((judged.size, kappa.shape[1]))
-            mean_over_people(by_model, v, of_judged)
-            models[judged, where] = of_judged
+            found.models[judged, where] = mean_of_defined(by_model, 1, v)
             if g == 0:
-                people[where] = mean
-                persons[:, where] = single
+                found.people[where] = mean
+                found.persons[:, where] = single
             if where.start == 0:
-                beside[judged] = single[:, 0]
-    return Agreements(models, among, people, persons, beside)
+                found.beside[judged] = single[:, 0]
+    return found
 
 
-def _raters(panel: Panel, part: LabelPanel, answered: Bools, judged: Ints) -> _Raters:
-    """List people and models of one set of stimuli, as levels from 0 where there are any."""
-    start, item, value = part.by_person
+def _table(panel: Panel, part: LabelPanel, answered: Bools, judged: Ints) -> Floats:
+    """Answers of people, then models, to one set of stimuli; levels from 0 where there are any."""
     place = np.cumsum(answered) - 1
-    kept = answered[item]
-    counts = np.add.reduceat(np.append(kept, False), start[:-1]) if kept.size else 0 * start[:-1]
-    counts = np.where(np.diff(start) > 0, counts, 0)
-    n_items = int(answered.sum())
-    start = np.concatenate([[0], np.cumsum(np.append(counts, [n_items] * judged.size))])
-    items = [place[item[kept]], np.tile(np.arange(n_items), judged.size)]
-    values = np.concatenate([value[kept], part.steps[np.ix_(judged, answered)].ravel()])
+    kept = answered[part.item]
+    table = np.full((part.n_people + judged.size, int(answered.sum())), np.nan)
+    table[part.person[kept], place[part.item[kept]]] = part.value[kept]
+    table[part.n_people :] = part.steps[np.ix_(judged, answered)]
     if panel.has_steps:
         low, step = float(panel.scale.low or 0.0), float(panel.scale.step or 1.0)
-        values = np.rint((values - low) / step)
-    elif values.size:
-        # Centred, so that large numbers with small differences keep their digits.
-        values = values - values.mean()
-    return _Raters(start.astype(np.int64), np.concatenate(items).astype(np.int32), values, n_items)
+        return np.rint((table - low) / step)
+    # Centred, so that large numbers with small differences keep their digits.
+    return table - np.nanmean(table) if table.size else table
 
 
 class _Pairs:
     """Pairs of people, then each model with every person."""
 
-    def __init__(self, raters: _Raters, n_people: int, first: Ints, second: Ints) -> None:
-        from affectlab.evaluation.human_alignment.kappa_kernels import count_shared
-
-        n_models = raters.n_raters - n_people
-        model = np.repeat(np.arange(n_people, raters.n_raters), n_people)
-        person = np.tile(np.arange(n_people), n_models)
-        a = np.concatenate([first, person]).astype(np.int32)
-        b = np.concatenate([second, model]).astype(np.int32)
-        self.raters = raters
-        whole = bool((np.diff(raters.start) == raters.n_items).all())
-        shared = np.full(a.size, raters.n_items, dtype=np.int64)
-        if not whole:
-            count_shared(raters.start, raters.item, a, b, shared)
+    def __init__(self, table: Floats, n_people: int) -> None:
+        model = np.repeat(np.arange(n_people, len(table)), n_people)
+        person = np.tile(np.arange(n_people), len(table) - n_people)
+        first, second = np.triu_indices(n_people, 1)
+        a, b = np.concatenate([first, person]), np.concatenate([second, model])
+        self.table, self.present = table, ~np.isnan(table)
+        together = self.present.astype(np.float32)
+        shared = (together @ together.T)[a, b].astype(np.int64)
         # People who never meet take no part; models meet everybody, if only to be undefined.
-        met = shared[: first.size] > 0
-        kept = np.concatenate([met, np.ones(person.size, dtype=np.bool_)])
-        self.a, self.b = a[kept], b[kept]
-        self.n_people = int(met.sum())
-        self.first, self.second = self.a[: self.n_people], self.b[: self.n_people]
-        self.n = self.a.size
-        self.whole = whole
+        kept = (shared > 0) | (np.arange(a.size) >= first.size)
+        self.a, self.b = a[kept].astype(np.int32), b[kept].astype(np.int32)
         self.shared = shared[kept]
+        self.n_people = int(kept[: first.size].sum())
 
     def kappas(self, weights: NDArray[np.float32], n_levels: int) -> Floats:
         """Compute all kappas in some replicates, shape (pairs, replicates)."""
-        few = self.shared.sum() < _FEW_SHARED * self.n * self.raters.n_items
+        few = self.shared.sum() < _FEW_SHARED * self.a.size * self.table.shape[1]
         if n_levels or few:
             return self._from_lists(weights, n_levels)
         return self._from_products(weights)
@@ -184,13 +139,15 @@ class _Pairs:
         where = np.concatenate([[0], np.cumsum(self.shared)]).astype(np.int64)
         item = np.empty(where[-1], dtype=np.int32)
         x, y = np.empty(where[-1]), np.empty(where[-1])
-        raters = self.raters
-        list_shared(raters.start, raters.item, raters.value, self.a, self.b, where, item, x, y)
-        out = np.empty((self.n, weights.shape[1]))
+        start = np.concatenate([[0], np.cumsum(self.present.sum(axis=1))])
+        answered = np.nonzero(self.present)[1].astype(np.int32)
+        answers = start, answered, self.table[self.present]
+        list_shared(*answers, self.a, self.b, where, item, x, y)
+        out = np.empty((self.a.size, weights.shape[1]))
 
         def lanes(first: int) -> None:
             block = np.ascontiguousarray(weights[:, first : first + LANES], dtype=np.float64)
-            kappa = np.empty((self.n, block.shape[1]))
+            kappa = np.empty((self.a.size, block.shape[1]))
             if n_levels:
                 nominal_lanes(where, item, x, y, n_levels, block, kappa)
             else:
@@ -201,9 +158,7 @@ class _Pairs:
         return out
 
     def _from_products(self, weights: NDArray[np.float32]) -> Floats:
-        x = self.raters.dense()
-        present = ~np.isnan(x)
-        x = np.where(present, x, 0.0)
+        x = np.where(self.present, self.table, 0.0)
         largest = float(np.abs(x).max(initial=0.0))
         whole = bool((x == np.rint(x)).all())
         heaviest = float(weights.sum(axis=0).max(initial=0.0))
@@ -212,58 +167,28 @@ class _Pairs:
         x = x.astype(w.dtype)
         a, b = self.a, self.b
         products = (x[a] * x[b]) @ w
-        moments = _Moments(x, present, w)
-        if moments.whole:
+        if self.present.all():
             from affectlab.evaluation.human_alignment.kappa_kernels import quadratic_of_sums
 
+            sums, squares = (x @ w).astype(np.float64), ((x * x) @ w).astype(np.float64)
             found = np.empty(products.shape)
-            quadratic_of_sums(products, moments.total, moments.sums, moments.squares, a, b, found)
+            quadratic_of_sums(products, w.sum(axis=0, dtype=float), sums, squares, a, b, found)
             return found
-        products = products.astype(np.float64)
-        n, of_a, squares_a = moments.on_items_of(a, b)
-        _, of_b, squares_b = moments.on_items_of(b, a)
-        cross = 2.0 * of_a * of_b
-        squares = n * (squares_a + squares_b)
-        spread = squares - cross
-        products *= 2.0 * n
-        products -= cross
-        defined = spread > 1e-12 * squares
-        kappa: Floats = np.divide(
-            products, spread, out=np.full(products.shape, np.nan), where=defined
+        here = self.present.astype(w.dtype)
+        factors = (
+            *((here[a], here[b]), (x[a], here[b]), (here[a], x[b])),
+            *((x[a] ** 2, here[b]), (here[a], x[b] ** 2)),
         )
+        n, of_a, of_b, squares_a, squares_b = (
+            ((one * other) @ w).astype(np.float64) for one, other in factors
+        )
+        cross = 2.0 * of_a * of_b
+        both = n * (squares_a + squares_b)
+        spread = both - cross
+        products = products * (2.0 * n) - cross
+        unknown = np.full(products.shape, np.nan)
+        kappa: Floats = np.divide(products, spread, out=unknown, where=spread > 1e-12 * both)
         return kappa
-
-
-class _Moments:
-    """Weighted sums of the answers of a rater over the stimuli that another rater answered."""
-
-    def __init__(self, x: NDArray[np.floating], present: Bools, w: NDArray[np.floating]) -> None:
-        self.whole = bool(present.all())
-        n_raters = len(x)
-        if self.whole:
-            total = w.sum(axis=0, dtype=np.float64)
-            both = np.concatenate([x, x * x]) @ w
-            self.total = total
-            self.sums = both[:n_raters].astype(np.float64)
-            self.squares = both[n_raters:].astype(np.float64)
-            return
-        stacked = np.concatenate([present.astype(x.dtype), x, x * x])
-        everything = (stacked @ w).astype(np.float64)
-        # Sums over the stimuli of rater b, or over those missing, whichever are fewer.
-        shape = (n_raters, 3, n_raters, w.shape[1])
-        self.on_b = np.empty(shape)
-        for b, here in enumerate(present):
-            fewer = here if 2 * here.sum() <= here.size else ~here
-            part = (stacked[:, fewer] @ w[fewer]).astype(np.float64)
-            part = part if fewer is here else everything - part
-            self.on_b[b] = part.reshape(shape[1:])
-
-    def on_items_of(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
-        """Number, sum and sum of squares of the answers of `a` on the stimuli of `b`.
-
-        Where all answered everything, they do not depend on `b`: see ``total`` and so on.
-        """
-        return self.on_b[b, 0, a], self.on_b[b, 1, a], self.on_b[b, 2, a]
 
 
 # Kappa from disagreement pooled over pairs, where pairs of people share few stimuli.
@@ -327,10 +252,7 @@ def pooled_kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
 
 def _of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:
     sets, of_model = part.sets
-    rows, n_models = draws.n_rows, of_model.size
-    models, among = np.full((n_models, rows), np.nan), np.full((n_models, rows), np.nan)
-    people, persons = np.full(rows, np.nan), np.full((part.n_people, rows), np.nan)
-    beside = np.full((n_models, part.n_people), np.nan)
+    found = Agreements.unknown(part, draws.n_rows)
     met = np.bincount(part.item, minlength=part.n_items) > 1
     for g, answered in enumerate(sets):
         judged = np.flatnonzero(of_model == g)
@@ -339,14 +261,13 @@ def _of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements
             continue
         for_models = part.steps[np.ix_(judged, used)]
         of_pairs, of_persons, of_models = _disagreement(panel, part, draws, used, for_models)
-        found = _kappa(of_pairs)
         single = _kappa(of_persons).T
-        among[judged] = found
-        models[judged] = _kappa(of_models).T
-        beside[judged] = single[:, 0]
+        found.among[judged] = among = _kappa(of_pairs)
+        found.models[judged] = _kappa(of_models).T
+        found.beside[judged] = single[:, 0]
         if g == 0:
-            people, persons = found, np.ascontiguousarray(single)
-    return Agreements(models, among, people, persons, beside)
+            found.people[:], found.persons[:] = among, single
+    return found
 
 
 def _disagreement(

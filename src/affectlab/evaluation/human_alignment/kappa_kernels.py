@@ -8,54 +8,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
 
-__all__ = [
-    "count_shared",
-    "list_shared",
-    "mean_of_pairs",
-    "mean_over_people",
-    "nominal_lanes",
-    "pooled_disagreement",
-    "quadratic_lanes",
-    "quadratic_of_sums",
-]
-
-
-@kernel
-def count_shared(
-    start: Ints,
-    item: NDArray[np.int32],
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-    shared: Ints,
-) -> None:
-    """Count the items that both raters of each pair answered.
-
-    Parameters
-    ----------
-    start
-        Where the answers of each rater start, shape (raters + 1,).
-    item
-        Items, rising within a rater, shape (answers,).
-    first, second
-        The raters of each pair, shape (pairs,).
-    shared
-        Overwritten, shape (pairs,).
-    """
-    for p in range(first.size):
-        a, b = start[first[p]], start[second[p]]
-        end_a, end_b = start[first[p] + 1], start[second[p] + 1]
-        n = 0
-        while a < end_a and b < end_b:
-            if item[a] == item[b]:
-                n += 1
-                a += 1
-                b += 1
-            elif item[a] < item[b]:
-                a += 1
-            else:
-                b += 1
-        shared[p] = n
-
 
 @kernel
 def list_shared(
@@ -73,10 +25,12 @@ def list_shared(
 
     Parameters
     ----------
-    start, item, first, second
-        As for :func:`count_shared`.
-    value
-        Answers, shape (answers,).
+    start
+        Where the answers of each rater start, shape (raters + 1,).
+    item, value
+        Items, rising within a rater, and answers, shape (answers,).
+    first, second
+        The raters of each pair, shape (pairs,).
     where
         Where the list of each pair starts, shape (pairs + 1,).
     out_item, out_first, out_second
@@ -256,7 +210,7 @@ def mean_of_pairs(
     persons[:] = 0.0
     for p in range(first.size):
         a, b = first[p], second[p]
-        _add_pair(kappa[p], copies[a], copies[b], mean, total)
+        _add_one(kappa[p], copies[a] * copies[b], mean, total)
         _add_one(kappa[p], copies[b], persons[a], totals[a])
         _add_one(kappa[p], copies[a], persons[b], totals[b])
     _divide(mean, total)
@@ -265,41 +219,10 @@ def mean_of_pairs(
 
 
 @kernel
-def mean_over_people(kappa: Floats, copies: Floats, mean: Floats) -> None:
-    """Average the defined values of each model with people, who count with their copies.
-
-    Parameters
-    ----------
-    kappa
-        Shape (models, people, replicates).
-    copies
-        Shape (people, replicates).
-    mean
-        Overwritten, shape (models, replicates).
-    """
-    total = np.empty(mean.shape[1])
-    mean[:] = 0.0
-    for f in range(kappa.shape[0]):
-        total[:] = 0.0
-        for person in range(kappa.shape[1]):
-            _add_one(kappa[f, person], copies[person], mean[f], total)
-        _divide(mean[f], total)
-
-
-@kernel
 def _add_one(value: Floats, weight: Floats, summed: Floats, total: Floats) -> None:
     for r in range(value.size):
         known = value[r] == value[r]
         used = weight[r] if known else 0.0
-        summed[r] += used * (value[r] if known else 0.0)
-        total[r] += used
-
-
-@kernel
-def _add_pair(value: Floats, a: Floats, b: Floats, summed: Floats, total: Floats) -> None:
-    for r in range(value.size):
-        known = value[r] == value[r]
-        used = a[r] * b[r] if known else 0.0
         summed[r] += used * (value[r] if known else 0.0)
         total[r] += used
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import CrossedDraws, Spread
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.human_alignment.kappa import (
     LEAST_SHARED,
     Agreements,
@@ -18,17 +18,8 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import Panel
+from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
-
-__all__ = [
-    "Measure",
-    "MeasureName",
-    "mean_of_defined",
-    "measures_of",
-    "method_of",
-    "spread_table",
-]
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
 
@@ -81,12 +72,6 @@ class Measure:
         defined: Bools = ~np.isnan(self.models[:, :, 0]) & ~np.isnan(self.among[:, :, 0])
         return defined
 
-    @property
-    def left_out(self) -> Ints:
-        """Labels that are not in the mean of each model, shape (models,)."""
-        missing: Ints = (~self.both).sum(axis=1)
-        return missing
-
     def over_labels(self) -> tuple[Floats, Floats]:
         """Average models, and people beside them, over the same labels: shape (models, rows)."""
         missing = np.isnan(self.models) | np.isnan(self.among) | ~self.both[:, :, None]
@@ -94,10 +79,6 @@ class Measure:
             mean_of_defined(np.where(missing, np.nan, self.models), axis=1),
             mean_of_defined(np.where(missing, np.nan, self.among), axis=1),
         )
-
-    def alone(self) -> Floats:
-        """Average models over all labels on which they are defined: shape (models, rows)."""
-        return mean_of_defined(self.models, axis=1)
 
     def persons_beside(self) -> Floats:
         """Average each person over the labels of each model: shape (models, people)."""
@@ -152,15 +133,6 @@ def _measure(
         beside=np.stack([part.beside for part in parts], axis=2),
         pooled=pooled,
     )
-
-
-def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
-    """Mean over an axis of the values that are defined."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=axis)
-    total = np.where(defined, values, 0.0).sum(axis=axis)
-    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return mean
 
 
 def method_of(draws: CrossedDraws) -> str:

@@ -11,8 +11,6 @@ from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import Ratings, Scale
 
-__all__ = ["neutral_calibrated"]
-
 
 def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Ratings:
     """Subtract from each label of each model its mean over neutral stimuli.

@@ -22,8 +22,6 @@ from affectlab.evaluation.people_and_models import (
 from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
-__all__ = ["LabelPanel", "Panel", "panel_of"]
-
 
 @dataclass(frozen=True)
 class LabelPanel:
@@ -252,6 +250,16 @@ def panel_of(
         notes,
         "" if way is None else way.missing,
     )
+
+
+def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:
+    """Mean over an axis of the values that are defined, weighted where weights are given."""
+    defined = ~np.isnan(values)
+    used = defined if weights is None else weights * defined
+    total = used.sum(axis=axis)
+    summed = (used * np.where(defined, values, 0.0)).sum(axis=axis)
+    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
+    return mean
 
 
 def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
-from affectlab.evaluation.human_alignment.panel import LabelPanel
-
-__all__ = ["spearman_of_label"]
+from affectlab.evaluation.human_alignment.panel import LabelPanel, mean_of_defined
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
@@ -34,80 +32,55 @@ def spearman_of_label(part: LabelPanel, draws: CrossedDraws) -> Agreements:
     """
     own, models = _correlations(part, draws)
     _, of_model = part.sets
-    weight = draws.raters.astype(np.float64)
+    weight = draws.raters.astype(np.float64)[:, :, None]
     # A person without a correlation of their own (one answer throughout) is no comparison.
     paired = np.isnan(own[:, :, of_model]) | np.isnan(models)
     theirs = np.where(paired, np.nan, own[:, :, of_model])
     judged = np.where(paired, np.nan, models)
     return Agreements(
-        models=_mean(judged, weight).T,
-        among=_mean(theirs, weight).T,
-        people=_mean(own[:, :, 0], weight),
+        models=mean_of_defined(judged, 1, weight).T,
+        among=mean_of_defined(theirs, 1, weight).T,
+        people=mean_of_defined(own[:, :, 0], 1, weight[:, :, 0]),
         persons=np.ascontiguousarray(own[:, :, 0].T),
         beside=np.ascontiguousarray(own[0][:, of_model].T),
     )
 
 
-def _mean(values: Floats, weight: Floats) -> Floats:
-    """Mean over people, shape (rows, people, …), of the values that are defined."""
-    defined = ~np.isnan(values)
-    used = weight.reshape(weight.shape + (1,) * (values.ndim - 2)) * defined
-    total = used.sum(axis=1)
-    summed = (used * np.where(defined, values, 0.0)).sum(axis=1)
-    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
-    return mean
-
-
 def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats]:
     """Correlations of each person, by set of stimuli, and of each model with each panel."""
     from affectlab.core.compiled import in_threads
-    from affectlab.evaluation.human_alignment.spearman_kernels import (
-        MOST_DRAWN,
-        correlate_any,
-        correlate_words,
-    )
+    from affectlab.evaluation.human_alignment.spearman_kernels import MOST_DRAWN, correlate_lists
 
     sets, of_model = part.sets
     start, item, value = part.by_person
-    rows = draws.n_rows
-    own = np.full((rows, part.n_people, len(sets)), np.nan)
-    models = np.full((rows, part.n_people, of_model.size), np.nan)
-    tasks = _tasks(rows)
+    own = np.full((draws.n_rows, part.n_people, len(sets)), np.nan)
+    models = np.full((draws.n_rows, part.n_people, of_model.size), np.nan)
     level, n_levels, regular = _levels(value)
     largest = np.bincount(part.item).max(initial=0) * int(draws.raters.max(initial=1))
     largest = min(largest, int(draws.raters.sum(axis=1).max(initial=1)))
-    in_bytes = regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN
-    if in_bytes and part.whole:
-        shape = (part.n_people, int(part.rated.sum()))
+    if part.whole and regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN:
         # Twice a level is the largest code of a median.
         code: Codes = level.astype(np.uint8) if n_levels <= 128 else level.astype(np.uint16)
-        code = code.reshape(shape)
+        code = code.reshape(part.n_people, -1)
         for g, answered in enumerate(sets):
             judged = np.flatnonzero(of_model == g)
             _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
         return own, models
+    numbers = level.astype(np.float64) if regular else value
+    by_value = np.lexsort((numbers, item))
+    cell = np.searchsorted(item[by_value], np.arange(part.n_items + 1)).astype(np.int64)
+    person = np.repeat(np.arange(part.n_people, dtype=np.int32), np.diff(start))
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
-    own_answers: tuple[Any, ...] = (start, item, level, n_levels)
-    kernel: Any = correlate_any
-    if in_bytes:
-        own_answers = (start, item, _words(level, n_levels), level, n_levels)
-        kernel = correlate_words
-    else:
-        by_value = np.lexsort((part.value, part.item))
-        own_answers = (
-            np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64),
-            part.person[by_value].astype(np.int32),
-            np.ascontiguousarray(part.value[by_value]),
-            *own_answers,
-        )
 
     def some_rows(where: slice) -> None:
-        drawn = draws.stimuli[where], draws.raters[where]
-        of_models = (of_model, answered, order, last)
-        kernel(*own_answers, *of_models, *drawn, own[where], models[where])
+        correlate_lists(
+            *(cell, by_value, start, person, numbers, level, n_levels, regular),
+            *(of_model, answered, order, last),
+            *(draws.stimuli[where], draws.raters[where], own[where], models[where]),
+        )
 
-    in_threads(some_rows, tasks)
+    in_threads(some_rows, _tasks(draws.n_rows))
     return own, models
 
 
@@ -137,16 +110,8 @@ def _correlate_set(
         size = where.stop - where.start
         alone = np.full((size, part.n_people), np.nan)
         found = np.full((size, part.n_people, judged.size), np.nan)
-        correlate_whole(
-            reached,
-            level,
-            order,
-            last,
-            weights[where],
-            draws.raters[where],
-            alone,
-            found,
-        )
+        drawn = weights[where], draws.raters[where]
+        correlate_whole(reached, level, order, last, *drawn, alone, found)
         own[where] = alone
         models[where, :, judged] = found
 
@@ -173,19 +138,6 @@ def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:
     if grid[-1] < _MOST_LEVELS and np.abs(grid - np.rint(grid)).max() < _LATTICE * grid[-1]:
         return np.rint(grid).astype(np.int32)[place], round(float(grid[-1])) + 1, True
     return place.astype(np.int32), distinct.size, False
-
-
-def _words(level: NDArray[np.int32], n_levels: int) -> NDArray[np.uint64]:
-    """Code levels as bytes "at most l", eight to a word, shape (words, answers).
-
-    The last byte stands for the highest level or beyond, and so counts every answer.
-    """
-    n_words = -(-n_levels // 8)
-    words = np.zeros((n_words, level.size), dtype=np.uint64)
-    for place in range(8 * n_words):
-        reached = (level <= place).astype(np.uint64)
-        words[place // 8] |= reached << np.uint64(8 * (place % 8))
-    return words
 
 
 def _order(values: Floats) -> tuple[NDArray[np.int32], Bools]:

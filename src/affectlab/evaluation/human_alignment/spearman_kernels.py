@@ -1,8 +1,6 @@
 """Spearman correlations with the median of the other people, in every replicate.
 
-The answers of a person are coded as bytes "at most this level", eight to a word, so that one
-weighted sum of words counts the panel on all levels at once, and leaving a person out is one
-subtraction. Twice a rank is a whole number and so are all sums below, hence they are exact.
+Twice a rank is a whole number and so are all sums below, hence they are exact.
 """
 
 from __future__ import annotations
@@ -15,58 +13,8 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats, Ints
 
-__all__ = [
-    "MOST_DRAWN",
-    "correlate_any",
-    "correlate_whole",
-    "correlate_words",
-]
-
 MOST_DRAWN = 127
-"""Answers to one stimulus that a byte can count, with the bit that comparisons need."""
-
-Words = NDArray[np.uint64]
-
-
-@kernel
-def _ones(word: np.uint64) -> np.uint64:
-    """Count the bits that are set; compilers know this form and use the instruction for it."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
-
-
-@kernel
-def _medians(counts: Words, own: Words, copies: int, middle: NDArray[np.int32]) -> None:
-    """Find the median of every panel without one person, as the sum of its two middle levels.
-
-    Parameters
-    ----------
-    counts
-        Weighted sums of words, shape (words, items); the last byte holds the size of the panel.
-    own
-        Words of the person, shape (words, items), counted `copies` times.
-    middle
-        Overwritten: shape (items,); without meaning where nobody is left.
-    """
-    one, top = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-    several = np.uint64(copies)
-    n_words, n = counts.shape
-    sizes, own_sizes = counts[n_words - 1], own[n_words - 1]
-    for q in range(n_words):
-        counted, theirs = counts[q], own[q]
-        for s in range(n):
-            size = (sizes[s] - several * own_sizes[s]) >> np.uint64(56)
-            left = (counted[s] - several * theirs[s]) | top
-            lower = ((size + np.uint64(1)) >> np.uint64(1)) * one
-            upper = ((size >> np.uint64(1)) + np.uint64(1)) * one
-            reached = _ones((left - lower) & top) + _ones((left - upper) & top)
-            # Bytes that count fewer than half of the answers stand for levels below the median.
-            below = np.int32(16) - np.int32(reached)
-            middle[s] = below if q == 0 else middle[s] + below
+"""Answers to one stimulus that a byte counts."""
 
 
 @kernel
@@ -165,12 +113,69 @@ def _correlate_panel(
 
 
 @kernel
-def correlate_words(
+def _medians(
+    cell: Ints,
+    listed: Ints,
+    person: NDArray[np.int32],
+    value: Floats,
+    weights: NDArray[np.uint8],
+    copies: NDArray[np.int32],
+    median: Floats,
+    weight: Ints,
+) -> None:
+    """Give twice the median of the other people's answers to each item, and how often it counts.
+
+    Only a few steps lead from the median of all answers to that without one of them.
+
+    Parameters
+    ----------
+    cell, listed
+        Where the items start in the list of answers, and the answers by rising value in an item.
+    person, value
+        Who gave each answer, and what, shape (answers,).
+    weights, copies
+        How often each item counts, and each person.
+    median, weight
+        Overwritten, shape (answers,): 0 times where nobody else answered.
+    """
+    reached = np.empty(listed.size, np.int64)
+    for s in range(cell.size - 1):
+        first, end = cell[s], cell[s + 1]
+        total, middle = 0, first
+        for k in range(first, end):
+            total += copies[person[listed[k]]]
+            reached[k] = total
+        while middle < end and 2 * reached[middle] < total:
+            middle += 1
+        for k in range(first, end):
+            answer = listed[k]
+            several = copies[person[answer]]
+            size = total - several
+            median[answer] = np.inf
+            weight[answer] = weights[s] if size > 0 and several > 0 else 0
+            if weight[answer] == 0:
+                continue
+            j = middle
+            while j > first and 2 * (reached[j - 1] - (several if j > k else 0)) >= size:
+                j -= 1
+            while 2 * (reached[j] - (several if j >= k else 0)) < size:
+                j += 1
+            lower = value[listed[j]]
+            while 2 * (reached[j] - (several if j >= k else 0)) <= size:
+                j += 1
+            median[answer] = lower + value[listed[j]]
+
+
+@kernel
+def correlate_lists(
+    cell: Ints,
+    listed: Ints,
     start: Ints,
-    item: NDArray[np.int32],
-    words: Words,
+    person: NDArray[np.int32],
+    value: Floats,
     code: NDArray[np.int32],
     n_levels: int,
+    regular: bool,
     group: NDArray[np.int32],
     answered: Bools,
     order: NDArray[np.int32],
@@ -186,12 +191,16 @@ def correlate_words(
 
     Parameters
     ----------
+    cell, listed, person, value
+        As for :func:`_medians`.
     start
         Where the answers of each person start, shape (people + 1,).
-    item, code
-        Item and level of each answer, shape (answers,), person after person.
-    words
-        Shape (words, answers).
+    code
+        Level of each answer, shape (answers,), person after person.
+    n_levels
+        How many there are.
+    regular
+        Whether ``value`` holds the levels, so that a sum of two of them is a place.
     group
         Set of items of each model, shape (models,).
     answered
@@ -208,127 +217,31 @@ def correlate_words(
     models
         Shape (replicates, people, models).
     """
-    n_people, n_words, n = start.size - 1, words.shape[0], weights.shape[1]
-    counts = np.empty((n_words, n), np.uint64)
-    most = 0
-    for i in range(n_people):
-        most = max(most, start[i + 1] - start[i])
-    theirs = np.empty((n_words, most), np.uint64)
-    middle = np.empty(most, np.int32)
-    weight = np.empty(most, np.int64)
+    median, weight = np.empty(value.size), np.empty(value.size, np.int64)
+    middle = np.empty(value.size, np.int32)
     for b in range(weights.shape[0]):
-        counts[:] = 0
-        for j in range(n_people):
-            if copies[b, j] > 0:
-                several = np.uint64(copies[b, j])
-                for q in range(n_words):
-                    for k in range(start[j], start[j + 1]):
-                        counts[q, item[k]] += several * words[q, k]
-        for i in range(n_people):
-            size = start[i + 1] - start[i]
-            if copies[b, i] == 0 or size == 0:
-                continue
+        _medians(cell, listed, person, value, weights[b], copies[b], median, weight)
+        for i in range(start.size - 1):
             here = slice(start[i], start[i + 1])
-            for q in range(n_words):
-                for t in range(size):
-                    theirs[q, t] = counts[q, item[start[i] + t]]
-            _medians(theirs[:, :size], words[:, here], copies[b, i], middle[:size])
-            for t in range(size):
-                # The person alone answered where the count is their own copies.
-                alone = (theirs[n_words - 1, t] >> np.uint64(56)) == np.uint64(copies[b, i])
-                weight[t] = 0 if alone else weights[b, item[start[i] + t]]
+            if copies[b, i] == 0 or start[i] == start[i + 1]:
+                continue
+            theirs, n_middles = median[here], 2 * n_levels - 1
+            if regular:
+                for t in range(start[i], start[i + 1]):
+                    middle[t] = np.int32(median[t]) if weight[t] > 0 else 0
+            else:
+                by_median = np.argsort(theirs)
+                n_middles = 1
+                for k in range(theirs.size):
+                    if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
+                        n_middles += 1
+                    middle[start[i] + by_median[k]] = n_middles - 1
             _correlate_panel(
-                middle[:size],
-                16 * n_words + 1,
+                middle[here],
+                n_middles,
                 code[here],
                 n_levels,
-                weight[:size],
-                group,
-                answered[:, here],
-                order[:, here],
-                last[:, here],
-                own[b, i],
-                models[b, i],
-            )
-
-
-@kernel
-def correlate_any(
-    cell: Ints,
-    person: NDArray[np.int32],
-    value: Floats,
-    start: Ints,
-    item: NDArray[np.int32],
-    code: NDArray[np.int32],
-    n_levels: int,
-    group: NDArray[np.int32],
-    answered: Bools,
-    order: NDArray[np.int32],
-    last: Bools,
-    weights: NDArray[np.uint8],
-    copies: NDArray[np.int32],
-    own: Floats,
-    models: Floats,
-) -> None:
-    """Do what :func:`correlate_words` does for any values and any number of people.
-
-    Parameters
-    ----------
-    cell
-        Where the answers to each item start in ``person`` and ``value``, shape (items + 1,).
-    person, value
-        Who answered and what, shape (answers,), by rising value within an item.
-    start, item, code, n_levels, group, answered, order, last, weights, copies, own, models
-        As for :func:`correlate_words`.
-    """
-    n_people = start.size - 1
-    most = 0
-    for i in range(n_people):
-        most = max(most, start[i + 1] - start[i])
-    median = np.empty(most)
-    middle = np.empty(most, np.int32)
-    weight = np.empty(most, np.int64)
-    size_of = np.empty(cell.size - 1, np.int64)
-    for b in range(weights.shape[0]):
-        for s in range(cell.size - 1):
-            size_of[s] = 0
-            for k in range(cell[s], cell[s + 1]):
-                size_of[s] += copies[b, person[k]]
-        for i in range(n_people):
-            n = start[i + 1] - start[i]
-            if copies[b, i] == 0 or n == 0:
-                continue
-            for t in range(n):
-                s = item[start[i] + t]
-                size = size_of[s] - copies[b, i]
-                median[t] = np.inf
-                weight[t] = weights[b, s] if size > 0 else 0
-                if weight[t] == 0:
-                    continue
-                seen, lower = 0, np.nan
-                for k in range(cell[s], cell[s + 1]):
-                    if person[k] == i:
-                        continue
-                    seen += copies[b, person[k]]
-                    if lower != lower and 2 * seen >= size:
-                        lower = value[k]
-                    if 2 * seen > size:
-                        median[t] = (lower + value[k]) / 2
-                        break
-            by_median = np.argsort(median[:n])
-            n_middles = 0
-            for k in range(n):
-                t = by_median[k]
-                if k > 0 and median[t] > median[by_median[k - 1]]:
-                    n_middles += 1
-                middle[t] = n_middles
-            here = slice(start[i], start[i + 1])
-            _correlate_panel(
-                middle[:n],
-                n_middles + 1,
-                code[here],
-                n_levels,
-                weight[:n],
+                weight[here],
                 group,
                 answered[:, here],
                 order[:, here],

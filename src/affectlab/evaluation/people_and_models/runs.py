@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,17 +19,6 @@ from affectlab.ratings.arrays import Answers, answers_of, row_column
 if TYPE_CHECKING:
     import polars as pl
 
-
-__all__ = [
-    "CONTROLS",
-    "Control",
-    "JudgedSides",
-    "Panel",
-    "judged_runs",
-    "judged_sides",
-    "main_runs",
-    "panel_of",
-]
 
 CONTROLS = ("none", "no_image", "wrong_image", "decoy_hint")
 """What the rater attribute ``control`` may say; ``none``, or an empty cell, is a main run."""
@@ -152,9 +141,11 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
     InputError
         When there is no model, scales cannot be compared, or a control run names no main run.
     """
-    tables = _tables(ratings, models)
-    people, judged = tables
-    if people is not None:
+    people, judged = None, ratings
+    # The checks that need no people do without them.
+    if models is not None or set(ratings.rater_kinds) & set(HUMAN_KINDS):
+        both = sides(ratings, models)
+        people, judged = both.people, both.models
         if "nominal" in (people.scale.kind, judged.scale.kind) and people.scale != judged.scale:
             raise InputError(
                 f"people answer on {people.scale}, models on {judged.scale}; expected one scale"
@@ -175,14 +166,6 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
         main=tuple(name for name in judged.rater_names if name not in control_names),
         controls=controls,
     )
-
-
-def _tables(ratings: Ratings, models: Ratings | None) -> tuple[Ratings | None, Ratings]:
-    """People, or None, and models; the checks that need no people do without them."""
-    if models is None and not set(ratings.rater_kinds) & set(HUMAN_KINDS):
-        return None, ratings
-    found = sides(ratings, models)
-    return found.people, found.models
 
 
 def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Side:
@@ -294,15 +277,7 @@ def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
 # People, and the runs of models that are judged.
 
 
-@dataclass(frozen=True)
-class JudgedSides(Sides):
-    """People, and models without their control runs."""
-
-    notes: tuple[str, ...] = ()
-    """Which control runs were left out, in words."""
-
-
-def judged_sides(ratings: Ratings, models: Ratings | None = None) -> JudgedSides:
+def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     """Tell people and models apart; runs of models that control another are not judged.
 
     A run without the image, or with a wrong one, says something about the run that it controls, and
@@ -321,11 +296,10 @@ def judged_sides(ratings: Ratings, models: Ratings | None = None) -> JudgedSides
             f"{min(same)!r} is the name of a person and of a model; expected different names"
         )
     if not _names_controls(both.models):
-        return JudgedSides(both.people, both.models)
+        return both
     # Once more: what only control runs answered does not make models and people comparable.
     kept, notes = judged_runs(both.models)
-    main = sides(both.people, kept)
-    return JudgedSides(main.people, main.models, notes)
+    return replace(sides(both.people, kept), notes=notes)
 
 
 def _names_controls(models: Ratings) -> bool:

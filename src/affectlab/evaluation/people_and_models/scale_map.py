@@ -14,8 +14,6 @@ from affectlab.evaluation.people_and_models.sides import check_models
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.scale import fits_scale
 
-__all__ = ["Rounding", "ScaleMap", "answer_steps", "moved", "on_scale", "scale_map"]
-
 Rounding: TypeAlias = Literal["round", "truncate", "none"]
 
 _DIGITS = 9

@@ -13,8 +13,6 @@ from affectlab.core.words import option, shown
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.scales import said_by_label
 
-__all__ = ["Sides", "check_models", "people_of", "shared_attribute", "sides"]
-
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
 
@@ -28,6 +26,8 @@ class Sides:
 
     people: Ratings
     models: Ratings
+    notes: tuple[str, ...] = ()
+    """Which control runs of models were left out, in words."""
 
 
 def check_models(models: object, *others: type) -> None:

@@ -6,7 +6,6 @@ from affectlab.evaluation.soft_labels.calibration import (
     calibration,
     model_calibration,
 )
-from affectlab.evaluation.soft_labels.comparison import soft_label_comparison
 from affectlab.evaluation.soft_labels.distances import (
     cross_entropy,
     earth_movers_distance,
@@ -19,7 +18,7 @@ from affectlab.evaluation.soft_labels.distributions import (
     rater_distributions,
 )
 from affectlab.evaluation.soft_labels.evaluation import SoftLabels, evaluate_soft_labels
-from affectlab.evaluation.soft_labels.metrics import soft_label_metrics
+from affectlab.evaluation.soft_labels.metrics import soft_label_comparison, soft_label_metrics
 
 __all__ = [
     "Calibration",

@@ -4,117 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import by_name, check_confidence, draw_weights, summarise
+from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
+from affectlab.core.inference import by_name, infer
 from affectlab.core.result import Result
+from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
+from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Reading, Rule
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-
-__all__ = [
-    "BinSums",
-    "Bins",
-    "Calibration",
-    "Claims",
-    "ModelCalibration",
-    "Truth",
-    "calibration",
-    "calibrations",
-    "claims_of",
-    "equal_mass_bins",
-    "equal_width_bins",
-    "model_calibration",
-    "names_one_label",
-    "of_models",
-]
-
-# Binning of confidences, and what calibration errors follow from sums over bins.
-
-
-@dataclass(frozen=True)
-class BinSums:
-    """Weighted sums over the items of each bin, arrays of shape (..., bins).
-
-    With confidence c and outcome y in [0, 1]: the weight, and the sums of c, y, c², y² and c y.
-    """
-
-    n: Floats
-    c: Floats
-    y: Floats
-    cc: Floats
-    yy: Floats
-    cy: Floats
-
-    def _mean(self, total: Floats) -> Floats:
-        mean: Floats = np.divide(total, self.n, out=np.zeros_like(total), where=self.n > 0)
-        return mean
-
-    @property
-    def share(self) -> Floats:
-        """Share of the items in each bin."""
-        total: Floats = self.n / self.n.sum(axis=-1, keepdims=True)
-        return total
-
-    @property
-    def gap(self) -> Floats:
-        """Mean confidence less mean outcome, 0 in empty bins."""
-        return self._mean(self.c - self.y)
-
-    def expected_error(self) -> Floats:
-        """Mean absolute gap, weighted by items."""
-        total: Floats = (self.share * np.abs(self.gap)).sum(axis=-1)
-        return total
-
-    def largest_error(self) -> Floats:
-        """Largest absolute gap of a bin."""
-        largest: Floats = np.abs(self.gap).max(axis=-1)
-        return largest
-
-    def mean_squared_error(self, debias: int = 0) -> Floats:
-        """Mean squared gap, weighted by items, less `debias` times what chance adds to it.
-
-        Chance adds the variance of a bin's mean outcome: once in a sample, twice in a bootstrap
-        replicate. Bins with one item tell nothing of it and are left out when debiasing.
-        """
-        if not debias:
-            total: Floats = (self.share * self.gap**2).sum(axis=-1)
-            return total
-        several = self.n > 1
-        spread = np.maximum(self._mean(self.yy) - self._mean(self.y) ** 2, 0.0)
-        noise = np.divide(spread, self.n - 1, out=np.zeros_like(spread), where=several)
-        return np.asarray(
-            (self.share * np.where(several, self.gap**2 - debias * noise, 0.0)).sum(axis=-1)
-        )
-
-    def brier_parts(self) -> dict[str, Floats]:
-        """Split the mean of (c - y)² into parts that add up to it exactly."""
-        share, mean_y = self.share, self._mean(self.y)
-        overall = (share * mean_y).sum(axis=-1, keepdims=True)
-        within_c = self._mean(self.cc) - self._mean(self.c) ** 2
-        within_cy = self._mean(self.cy) - self._mean(self.c) * mean_y
-        total_yy = self.yy.sum(axis=-1) / self.n.sum(axis=-1)
-        return {
-            "reliability": self.mean_squared_error(),
-            "resolution": (share * (mean_y - overall) ** 2).sum(axis=-1),
-            "uncertainty": total_yy - overall[..., 0] ** 2,
-            "within_bins": (share * (within_c - 2 * within_cy)).sum(axis=-1),
-        }
+_DIGITS = 12
+"""Decimals from which on confidences differ by rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -126,41 +37,34 @@ class Bins:
     place: Ints
     """Bin of each item, shape (n,)."""
 
-    @property
-    def n_bins(self) -> int:
-        """Number of bins."""
-        return self.edges.size - 1
+    @classmethod
+    def of(cls, c: Floats, edges: Floats) -> Bins:
+        """Find the bin of each confidence."""
+        place = np.searchsorted(np.round(edges, _DIGITS), np.round(c, _DIGITS), side="right") - 1
+        return cls(edges, np.clip(place, 0, edges.size - 2).astype(np.int64))
 
-    def matrix(self, values: Floats) -> csr_array:
-        """Give the sparse array, shape (bins, n), that sums `values` over each bin."""
+    def sums(self, values: Floats, weights: Floats) -> Floats:
+        """Sum weighted values over each bin, shape (replicates, bins)."""
         from scipy.sparse import csr_array
 
-        items = np.arange(self.place.size)
-        return csr_array((values, (self.place, items)), shape=(self.n_bins, self.place.size))
-
-    def sums(self, c: Floats, y: Floats, weights: Floats | None = None) -> BinSums:
-        """Sum over bins; with weights, shape (replicates, n), once per replicate."""
-        given = np.ones((1, c.size)) if weights is None else weights
-        across = np.ascontiguousarray(given.T)
-        parts = [
-            np.ascontiguousarray((self.matrix(values) @ across).T)
-            for values in (np.ones_like(c), c, y, c * c, y * y, c * y)
-        ]
-        return BinSums(*(parts if weights is not None else [part[0] for part in parts]))
+        shape = self.edges.size - 1, self.place.size
+        matrix = csr_array((values, (self.place, np.arange(self.place.size))), shape=shape)
+        return np.asarray((matrix @ np.ascontiguousarray(weights.T)).T)
 
     def table(self, c: Floats, y: Floats, confidence: float) -> pl.DataFrame:
         """One row per bin: ends, items, mean confidence, mean outcome with Wilson's interval."""
-        found = self.sums(c, y)
-        empty = found.n == 0
-        low, high = wilson_interval(np.clip(found.y, 0, found.n), found.n, confidence)
-        unknown = np.where(empty, np.nan, 0.0)
+        once = np.ones((1, c.size))
+        n, sum_c, sum_y = (self.sums(part, once)[0] for part in (once[0], c, y))
+        low, high = wilson_interval(np.clip(sum_y, 0, n), n, confidence)
+        empty = n == 0
+        unknown = np.where(empty, np.nan, np.maximum(n, 1.0))
         return pl.DataFrame(
             {
                 "low": self.edges[:-1],
                 "high": self.edges[1:],
-                "n": found.n.astype(np.int64),
-                "confidence": found._mean(found.c) + unknown,
-                "share": found._mean(found.y) + unknown,
+                "n": n.astype(np.int64),
+                "confidence": sum_c / unknown,
+                "share": sum_y / unknown,
                 "share_low": low,
                 "share_high": high,
                 "status": np.where(empty, "no item", "ok").tolist(),
@@ -168,14 +72,9 @@ class Bins:
         )
 
 
-_DIGITS = 12
-"""Decimals from which on confidences differ by rounding alone."""
-
-
 def equal_width_bins(c: Floats, n_bins: int) -> Bins:
     """Cut [0, 1] into bins of one width."""
-    edges = np.arange(n_bins + 1) / n_bins
-    return Bins(edges, _places(c, edges))
+    return Bins.of(c, np.arange(n_bins + 1) / n_bins)
 
 
 def equal_mass_bins(c: Floats, n_bins: int) -> Bins:
@@ -183,13 +82,7 @@ def equal_mass_bins(c: Floats, n_bins: int) -> Bins:
     # Sums that a row order rounds differently are one confidence.
     c = np.round(c, _DIGITS)
     inner = np.quantile(c, np.linspace(0.0, 1.0, n_bins + 1)[1:-1], method="higher")
-    edges = np.unique(np.concatenate([[0.0], inner[inner > c.min()], [1.0]]))
-    return Bins(edges, _places(c, edges))
-
-
-def _places(c: Floats, edges: Floats) -> Ints:
-    place = np.searchsorted(np.round(edges, _DIGITS), np.round(c, _DIGITS), side="right") - 1
-    return np.clip(place, 0, edges.size - 2).astype(np.int64)
+    return Bins.of(c, np.unique(np.concatenate([[0.0], inner[inner > c.min()], [1.0]])))
 
 
 # What calibration is measured on: a confidence and an outcome per item, and per label.
@@ -335,6 +228,8 @@ _UPWARD = {
 """Measures that noise can only raise, so that replicates lie above what they replicate."""
 
 
+_LARGEST = {"max_calibration_error"}
+_ENDS = ("se", "low", "high")
 _BINS = (
     Key("low", "from"),
     Key("high", "to"),
@@ -470,51 +365,39 @@ def calibration(
     >>> round(calibration([[0.8, 0.2], [0.6, 0.4]], people)["ece"].value, 3)
     0.0
     """
-    check_confidence(confidence)
     if n_bins < 1:
         raise InputError(f"n_bins {n_bins}: expected at least 1")
     claims = claims_of(probabilities, truth, labels)
     parts = _Parts(claims, n_bins)
     n = claims.confidence.size
-    point = {name: value[0] for name, value in parts.measures(np.ones((1, n)), 1).items()}
-    names = tuple(point)
-    values = np.array([point[name] for name in names])
-    se = low = high = np.full(values.size, np.nan)
-    status = ["ok"] * values.size
-    rng = np.random.default_rng(seed)
-    drawn = [parts.measures(weights, 2) for weights in draw_weights(rng, n, n_boot)]
-    if drawn:
-        replicates = np.stack(
-            [np.concatenate([block[name] for block in drawn]) for name in names], axis=1
-        )
-        spread = summarise(values, replicates, confidence)
-        upward = np.array([name in _UPWARD for name in names])
-        se = spread.se
-        low = np.where(upward, np.maximum(2 * values - spread.high, 0.0), spread.low)
-        high = np.where(upward, np.maximum(2 * values - spread.low, 0.0), spread.high)
-        status = [why or "ok" for why in spread.missing]
-        largest = names.index("max_calibration_error")
-        se[largest] = low[largest] = high[largest] = np.nan
-        status[largest] = "no interval: resampling says little about a largest value"
+    names = tuple(parts.measures(np.ones((1, n)), 1))
     words = {
         "width": n_bins,
-        "mass": parts.mass.n_bins,
+        "mass": parts.mass.edges.size - 1,
         "labels": ", sum over labels" if claims.labels else "",
         "top": " of the top label" if claims.labels else "",
     }
-    table = Estimates.build(
+
+    def measured(weights: Floats, debias: int = 2) -> Floats:
+        # What chance adds is taken off the point once, and off replicates twice.
+        return np.stack([*parts.measures(weights, debias).values()], axis=1)
+
+    statistic = from_weights(
         {"metric": names},
-        value=values,
-        se=se,
-        low=low,
-        high=high,
+        n,
+        measured,
         method=[_METHODS[name].format(**words) for name in names],
-        resampled="units" if n_boot else "none",
+        undefined="undefined",
         n_items=n,
         n_raters=n_raters,
         n_ratings=n,
-        status=status,
     )
+    point = measured(np.ones((1, n)), 1)
+    evaluate = statistic.evaluate
+    statistic = replace(statistic, evaluate=lambda d: point if d.is_point else evaluate(d))
+    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=seed)
+    if n_boot:
+        table = table.with_frame(_basic(table.frame))
     bins = {
         "bins": ("Bins of equal width.", parts.width),
         "bins_equal_mass": ("Bins of about equal numbers of items.", parts.mass),
@@ -540,6 +423,27 @@ def calibration(
     return Calibration((*table.tables, *tables, classes), (said,), (figure,))
 
 
+def _basic(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn intervals of what noise can only raise about the value, and withhold that of a maximum.
+
+    Replicates lie above what they replicate there.
+    """
+    upward, largest = (pl.col("metric").is_in(names) for names in (_UPWARD, _LARGEST))
+    turned = [
+        pl.when(upward)
+        .then((2 * pl.col("value") - pl.col(other)).clip(lower_bound=0))
+        .otherwise(end)
+        .alias(end)
+        for end, other in (("low", "high"), ("high", "low"))
+    ]
+    method = pl.col("method")
+    said = pl.when(upward).then(method.str.replace("percentile", "basic")).otherwise(method)
+    frame = frame.with_columns(*turned, said)
+    ends = (pl.when(largest).then(np.nan).otherwise(name).alias(name) for name in _ENDS)
+    why = method.str.replace(";.*", f"; {NO_INTERVAL}resampling says little about a largest value")
+    return frame.with_columns(*ends, pl.when(largest).then(why).otherwise(method).alias("method"))
+
+
 class _Parts:
     """All measures of the same items, for any weights of the items."""
 
@@ -551,42 +455,77 @@ class _Parts:
 
     def _label_errors(self, weights: Floats) -> Floats:
         """Calibration error of every label, shape (replicates, k)."""
-        gaps = self._claims.probabilities - self._claims.truth
-        across = np.ascontiguousarray(weights.T)
-        missed = np.empty((gaps.shape[1], len(weights)))
-        for row, bins, gap in zip(missed, self._of_label, gaps.T, strict=True):
-            row[:] = np.abs(bins.matrix(gap) @ across).sum(axis=0)
-        error: Floats = missed.T / weights.sum(axis=1, keepdims=True)
+        gaps = (self._claims.probabilities - self._claims.truth).T
+        missed = [
+            np.abs(bins.sums(gap, weights)).sum(axis=1)
+            for bins, gap in zip(self._of_label, gaps, strict=True)
+        ]
+        error: Floats = np.reshape(missed, (-1, len(weights))).T / weights.sum(axis=1)[:, None]
         return error
 
     def measures(self, weights: Floats, debias: int) -> Mapping[str, Floats]:
-        """Give every measure for every row of weights, shape (replicates,) each."""
+        """Give every measure for every row of weights, shape (replicates,) each.
+
+        What chance adds to the squared error of each bin is taken off `debias` times.
+        """
         claims = self._claims
         c, y = claims.confidence, claims.outcome
-        width, mass = self.width.sums(c, y, weights), self.mass.sums(c, y, weights)
         total = weights.sum(axis=1)
-        top = weights @ (c - y) ** 2 / total
+
+        def mean(values: Floats) -> Floats:
+            return np.asarray(weights @ values / total)
+
+        n, gap, mean_y, _ = self._of_bins(self.mass, weights)
+        share = n / total[:, None]
+        several = n > 1
+        spread = np.maximum(self._means(self.mass, y * y, weights, n) - mean_y**2, 0.0)
+        noise = np.divide(spread, n - 1, out=np.zeros_like(spread), where=several)
+        debiased = (share * np.where(several, gap**2 - debias * noise, 0.0)).sum(axis=1)
         found = {
-            "ece": width.expected_error(),
-            "ece_equal_mass": mass.expected_error(),
-            "max_calibration_error": width.largest_error(),
-            "rms_calibration_error": np.sqrt(mass.mean_squared_error()),
-            "rms_calibration_error_debiased": np.sqrt(
-                np.maximum(mass.mean_squared_error(debias), 0.0)
-            ),
+            "ece_equal_mass": (share * np.abs(gap)).sum(axis=1),
+            "rms_calibration_error": np.sqrt((share * gap**2).sum(axis=1)),
+            "rms_calibration_error_debiased": np.sqrt(np.maximum(debiased, 0.0)),
+        }
+        n, gap, mean_y, mean_c = self._of_bins(self.width, weights)
+        share = n / total[:, None]
+        overall = (share * mean_y).sum(axis=1, keepdims=True)
+        squares, products = (
+            self._means(self.width, values, weights, n) for values in (c * c, c * y)
+        )
+        within = squares - mean_c**2 - 2 * (products - mean_c * mean_y)
+        found = {
+            "ece": (share * np.abs(gap)).sum(axis=1),
+            "ece_equal_mass": found["ece_equal_mass"],
+            "max_calibration_error": np.abs(gap).max(axis=1),
+            **found,
         }
         if claims.labels:
-            squares = ((claims.probabilities - claims.truth) ** 2).sum(axis=1)
             found["classwise_ece"] = self._label_errors(weights).mean(axis=1)
-            found["brier"] = weights @ squares / total
-            found["brier_top_label"] = top
-        else:
-            found["brier"] = top
-        found |= {f"brier_{name}": part for name, part in width.brier_parts().items()}
-        found["accuracy"] = weights @ y / total
-        found["mean_confidence"] = weights @ c / total
+            found["brier"] = mean(((claims.probabilities - claims.truth) ** 2).sum(axis=1))
+        found["brier_top_label" if claims.labels else "brier"] = mean((c - y) ** 2)
+        found |= {
+            "brier_reliability": (share * gap**2).sum(axis=1),
+            "brier_resolution": (share * (mean_y - overall) ** 2).sum(axis=1),
+            "brier_uncertainty": mean(y * y) - overall[:, 0] ** 2,
+            "brier_within_bins": (share * within).sum(axis=1),
+            "accuracy": mean(y),
+            "mean_confidence": mean(c),
+        }
         found["overconfidence"] = found["mean_confidence"] - found["accuracy"]
         return found
+
+    @staticmethod
+    def _means(bins: Bins, values: Floats, weights: Floats, n: Floats) -> Floats:
+        """Means in each bin, 0 in empty ones, shape (replicates, bins)."""
+        total = bins.sums(values, weights)
+        return np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+
+    def _of_bins(self, bins: Bins, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Items, mean gap, outcome and confidence of each bin, shape (replicates, bins)."""
+        c, y = self._claims.confidence, self._claims.outcome
+        n = bins.sums(np.ones_like(c), weights)
+        gap, mean_y, mean_c = (self._means(bins, part, weights, n) for part in (c - y, y, c))
+        return n, gap, mean_y, mean_c
 
     def classes(self) -> pl.DataFrame:
         """One row per label."""

@@ -13,15 +13,6 @@ from affectlab.core.types import Floats
 from affectlab.evaluation.soft_labels.distributions import checked_rows
 from affectlab.taxonomy import CostMatrix
 
-__all__ = [
-    "SOFT_METRICS",
-    "cross_entropy",
-    "earth_movers_distance",
-    "ground_distance",
-    "jensen_shannon",
-    "kullback_leibler",
-]
-
 _ROWS_PER_TASK = 512
 _TRIANGLE = 1e-12
 

@@ -1,29 +1,275 @@
-"""What people, or one rater, say of each stimulus: a distribution over labels."""
+"""What people, or one rater, say of each stimulus: amounts of labels, and their distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.soft_labels.votes import (
-    Absent,
-    Reading,
-    Rule,
-    Votes,
-    normalised,
-    votes_of,
-)
-from affectlab.ratings import Ratings
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.ratings import Ratings, Scale
+from affectlab.ratings.arrays import Answers, answers_of
 
-__all__ = ["LabelDistributions", "label_distributions", "rater_distributions"]
+ONE_PERSON = "a person against the others"
+HALVES = "half the people against half"
+"""What people reach when they are judged as models are."""
+
+Rule: TypeAlias = Literal["choices", "votes", "intensity", "top"]
+Absent: TypeAlias = Literal["auto", "missing", "zero"]
+
+RULES: dict[str, str] = {
+    "choices": "share of the raters who chose the answer",
+    "votes": "share of the raters who chose the label",
+    "intensity": "mean intensity, from 0 at the low end of the scale to 1 at its high end",
+    "top": "share of the raters for whom the label was the strongest, ties shared",
+}
+"""How answers become a distribution over labels."""
+
+_TIED = 1e-9
+"""Intensities that lie closer together are equal."""
+_MOST_LEVELS = 64
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers become amounts; see :func:`~affectlab.evaluation.label_distributions`."""
+
+    rule: Rule | None = None
+    labels: Sequence[str] | None = None
+    absent: Absent = "auto"
+    smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.absent not in ("auto", "missing", "zero"):
+            raise unknown_name("absent", self.absent, ("auto", "missing", "zero"))
+        if not 0 <= self.smoothing < np.inf:
+            raise InputError(
+                f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Amounts in [0, 1] that raters gave to labels; a *ballot* is one rater's of one stimulus.
+
+    Examples
+    --------
+    >>> votes = votes_of(Ratings({"stimulus": ["a", "a"], "rater": ["r", "s"],
+    ...                           "value": ["joy", "awe"]}, scale="nominal:joy,awe"), Reading())
+    >>> votes.pooled()[0].tolist(), votes.n_raters.tolist()
+    ([[0.5, 0.5]], [2])
+    """
+
+    unit: Ints
+    """Code of the stimulus of each ballot, shape (m,)."""
+    rater: Ints
+    """Code of the rater of each ballot, shape (m,)."""
+    amount: Floats
+    """Shape (m, k), ``nan`` for a label that the rater left out."""
+    units: tuple[str, ...]
+    raters: tuple[str, ...]
+    labels: tuple[str, ...]
+    rule: str
+    of_all: bool
+    """Whether a label that a rater left out counts as not chosen."""
+    ordered: bool
+    """Whether the labels are the levels of an ordered scale."""
+
+    @cached_property
+    def n_raters(self) -> Ints:
+        """Raters who answered, by stimulus, shape (n,)."""
+        return np.bincount(self.unit, minlength=len(self.units)).astype(np.int64)
+
+    def _sums(self, rows: Bools | slice) -> tuple[Floats, Floats]:
+        """Sum amounts and count answers by stimulus and label, shape (n, k) each."""
+        given, unit = self.amount[rows], self.unit[rows]
+        shape = (len(self.units), len(self.labels))
+        cell = (unit[:, None] * shape[1] + np.arange(shape[1])).ravel()
+        known = ~np.isnan(given).ravel()
+        total = np.bincount(cell[known], given.ravel()[known], minlength=shape[0] * shape[1])
+        count = np.bincount(cell[known], minlength=total.size).astype(np.float64)
+        return np.asarray(total, dtype=np.float64).reshape(shape), count.reshape(shape)
+
+    def _shares(self, total: Floats, count: Floats, n_raters: Ints) -> Floats:
+        """Divide sums by the raters who were asked."""
+        asked = np.broadcast_to(n_raters[:, None], total.shape) if self.of_all else count
+        return np.divide(total, asked, out=np.zeros_like(total), where=asked > 0)
+
+    def pooled(self) -> tuple[Floats, Ints]:
+        """Share of raters, or mean intensity, by stimulus and label; and raters by stimulus."""
+        return self._shares(*self._sums(slice(None)), self.n_raters), self.n_raters
+
+    def alone(self) -> Floats:
+        """What each ballot says by itself, shape (m, k)."""
+        known = ~np.isnan(self.amount)
+        one = np.ones(len(known), dtype=np.int64)
+        return self._shares(np.where(known, self.amount, 0.0), known.astype(np.float64), one)
+
+    def rows_of(self, stimuli: Sequence[str], units: Ints) -> Ints:
+        """Places among `stimuli` of the stimuli with these codes."""
+        place = {stimulus: row for row, stimulus in enumerate(stimuli)}
+        found = [place[self.units[unit]] for unit in units.tolist()]
+        return np.array(found, dtype=np.int64)
+
+    def against_others(self, smoothing: float) -> tuple[Ints, Ints, Floats, Floats]:
+        """Each person's own distribution, and that of the other people, at every shared stimulus.
+
+        Returns
+        -------
+        Unit and rater of m ballots, then own and the others' distributions, shape (m, k) each;
+        ``nan`` where there is none.
+        """
+        kept = np.flatnonzero(self.n_raters[self.unit] > 1)
+        unit, mine = self.unit[kept], self.amount[kept]
+        total, count = self._sums(slice(None))
+        own = normalised(self.alone()[kept], np.ones(kept.size, dtype=np.int64))
+        # Differences of sums leave rounding noise where nobody else chose a label.
+        rest = np.maximum(total[unit] - np.nan_to_num(mine), 0.0)
+        rest[rest < 1e-12] = 0.0
+        n_others = self.n_raters[unit] - 1
+        others = self._shares(rest, count[unit] - ~np.isnan(mine), n_others)
+        return unit, self.rater[kept], own, normalised(others, n_others, smoothing)
+
+    def halves(
+        self, n_splits: int, smoothing: float, rng: np.random.Generator
+    ) -> Iterator[tuple[Ints, Floats, Floats]]:
+        """Split the people of every stimulus at random, again and again.
+
+        Of an odd number of people one is left out.
+
+        Yields
+        ------
+        Units with two people or more, and the distributions of the halves, shape (units, k) each.
+        """
+        if n_splits < 0:
+            raise InputError(f"n_splits {n_splits}: expected 0 or more random splits")
+        units = np.flatnonzero(self.n_raters > 1)
+        size = self.n_raters // 2
+        start = np.cumsum(self.n_raters) - self.n_raters
+        for _ in range(n_splits if units.size else 0):
+            order = np.lexsort((rng.random(self.unit.size), self.unit))
+            rank = np.empty(self.unit.size, dtype=np.int64)
+            rank[order] = np.arange(self.unit.size) - start[self.unit[order]]
+            half = rank // np.maximum(size[self.unit], 1)
+            first, second = (
+                normalised(self._shares(*self._sums(half == one), size), size, smoothing)[units]
+                for one in range(2)
+            )
+            yield units, first, second
+
+
+def normalised(amount: Floats, n_raters: Ints, smoothing: float = 0.0) -> Floats:
+    """Make amounts of so many raters sum to 1, shape (n, k); ``nan`` where nobody chose a label."""
+    people = amount * n_raters[:, None]
+    total = people.sum(axis=1, keepdims=True)
+    raised = total + smoothing * people.shape[1]
+    empty = np.full_like(people, np.nan)
+    shares: Floats = np.divide(people + smoothing, raised, out=empty, where=total > 0)
+    return shares
+
+
+def votes_of(ratings: Ratings, reading: Reading) -> Votes:
+    """Read the answers as amounts."""
+    scale = ratings.scale
+    chosen = reading.rule or _usual_rule(ratings)
+    if chosen not in RULES:
+        raise unknown_name("rule", chosen, RULES)
+    answers = answers_of(ratings)
+    if chosen == "choices":
+        label, value, names = _choices(answers, scale)
+    else:
+        label, names = answers.label, answers.labels
+        value = _intensity(answers, scale, chosen)
+    ballots, row = np.unique(
+        answers.unit * len(answers.raters) + answers.rater, return_inverse=True
+    )
+    amount = np.full((ballots.size, len(names)), np.nan)
+    amount[row, label] = value
+    if reading.labels is not None:
+        places, names = _select(names, reading.labels)
+        amount = amount[:, places]
+        answered = ~np.isnan(amount).all(axis=1)
+        ballots, amount = ballots[answered], amount[answered]
+    if chosen == "top":
+        # The strongest labels of a ballot share one vote; there is none where all are zero.
+        highest = np.fmax.reduce(amount, axis=1, initial=0.0)[:, None]
+        top = (amount > 0) & (amount >= highest - _TIED)
+        shared = top / np.maximum(top.sum(axis=1, keepdims=True), 1)
+        amount = np.where(np.isnan(amount), np.nan, shared)
+    # A list of what was seen holds no zeros: there, a label that is not listed was not chosen.
+    no_zero = reading.absent == "auto" and not bool((amount == 0).any())
+    listed = reading.absent == "zero" or no_zero
+    of_all = chosen in ("choices", "top") or listed
+    unit, rater = np.divmod(ballots, len(answers.raters))
+    return Votes(
+        unit=unit,
+        rater=rater,
+        amount=amount,
+        units=answers.units,
+        raters=answers.raters,
+        labels=names,
+        rule=RULES[chosen] + ("" if of_all else ", of those who answered it"),
+        of_all=of_all,
+        ordered=chosen == "choices" and scale.kind != "nominal",
+    )
+
+
+def _usual_rule(ratings: Ratings) -> Rule:
+    kind = ratings.scale.kind
+    if kind == "nominal" or ratings.n_labels == 1:
+        return "choices"
+    return "votes" if kind == "binary" else "intensity"
+
+
+def _choices(answers: Answers, scale: Scale) -> tuple[Ints, Floats, tuple[str, ...]]:
+    """Take the values of the one question as labels."""
+    if len(answers.labels) > 1:
+        raise InputError(
+            f"rule 'choices' is for one question; these ratings have {len(answers.labels)} labels "
+            f"({answers.labels[0]!r}, …)"
+        )
+    levels = scale.levels()
+    if levels.size > _MOST_LEVELS:
+        raise InputError(
+            f"the scale ({scale}) has {levels.size} levels; expected at most {_MOST_LEVELS} for a "
+            "distribution of answers"
+        )
+    step, low = scale.step or 1.0, float(levels[0])
+    label = np.rint((answers.value - low) / step).astype(np.int64)
+    names = scale.categories or tuple(f"{level:g}" for level in levels)
+    return label, np.ones(label.size), names
+
+
+def _intensity(answers: Answers, scale: Scale, rule: str) -> Floats:
+    if scale.kind == "nominal":
+        raise InputError(f"rule {rule!r} needs amounts; these answers have no order ({scale})")
+    if rule == "votes" and scale.kind != "binary":
+        raise InputError(f"rule 'votes' needs answers of 0 and 1; the scale is {scale}")
+    if scale.low is None or scale.high is None:
+        raise InputError(f"the scale ({scale}) has no bounds; declare it, as in '0-7'")
+    if scale.low < 0 < scale.high:
+        raise InputError(
+            f"the scale ({scale}) goes both ways from 0, so its answers are no amounts of a label"
+        )
+    return (answers.value - scale.low) / (scale.high - scale.low)
+
+
+def _select(names: tuple[str, ...], wanted: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
+    """Give the places of some labels, in the order asked for."""
+    chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    for position, name in enumerate(chosen):
+        if name not in names:
+            raise unknown_name("label", name, names)
+        if name in chosen[:position]:
+            raise InputError(f"labels: {name!r} is named twice; expected different names")
+    return [names.index(name) for name in chosen], chosen
+
 
 _TIED = 1e-9
 _SUM = 1e-6

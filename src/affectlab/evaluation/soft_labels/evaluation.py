@@ -23,26 +23,28 @@ from affectlab.evaluation.soft_labels.calibration import (
     names_one_label,
     of_models,
 )
-from affectlab.evaluation.soft_labels.comparison import compare_sides
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
 from affectlab.evaluation.soft_labels.distributions import (
+    HALVES,
+    ONE_PERSON,
+    Absent,
     LabelDistributions,
+    Reading,
+    Rule,
     pooled_distributions,
 )
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     Sampling,
+    compare_sides,
     measures_of,
     metric_names,
     metrics_of_sides,
     with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
-
-__all__ = ["SoftLabels", "evaluate_soft_labels"]
 
 # What soft labels say of a model, in one sentence.
 

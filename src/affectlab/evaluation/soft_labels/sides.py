@@ -13,13 +13,13 @@ from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
+    Reading,
+    Votes,
     own_distributions,
     pooled_distributions,
+    votes_of,
 )
-from affectlab.evaluation.soft_labels.votes import Reading, Votes, votes_of
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
-
-__all__ = ["SoftSides", "soft_sides"]
 
 
 @dataclass(frozen=True, eq=False)

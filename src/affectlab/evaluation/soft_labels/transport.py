@@ -11,8 +11,6 @@ import numpy as np
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["transport_costs"]
-
 _EMPTY = 1e-15
 """Mass up to here is rounding noise of a total of 1."""
 

@@ -6,8 +6,6 @@ from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally, ratio
 
-__all__ = ["acc", "acc2", "accuracy"]
-
 
 @class_metric(title="accuracy", kind="share")
 def accuracy(tally: Tally) -> Floats:

@@ -8,8 +8,6 @@ from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally, ratio
 
-__all__ = ["ecc", "emc", "mean_emotional_distance"]
-
 
 @class_metric(title="ECC", kind="mean", needs="costs")
 def ecc(tally: Tally) -> Floats:

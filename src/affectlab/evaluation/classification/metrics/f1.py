@@ -8,8 +8,6 @@ from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally, ratio
 
-__all__ = ["macro_f1", "macro_precision", "macro_recall", "micro_f1", "weighted_f1"]
-
 
 def _macro(per_label: Floats, tally: Tally) -> Floats:
     """Mean over the labels that occur, in truth or prediction."""

@@ -8,8 +8,6 @@ from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally, ratio
 
-__all__ = ["kappa", "weighted_kappa"]
-
 _ONE_LABEL = "undefined: one label throughout"
 
 

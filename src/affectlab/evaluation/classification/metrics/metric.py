@@ -31,17 +31,6 @@ from affectlab.evaluation.label_facts import (
     label_facts,
 )
 
-__all__ = [
-    "CLASSIFICATION_METRICS",
-    "ClassificationMetric",
-    "affect_scorer",
-    "chosen_metrics",
-    "class_metric",
-    "metric_called",
-    "rests_on_mistakes",
-    "why_not",
-]
-
 
 class MetricFunction(Protocol):
     """A metric as type checkers see it."""
