@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import integrate, stats
 
-from affectlab.analysis import Quest, QuestSettings, psychometric_function, quest, simulate_observer
+from affectlab.analysis import psychometric_function, quest, simulate_observer
+from affectlab.analysis.jnd import Quest, QuestSettings
 from affectlab.core.errors import InputError
 
 answers = st.lists(st.tuples(st.floats(-3, 3), st.booleans()), max_size=25)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from affectlab.core.errors import InputError
 from affectlab.taxonomy import (
     CostMatrix,
-    Label,
     Taxonomy,
     cost_from_confusions,
     cost_from_correlation,
@@ -24,6 +23,7 @@ from affectlab.taxonomy import (
     cost_from_ring,
     load_taxonomy,
 )
+from affectlab.taxonomy.label import Label
 
 POSITIVE = ("amusement", "contentment", "awe", "excitement")
 NEGATIVE = ("fear", "sadness", "disgust", "anger")

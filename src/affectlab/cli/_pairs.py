@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from affectlab.analysis import PairScores
+    from affectlab.analysis.pairs import PairScores
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
@@ -89,7 +89,8 @@ def read_counts(options: Mapping[str, Any]) -> dict[str, int] | None:
 
 def pairs_of(source: Ratings | PairScores, out: Output, score: Score) -> PairScores:
     """Give the scores that a verb works on, and keep people where there are models, too."""
-    from affectlab.analysis import PairScores, pair_scores
+    from affectlab.analysis import pair_scores
+    from affectlab.analysis.pairs import PairScores
 
     if isinstance(source, PairScores):
         out.who = "scores as given"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.terminal import Table
-    from affectlab.simulate import Recovery, Simulation
+    from affectlab.simulate.raters import Recovery, Simulation
 
 __all__ = ["demo"]
 

@@ -15,7 +15,7 @@ __all__ = ["check", "costs", "list_all", "show"]
 
 def list_all(out: Output) -> None:
     """List the taxonomies that can be used by name."""
-    from affectlab.taxonomy import taxonomy_overview
+    from affectlab.taxonomy.taxonomy import taxonomy_overview
 
     show_result(taxonomy_overview(), out)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from affectlab._version import __version__
-from affectlab.analysis import LabelMap
+from affectlab.analysis.labels import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, plural, shown

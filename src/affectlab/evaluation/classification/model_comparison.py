@@ -41,7 +41,8 @@ from affectlab.evaluation.classification.prediction_comparison import (
 from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
+from affectlab.taxonomy import CostMatrix, Taxonomy
+from affectlab.taxonomy.taxonomy import LabelMapping
 
 __all__ = ["ModelComparison", "compare_models"]
 

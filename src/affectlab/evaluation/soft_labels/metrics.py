@@ -21,7 +21,7 @@ from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
 from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
-from affectlab.taxonomy import match_taxonomy
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 __all__ = [
     "BASELINE",
