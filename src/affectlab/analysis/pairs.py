@@ -17,8 +17,6 @@ from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
 from affectlab.ratings import Ratings, Scale, read_ratings
 
-__all__ = ["PairScores", "PairSource", "checked_pairs", "pair_scores"]
-
 # Tables of pairs with scores: what each column must hold.
 
 

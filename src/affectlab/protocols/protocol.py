@@ -27,13 +27,6 @@ from affectlab.protocols.parts import (
 from affectlab.protocols.scale import ScaleSpec
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "MOST_TRIALS",
-    "Protocol",
-    "Question",
-    "problems",
-]
-
 Stimulus = Literal["image", "image pair", "image and caption", "text", "two options", "own page"]
 AnswerKind = Literal["ratings", "value", "choices", "entries", "trials"]
 

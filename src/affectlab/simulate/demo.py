@@ -20,8 +20,6 @@ from affectlab.simulate.raters import (
     simulate_truth,
 )
 
-__all__ = ["DemoStudy", "demo_study"]
-
 _LABELS = EXPRESSIONS[:8]
 _INTENSITIES = (0.4, 0.7, 1.0)
 _PRESETS = (

@@ -17,17 +17,6 @@ from affectlab.core.words import file_part
 from affectlab.simulate.faces import UNITS, Canvas, Colour, ellipse, mix, smooth
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "PARAMETERS",
-    "SceneOrder",
-    "Scenes",
-    "directions_of",
-    "draw_scene",
-    "label_places",
-    "parameters_of",
-    "simulate_scenes",
-]
-
 # What a drawn scene looks like, as smooth functions of a place on the wheel of emotions.
 
 

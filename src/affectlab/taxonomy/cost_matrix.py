@@ -18,8 +18,6 @@ from affectlab.taxonomy.names import NameIndex, fold
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["CostMatrix", "check_labels", "square"]
-
 SMALLEST = 2.0
 """Smallest cost of a mistake; a smaller one would let a mistake count like a hit."""
 

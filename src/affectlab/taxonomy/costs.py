@@ -15,15 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError
 from affectlab.taxonomy.cost_matrix import SMALLEST, CostMatrix, check_labels, square
 
-__all__ = [
-    "cost_from_confusions",
-    "cost_from_correlation",
-    "cost_from_differences",
-    "cost_from_groups",
-    "cost_from_reference",
-    "cost_from_ring",
-]
-
 Matrix = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from affectlab.core.toml import parse_toml, read_toml
 from affectlab.taxonomy.files import MappingFile
 from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy, load_taxonomy
 
-__all__ = ["map_labels"]
-
 
 def map_labels(
     source: str | Taxonomy, target: str | Taxonomy, *, path: str | Path | None = None

@@ -18,14 +18,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, 
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, option, plural, shown
 
-__all__ = [
-    "Alternative",
-    "AsymmetryTests",
-    "asymmetry_tests",
-    "paired",
-    "two_sample",
-]
-
 # Student's t-tests with their intervals, and the reason where there is none.
 
 

@@ -19,8 +19,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
 
-__all__ = ["ExpressionDifferences", "adjusted", "cells_of", "expression_differences"]
-
 # Mean differences of two expressions over actors who were not all asked about the same ones.
 
 

@@ -16,8 +16,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, T
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
-__all__ = ["ScoreHistograms", "score_histograms"]
-
 _BINS = 20
 """About how many bins there are, when none are given."""
 _MOST_BINS = 1000

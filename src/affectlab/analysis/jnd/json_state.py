@@ -9,8 +9,6 @@ from typing import Any
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.core.errors import InputError
 
-__all__ = ["flags_of", "floats_of", "opened", "plain", "plain_fields"]
-
 
 def plain(value: float) -> float | None:
     """Write infinity and ``nan``, which JSON does not have, as nothing."""

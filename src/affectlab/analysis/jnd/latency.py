@@ -22,8 +22,6 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, 
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import percent, shown
 
-__all__ = ["LatencyBudget", "latency_budget"]
-
 _ALL = "all"
 _BY = ("actor", "expression")
 _HALVINGS = 30

@@ -17,14 +17,6 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
-__all__ = [
-    "PooledJnd",
-    "TransitionJnd",
-    "pooled_jnd",
-    "pooled_jnds",
-    "transition_jnd",
-]
-
 _STEP = 0.01
 """Distance of the thresholds that are told apart, in log10 units."""
 _SPREADS = 60

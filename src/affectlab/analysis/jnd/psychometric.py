@@ -11,17 +11,6 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
 
-__all__ = [
-    "LOG10",
-    "SimulatedObserver",
-    "check_shape",
-    "hazard",
-    "log_scale",
-    "number_of",
-    "psychometric_function",
-    "simulate_observer",
-]
-
 LOG10 = math.log(10)
 _LARGEST = 700.0
 """Largest exponent taken: beyond it the curve has long reached its end."""

@@ -25,16 +25,6 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import count, plural
 
-__all__ = [
-    "Method",
-    "Quest",
-    "QuestSettings",
-    "candidates_of",
-    "check_method",
-    "expected_information",
-    "quest",
-]
-
 # What a staircase takes as known, and what it thinks of the threshold beforehand.
 
 

@@ -20,13 +20,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
 from affectlab.core.words import number, plural
 
-__all__ = [
-    "FrameStaircase",
-    "StaircaseResult",
-    "staircase_result",
-    "staircase_runs",
-]
-
 # What a run over the frames of a transition found.
 
 

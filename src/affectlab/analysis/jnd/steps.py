@@ -29,8 +29,6 @@ from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
-__all__ = ["JndSteps", "jnd_steps"]
-
 _N = 5
 _WAYS = {
     "steps": "JNDs from peak to neutral, sum of the steps between five frames",

@@ -20,8 +20,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["JndStrips", "jnd_strip", "jnd_strips", "strip_choices"]
-
 _AFTER = 2
 """Frames behind the one at 1 JND."""
 _SLACK = 1e-6

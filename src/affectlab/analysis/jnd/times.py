@@ -21,17 +21,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, T
 from affectlab.core.types import Floats
 from affectlab.core.words import number, option, plural
 
-__all__ = [
-    "SEGMENTS",
-    "JndTimes",
-    "arrays_of",
-    "frame_times",
-    "given_jnd",
-    "jnd_times",
-    "middle_segments",
-    "times_of",
-]
-
 # When the frames of a transition were filmed, and how the score changes between them.
 
 

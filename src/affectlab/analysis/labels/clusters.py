@@ -19,8 +19,6 @@ from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 
-__all__ = ["ConfusionClusters", "cluster_confusion", "cluster_labels"]
-
 _METHODS = ("ward", "average", "complete", "single")
 _METRICS: dict[str, Callable[[Floats], Floats]] = {
     "correlation": lambda r: 1 - r,

@@ -21,14 +21,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "LabelCorrelations",
-    "label_correlations",
-    "pearson",
-    "spearman",
-    "weight_blocks",
-]
-
 # Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
 
 

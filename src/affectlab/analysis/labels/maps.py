@@ -24,18 +24,6 @@ from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "GREY",
-    "LAYOUTS",
-    "LabelMap",
-    "label_colours",
-    "label_map",
-    "layout",
-    "mixed_colours",
-    "to_oklab",
-    "to_rgb",
-]
-
 # Two dimensions for many: where stimuli stand on a map.
 
 

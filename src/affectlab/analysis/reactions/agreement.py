@@ -19,15 +19,6 @@ from affectlab.core.result import Result
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent
 
-__all__ = [
-    "PairScorer",
-    "ReactionAgreement",
-    "TfidfScorer",
-    "agreement_of_reactions",
-    "score_pairs",
-    "scorer_name",
-]
-
 # How alike two reactions are, without a model: by the words that they share.
 
 

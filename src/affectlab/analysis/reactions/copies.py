@@ -16,13 +16,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 
-__all__ = [
-    "NearCopies",
-    "alike",
-    "near_copies",
-    "runs",
-]
-
 # Which texts are alike: all pairs above a threshold, without comparing all pairs.
 
 

@@ -19,13 +19,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 
-__all__ = [
-    "EmotionDiversity",
-    "chao_shen_entropy",
-    "emotion_diversity",
-    "plain_entropy",
-]
-
 # How varied a few answers are, and how varied more of them would be.
 
 

@@ -22,16 +22,6 @@ from affectlab.core.types import Floats
 from affectlab.core.words import percent
 from affectlab.taxonomy import Taxonomy
 
-__all__ = [
-    "ROUTES",
-    "EmotionMap",
-    "Found",
-    "LabelIndex",
-    "MappedWord",
-    "Similarity",
-    "map_emotions",
-]
-
 # The routes that lead from a word to a label, from the surest on.
 
 

@@ -13,8 +13,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text, YesNo
 from affectlab.core.words import popular_without
 
-__all__ = ["popular_emotions"]
-
 
 def popular_emotions(
     stimuli: Sequence[str], raters: Sequence[str], emotions: Sequence[str]

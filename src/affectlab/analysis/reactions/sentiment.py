@@ -17,8 +17,6 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools
 from affectlab.core.words import number, percent
 
-__all__ = ["Sentiment", "SentimentMatch", "sentiment_match", "sentiments_of"]
-
 Sentiment = Callable[[list[str]], Sequence[str | None]]
 """Takes texts and gives the sentiment of each, None where it has none."""
 

@@ -29,8 +29,6 @@ from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["ReactionSummary", "figures_of_reactions", "summarise_reactions"]
-
 _LIMITS = {"emotions": 10, "diversity": 60}
 """Rows of the tables that people are shown."""
 _DRAWN = 25

@@ -19,8 +19,6 @@ from affectlab.core.words import plural
 if TYPE_CHECKING:
     from affectlab.analysis.reactions.spelling import Speller
 
-__all__ = ["EmotionWords", "normalise_emotions"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EmotionWords(Result):

@@ -16,12 +16,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, T
 from affectlab.core.types import Floats
 from affectlab.core.words import plural
 
-__all__ = [
-    "TransitionCurves",
-    "transition_curves",
-    "with_times",
-]
-
 # Times of the frames of a transition.
 
 

@@ -13,8 +13,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.words import number, plural, shown
 
-__all__ = ["TransitionRanges", "transition_ranges"]
-
 _MOST_SAID = 8
 
 

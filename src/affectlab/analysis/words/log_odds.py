@@ -34,8 +34,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings
 
-__all__ = ["LogOdds", "Membership", "corrected", "counts_of", "log_odds"]
-
 # Which labels each text has.
 
 

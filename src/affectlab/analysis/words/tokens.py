@@ -16,8 +16,6 @@ from affectlab.core.types import Bools, Ints
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Tokenizer", "Tokens", "tokenize"]
-
 Tokenizer = Callable[[str], Iterable[str]]
 
 _WORD = r"[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}\p{N}]+)*"

@@ -13,15 +13,6 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.simulate.differences.trials import Chance, DifferenceTrials
 
-__all__ = [
-    "CARELESS_KINDS",
-    "DifferenceAnswers",
-    "DifferencePeople",
-    "Noise",
-    "difference_answers",
-    "difference_people",
-]
-
 CARELESS_KINDS: tuple[str, ...] = ("still", "constant", "random", "reversed", "hasty")
 """Ways of not looking: the slider stays where it starts; it goes to one place always; anywhere; to
 the wrong end; or two of three trials are answered anywhere and the others with care."""

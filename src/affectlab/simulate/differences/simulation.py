@@ -28,18 +28,6 @@ from affectlab.simulate.differences.trials import (
     difference_trials,
 )
 
-__all__ = [
-    "DifferenceSimulation",
-    "checked_noise",
-    "checked_pairs",
-    "given_people",
-    "given_sessions",
-    "golden_differences",
-    "known_pairs",
-    "simulate_differences",
-    "stimulus_table",
-]
-
 # What is given to a simulation of differences, checked.
 
 

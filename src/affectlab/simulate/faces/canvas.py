@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from affectlab.simulate.faces.palette import Colour
 
-__all__ = ["UNITS", "Canvas", "Points", "both", "ellipse", "mirror", "smooth"]
-
 Points = npt.NDArray[np.float64]
 """Points in design units, shape (n, 2)."""
 

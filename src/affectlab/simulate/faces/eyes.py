@@ -8,8 +8,6 @@ from affectlab.simulate.faces.canvas import Points, ellipse, smooth
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import EYES, mix
 
-__all__ = ["draw_brows", "draw_eyes", "draw_glasses"]
-
 _T = np.linspace(0.0, 1.0, 25)
 _BUMP = 4.0 * _T * (1.0 - _T)
 # Half-length, height of the upper lid, rise of the outer corner.

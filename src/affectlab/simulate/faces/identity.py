@@ -10,16 +10,6 @@ import numpy as np
 from affectlab.core.errors import check_choice, check_number
 from affectlab.simulate.faces.palette import BACKDROPS, CLOTHES, EYES, HAIR, SKIN
 
-__all__ = [
-    "AGE_GROUPS",
-    "EYE_SHAPES",
-    "FACE_SHAPES",
-    "FACIAL_HAIR",
-    "HAIR_STYLES",
-    "PRESENTATIONS",
-    "Identity",
-]
-
 AGE_GROUPS = ("young adult", "adult", "middle-aged", "older")
 PRESENTATIONS = ("feminine", "masculine")
 FACE_SHAPES = ("oval", "round", "square", "heart", "long")

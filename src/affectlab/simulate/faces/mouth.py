@@ -8,8 +8,6 @@ from affectlab.simulate.faces.canvas import Points, ellipse, smooth
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import mix
 
-__all__ = ["draw_cheeks", "draw_mouth", "draw_nose"]
-
 _U = np.linspace(-1.0, 1.0, 33)
 _TEETH = (252, 250, 244)
 _CAVITY = (92, 28, 36)

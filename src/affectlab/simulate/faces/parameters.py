@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields, replace
 
 from affectlab.core.errors import check_number, unknown_name
 
-__all__ = ["FaceParameters"]
-
 _SIGNED = frozenset(
     {
         "brow_raise",

@@ -19,19 +19,6 @@ from affectlab.simulate.faces.face import draw_face
 from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = [
-    "PARAMETERS",
-    "TRANSITION_EXPRESSIONS",
-    "DrawnTransition",
-    "DrawnTransitions",
-    "apart",
-    "draw_transitions",
-    "parameter_rows",
-    "peak_parameters",
-    "seen",
-    "true_difference",
-]
-
 # How different two drawn faces truly are: a metric on what can be seen of their parameters.
 
 

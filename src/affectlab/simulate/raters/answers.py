@@ -14,8 +14,6 @@ from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
 
-__all__ = ["Simulation", "simulate_raters"]
-
 _KINDS = ("main", "golden", "repeat")
 
 

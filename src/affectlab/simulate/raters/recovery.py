@@ -18,8 +18,6 @@ from affectlab.core.words import number, plural
 from affectlab.ratings import Ratings
 from affectlab.simulate.raters.answers import Simulation
 
-__all__ = ["Recovery", "recovery"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recovery(Result):

@@ -14,8 +14,6 @@ from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 from affectlab.taxonomy.taxonomy import match_taxonomy
 
-__all__ = ["Truth", "simulate_truth"]
-
 
 @dataclass(frozen=True, eq=False)
 class Truth:
