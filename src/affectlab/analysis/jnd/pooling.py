@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.analysis.jnd.json_state import plain_fields
+from affectlab.analysis.jnd.json_state import PlainState
 from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
@@ -26,7 +25,7 @@ _END = 0.01
 
 
 @dataclass(frozen=True)
-class PooledJnd:
+class PooledJnd(PlainState):
     """The distance of 1 JND that is typical of several runs, in frames."""
 
     distance: float
@@ -72,10 +71,6 @@ class PooledJnd:
             n_ratings=self.n_trials,
             status=self.status,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        return plain_fields(asdict(self))
 
     def __repr__(self) -> str:
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}] frames"
@@ -287,7 +282,7 @@ def _status(runs: Sequence[FrameStaircase], place: Floats, distance: float) -> s
 
 
 @dataclass(frozen=True)
-class TransitionJnd:
+class TransitionJnd(PlainState):
     """The frames 1 JND from either end of a transition, and the JNDs between the ends."""
 
     results: tuple[StaircaseResult, StaircaseResult]
@@ -308,13 +303,6 @@ class TransitionJnd:
     def ok(self) -> bool:
         """Whether there are five frames in order."""
         return self.status == "ok"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        values = {
-            name: getattr(self, name) for name in ("frames", "n_jnds", "low", "high", "status")
-        }
-        return {"results": [result.to_dict() for result in self.results], **plain_fields(values)}
 
     def __repr__(self) -> str:
         ends = "–".join(result.anchor for result in self.results)

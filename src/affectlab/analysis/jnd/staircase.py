@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.jnd.json_state import flags_of, opened, plain_fields
+from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
 from affectlab.core.errors import InputError, unknown_name
@@ -24,7 +24,7 @@ from affectlab.core.words import number, plural
 
 
 @dataclass(frozen=True)
-class StaircaseResult:
+class StaircaseResult(PlainState):
     """The frame that is one just noticeable difference (JND) away from the anchor.
 
     Distances are frames from the anchor and need not be whole. An end of the interval may lie
@@ -83,10 +83,6 @@ class StaircaseResult:
             status=self.status,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        return plain_fields(asdict(self))
-
     def __repr__(self) -> str:
         found = "no frame" if self.frame is None else f"frame {self.frame}"
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}]"
@@ -143,7 +139,6 @@ def _status(run: FrameStaircase, distance: float) -> str:
     return "ok"
 
 
-_SCHEMA = "affectlab/frame-staircase/1"
 _JNDS = 5.5
 """Just noticeable differences from one end to the other, as observed on faces (section 3.2)."""
 _ENDS = ("peak", "neutral")
@@ -152,7 +147,7 @@ _ROOM = 1.0
 
 
 @dataclass(frozen=True)
-class FrameStaircase:
+class FrameStaircase(PlainState):
     """One run: which frame to show beside the anchor next, and which is 1 JND away.
 
     The anchor is one end of a transition of `n_frames` frames and stays fixed. A trial shows it
@@ -192,6 +187,7 @@ class FrameStaircase:
     StaircaseResult(neutral: frame 75, 13.8 [12.3, 15.6] frames away)
     """
 
+    schema: ClassVar[str] = "affectlab/frame-staircase/1"
     n_frames: int
     """Frames of the transition, both ends counted."""
     anchor: str
@@ -444,20 +440,6 @@ class FrameStaircase:
         """
         return staircase_result(self, confidence)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give settings and answers as plain data for JSON."""
-        return {
-            "schema": _SCHEMA,
-            "n_frames": self.n_frames,
-            "anchor": self.anchor,
-            "ends": list(self.ends),
-            "trials": self.trials,
-            "method": self.method,
-            "settings": self.settings.to_dict(),
-            "frames": list(self.frames),
-            "different": list(self.different),
-        }
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FrameStaircase:
         """Take back what :meth:`to_dict` gave.
@@ -468,7 +450,7 @@ class FrameStaircase:
             When the data are something else.
         """
         names = ("n_frames", "anchor", "ends", "trials", "method")
-        kept = opened(data, _SCHEMA, (*names, "settings", "frames", "different"))
+        kept = opened(data, cls.schema, (*names, "settings", "frames", "different"))
         different = flags_of("answers", kept["different"])
         frames = kept["frames"]
         if not isinstance(frames, (list, tuple)) or len(frames) != len(different):
