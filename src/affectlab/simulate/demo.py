@@ -23,19 +23,9 @@ from affectlab.simulate.raters import (
 _LABELS = EXPRESSIONS[:8]
 _INTENSITIES = (0.4, 0.7, 1.0)
 _PRESETS = (
-    "careful",
-    "careful",
-    "average",
-    "average",
-    "average",
-    "generous",
-    "stern",
-    "cautious",
-    "sloppy",
-    "lazy",
-    "reversed",
-    "straight_liner",
-)
+    "careful", "careful", "average", "average", "average", "generous", "stern", "cautious",
+    "sloppy", "lazy", "reversed", "straight_liner",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,22 +130,15 @@ class Noise:
     trial_sd: float
     ambiguity: float
 
+    def __post_init__(self) -> None:
+        for name, most in (("item_sd", math.inf), ("trial_sd", math.inf), ("ambiguity", 1.0)):
+            check_number(name, getattr(self, name), 0, most)
+
     def factor(self, truth: Floats) -> Floats:
         """Give the factor on the noise at true differences: 1 in the middle of the scale."""
         share = truth / 100.0
         found: Floats = 1.0 - self.ambiguity * (1.0 - 2.0 * np.sqrt(share * (1.0 - share)))
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class DifferenceAnswers:
-    """One entry per trial."""
-
-    value: Floats
-    """0 to 100 in steps of 1."""
-    movement: Floats
-    """Way of the slider in points."""
-    rt_ms: Floats
 
 
 def difference_answers(
@@ -156,7 +149,7 @@ def difference_answers(
     people: DifferencePeople,
     noise: Noise,
     chance: Chance,
-) -> DifferenceAnswers:
+) -> tuple[Floats, Floats, Floats]:
     """Answer all trials.
 
     Parameters
@@ -165,6 +158,11 @@ def difference_answers(
         Of each session.
     truth
         True difference of every pair, the golden ones last.
+
+    Returns
+    -------
+    Values from 0 to 100 in steps of 1, the way of the slider in points, and times in
+    milliseconds; one for each trial.
     """
     who, where = rater[trials.session], batch[trials.session]
     truly = truth[trials.pair]
@@ -185,7 +183,7 @@ def difference_answers(
     answer = np.clip(np.round(value), 0.0, 100.0)
     # The slider starts at 0, goes past the answer and comes back.
     movement = np.round(answer + 2.0 * np.minimum(over, 100.0 - answer))
-    return DifferenceAnswers(answer, movement, np.round(rt_ms))
+    return answer, movement, np.round(rt_ms)
 
 
 def _careless(

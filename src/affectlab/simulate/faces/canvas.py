@@ -123,6 +123,11 @@ def smooth(points: Points | list[tuple[float, float]], *, closed: bool, steps: i
     return whole
 
 
+def band(x: Points, top: Points, bottom: Points) -> Points:
+    """Give the outline of what lies between two lines over the same places."""
+    return np.concatenate([np.column_stack([x, top]), np.column_stack([x, bottom])[::-1]])
+
+
 def ellipse(x: float, y: float, rx: float, ry: float) -> Points:
     """Give the outline of an ellipse."""
     outline: Points = np.array([x, y]) + _CIRCLE * np.array([rx, ry])

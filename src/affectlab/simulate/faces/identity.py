@@ -16,19 +16,9 @@ FACE_SHAPES = ("oval", "round", "square", "heart", "long")
 EYE_SHAPES = ("almond", "round", "monolid")
 FACIAL_HAIR = ("none", "stubble", "moustache", "beard")
 HAIR_STYLES = (
-    "crop",
-    "side part",
-    "receding",
-    "bald",
-    "curls",
-    "afro",
-    "bob",
-    "long",
-    "wavy",
-    "bun",
-    "braids",
-    "headscarf",
-)
+    "crop", "side part", "receding", "bald", "curls", "afro", "bob", "long", "wavy", "bun",
+    "braids", "headscarf",
+)  # fmt: skip
 
 _STYLES_OF = {
     "feminine": ("bob", "afro", "long", "bun", "wavy", "curls", "headscarf", "braids"),
