@@ -284,6 +284,9 @@ def pair_scores(
         Pairs of another kind, such as pairs of known difference, and pairs without a score are
         left out, and ``notes`` say how many.
 
+        ``frame`` has a row per pair; ``intra()`` and ``inter()`` keep one kind, ``actors``
+        and ``expressions`` name what occurs.
+
     Raises
     ------
     InputError

@@ -75,6 +75,12 @@ def demo_study(
     missing
         Probability that a person leaves an answer out.
 
+    Returns
+    -------
+    DemoStudy
+        ``ratings``, ``simulation`` (see :func:`simulate_raters`) and ``faces``, which
+        ``draw(path)`` draws.
+
     Examples
     --------
     >>> study = demo_study(identities=1)

@@ -273,6 +273,13 @@ def simulate_scenes(
     seed
         Draws the scenes.
 
+    Returns
+    -------
+    Scenes
+        ``stimuli``, ``labels``, ``parameters`` and ``chances`` are what is known of the
+        scenes; ``draw(at)`` and ``save(path)`` draw them, ``features(width)`` gives numbers
+        as an encoder would, ``table()`` a table.
+
     Raises
     ------
     InputError

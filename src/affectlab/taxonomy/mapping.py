@@ -23,6 +23,12 @@ def map_labels(
     path
         A TOML file with the mapping; a built-in mapping when not given.
 
+    Returns
+    -------
+    LabelMapping
+        ``mapping[label]`` is the target of a label, ``sources(target)`` the labels of a
+        target, ``unmapped`` those without one, ``matrix()`` and ``to_frame()`` the whole.
+
     Raises
     ------
     InputError

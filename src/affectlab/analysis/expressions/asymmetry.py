@@ -183,6 +183,9 @@ def asymmetry_tests(
         is not defined says why in ``status``. p-values are not corrected for being several: the
         tests are views of the same two questions.
 
+        ``frame`` has a row per test, ``points`` one per actor and mirrored expression,
+        ``sides`` one per expression.
+
     Raises
     ------
     InputError

@@ -608,6 +608,11 @@ def expression_differences(
         (``n_others``), each of which counts once. Effects of roles are estimated once, not in each
         replicate.
 
+        ``matrix``, ``n_actors`` and ``n_pairs`` are squares of shape (n, n) in the order of
+        ``expressions``; ``priority`` and ``elbow`` are tables, ``clusters`` the tree as
+        :func:`cluster_labels` gives it, ``actor_effects`` and ``role_effects`` what was
+        taken out.
+
     Raises
     ------
     InputError

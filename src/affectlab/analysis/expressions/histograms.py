@@ -103,6 +103,10 @@ def score_histograms(
         and a note says so. Errors are those of each pair's own ratings (``se_stimulus``) where
         these are known, else ``se``.
 
+        ``frame`` has a row per bin, ``summary`` one per group, ``of(histogram)`` gives the
+        bins of each group; ``quartiles`` and ``mean_error`` are of the standard errors,
+        ``shared`` names the expressions of all actors.
+
     Raises
     ------
     InputError

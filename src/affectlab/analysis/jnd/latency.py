@@ -144,6 +144,9 @@ def latency_budget(
         1 JND with its error. That of the mean is a bootstrap over sequences, with the same error of
         1 JND. Sequences that do not change stay below 1 JND for ever.
 
+        ``frame`` has a row per delay and group, ``at(latency_ms, group)`` gives one of
+        them.
+
     Raises
     ------
     InputError

@@ -108,6 +108,13 @@ def pooled_jnd(
         Scale of the half-normal prior of :math:`\tau`, in log10 units: with 0.2, distances up to
         1.6 times longer or shorter than the typical one are common.
 
+    Returns
+    -------
+    PooledJnd
+        ``distance`` with ``low``, ``high`` and ``sd``; ``spread`` from run to run with
+        ``spread_low`` and ``spread_high``; ``n_runs``, ``n_found``, ``n_trials``,
+        ``status``; ``estimate`` and ``to_dict()`` give the same in other forms.
+
     Raises
     ------
     InputError
@@ -332,6 +339,12 @@ def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) 
         :meth:`FrameStaircase.runs` after their answers.
     confidence
         Probability that the interval holds.
+
+    Returns
+    -------
+    TransitionJnd
+        ``frames``, the five of them; ``n_jnds`` with ``low`` and ``high``; ``results`` of
+        the two runs; ``status``; ``to_dict()``.
 
     Raises
     ------

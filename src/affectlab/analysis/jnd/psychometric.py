@@ -188,6 +188,9 @@ def simulate_observer(
     -------
     An observer that is called with a log10 intensity and answers ``True`` or ``False``.
 
+    Called with a log10 intensity it answers ``True`` or ``False``; ``answers(intensities)``
+    answers many, ``probability(intensities)`` gives the chances.
+
     Raises
     ------
     InputError

@@ -506,6 +506,14 @@ def quest(
     grain
         Distance of the grid's points, in log10 units.
 
+    Returns
+    -------
+    Quest
+        ``next_intensity(method, among)`` suggests a trial, and ``update(intensity,
+        correct)`` gives the state after it; ``estimate(confidence)``, ``mean``, ``sd``,
+        ``mode``, ``quantile(p)``, ``interval(confidence)`` and ``posterior`` say what is
+        known; ``to_dict()`` and ``Quest.from_dict`` store it.
+
     Raises
     ------
     InputError

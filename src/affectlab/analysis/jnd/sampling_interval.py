@@ -241,6 +241,9 @@ def sampling_interval(
     SamplingInterval
         Overall and by actor; sequences that do not change are slower than all others.
 
+        ``overall`` and ``actors`` are estimates, ``frame`` a table with all numbers;
+        ``rate_hz``, ``corrected``, ``safe_ms`` and ``doubts`` are about the overall one.
+
     Raises
     ------
     InputError

@@ -124,6 +124,13 @@ def jnd_steps(
     seed
         Same seed, same result.
 
+    Returns
+    -------
+    JndSteps
+        ``steps["steps"]`` and ``steps["ends"]`` are the two medians, ``sequences`` a table
+        of the JNDs of each sequence, ``additivity`` the median of their ratio, ``jnd`` 1
+        JND in score units.
+
     Raises
     ------
     InputError

@@ -210,6 +210,14 @@ def jnd_strips(
     seed
         Same seed, same result.
 
+    Returns
+    -------
+    JndStrips
+        One row per frame: ``actor, expression, time_ms`` (predicted time to 1 JND),
+        ``frame`` (its place in the film), ``since_ms`` (after the first), ``jnds``
+        (predicted change since the first), ``is_first`` (the first frame at or after 1
+        JND).
+
     Raises
     ------
     InputError

@@ -319,6 +319,13 @@ def jnd_times(
     seed
         Same seed, same result.
 
+    Returns
+    -------
+    JndTimes
+        ``sequences`` and ``segments`` are tables, ``jnd`` is 1 JND in score units,
+        ``frame_ms`` the longest time between two frames of a film, and ``typical(by)``
+        gives the median time by actor or by expression.
+
     Raises
     ------
     InputError

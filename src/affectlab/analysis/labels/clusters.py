@@ -83,6 +83,10 @@ def cluster_labels(
         left out, one after the other, and named in ``left_out``. With fewer than three labels left
         there is no tree, and ``status`` says so.
 
+        ``members()`` and ``stability()`` go by number of the cluster; ``cluster``,
+        ``order`` and ``linkage`` (as SciPy writes it) are arrays over ``labels``,
+        ``scores`` the mean silhouette of each number of clusters, ``k`` the number.
+
     Raises
     ------
     InputError
@@ -255,6 +259,12 @@ def cluster_confusion(
         Names of rows and columns, shape (L,).
     method, metric, k
         As in :func:`cluster_labels`.
+
+    Returns
+    -------
+    ConfusionClusters
+        ``rows`` are the shares of each row, shape (L, L), ``counts`` the sums of rows, and
+        ``clusters`` the tree as :func:`cluster_labels` gives it.
 
     Raises
     ------

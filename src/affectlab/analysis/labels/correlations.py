@@ -257,6 +257,10 @@ def label_correlations(
         with a status, where these are fewer than three or a label does not vary over them. A label
         that was not asked about is missing, not 0: see :meth:`affectlab.Ratings.fill_absent`.
 
+        ``matrix``, ``low``, ``high`` and ``n`` are squares of shape (L, L) in the order of
+        ``labels``; ``found["joy", "awe"]`` is one estimate, ``strongest(n)`` a table of the
+        highest and lowest.
+
     Raises
     ------
     InputError

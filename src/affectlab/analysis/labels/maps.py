@@ -308,6 +308,12 @@ def label_map(
     seed
         Same seed, same map.
 
+    Returns
+    -------
+    LabelMap
+        ``places``, ``shares`` and ``chosen`` are arrays over ``stimuli`` and ``labels``;
+        ``colours`` and ``label_colours`` are hex codes, ``texts`` what the stimuli say.
+
     Raises
     ------
     InputError

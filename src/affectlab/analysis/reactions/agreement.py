@@ -157,6 +157,13 @@ def agreement_of_reactions(
     seed
         Seed of all that is drawn.
 
+    Returns
+    -------
+    ReactionAgreement
+        ``higher`` is the estimate of P; ``same`` and ``random`` are the scores,
+        ``same_pairs`` and ``random_pairs`` the rows that they are of, ``n_possible`` how
+        many pairs there are.
+
     Raises
     ------
     InputError

@@ -152,6 +152,12 @@ def emotion_diversity(
     n_boot, confidence, seed
         Draws of whole pairs for the intervals of the means, their coverage, and the seed.
 
+    Returns
+    -------
+    EmotionDiversity
+        ``means[measure]`` is the mean of a measure over pairs, the table ``pairs`` has all
+        measures of each pair; ``n_pairs``, ``n_raters``, ``n_reactions``, ``n_emotions``.
+
     Raises
     ------
     InputError

@@ -310,6 +310,10 @@ def map_emotions(
         0.95, descriptor 0.85, their forms 0.05 less, synonym 0.6, by way of another taxonomy 0.7
         of the grade there); they are no probabilities.
 
+        ``label_of`` gives the label of each emotion, ``entries`` a (word, label,
+        confidence, route, n) for each; ``unmapped``, ``unmapped_words`` and
+        ``unmapped_answers`` say what has none, ``routes()`` how words were mapped.
+
     Raises
     ------
     InputError

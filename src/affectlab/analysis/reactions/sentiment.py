@@ -101,6 +101,9 @@ def sentiment_match(
         occurs; and ``sentiment_emotions``, a row per emotion (``sentiment`` null when its answers
         differ, ``n``, ``match``), those with most mismatches first.
 
+        ``match`` is the estimate, ``chance`` the share by chance, ``kappa`` agreement
+        beyond it.
+
     Raises
     ------
     InputError

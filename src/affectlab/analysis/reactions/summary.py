@@ -89,6 +89,13 @@ def summarise_reactions(
     seed
         Same seed, same result.
 
+    Returns
+    -------
+    ReactionSummary
+        Its parts are ``words``, ``emotions``, ``diversity``, ``sentiment``, ``agreement``,
+        ``copies``, ``signs`` and ``popular``; ``ratings`` are the reactions that it is
+        about.
+
     Raises
     ------
     InputError

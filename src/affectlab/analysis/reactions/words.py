@@ -103,6 +103,10 @@ def normalise_emotions(
     EmotionWords
         What each answer is taken for; nothing that was written is lost.
 
+        ``emotion_of`` gives the emotion of each answer, ``emotions`` how often each was
+        named, ``of(answers)`` the emotions of answers, ``corrections()`` a table of what
+        was corrected.
+
     Raises
     ------
     InputError

@@ -234,6 +234,10 @@ def transition_curves(
         without a positive difference of the peak, or with unknown or disordered times, says so in
         ``status``, and has no shares or no ``x``.
 
+        ``points`` has a row per frame, ``frame`` one per transition, ``defined`` the points
+        of those that have a curve, and ``curve(actor, expression)`` gives x, y and the
+        standard error of y of one.
+
     Raises
     ------
     InputError

@@ -91,6 +91,9 @@ def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionR
 
         which is ``nan`` where a score has no standard error or there is one actor.
 
+        ``frame`` has a row per expression, ``points`` one per actor and expression;
+        ``actors`` and ``left_out`` name whom and what it is about.
+
     Raises
     ------
     InputError

@@ -522,6 +522,10 @@ def log_odds(
     LogOdds
         A label that is never used, or that all texts have, is ``nan`` with a status.
 
+        ``top(label, n)`` and ``kept_words(n)`` give tables of words, ``kept(rule)`` which
+        words go with which labels; ``delta``, ``z``, ``p``, ``p_holm``, ``p_bh`` and
+        ``count`` have the shape (labels, words), ``null_sd`` the shape (labels,).
+
     Raises
     ------
     InputError

@@ -83,6 +83,12 @@ def tokenize(
         removed, and of the runs of letters, digits and ``#`` those of three characters and more
         are kept. So *don't* is ``don``, and *I* and *no* are no words.
 
+    Returns
+    -------
+    Tokens
+        What :func:`log_odds` takes in place of texts: ``words``, the different ones, and
+        which of them each text holds.
+
     Raises
     ------
     InputError

@@ -74,6 +74,11 @@ def difference_people(
     seed
         Same seed, same people.
 
+    Returns
+    -------
+    DifferencePeople
+        ``names``, ``bias``, ``inconsistency`` and ``careless`` of each; ``to_frame()``.
+
     Raises
     ------
     InputError

@@ -206,6 +206,8 @@ def simulate_differences(
     DifferenceSimulation
         Ratings of simulated raters with trials of the kinds main, golden and repeat.
 
+        ``ratings``, ``truth``, ``people``, ``sessions`` and ``golden``.
+
     Raises
     ------
     InputError

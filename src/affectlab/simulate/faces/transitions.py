@@ -385,6 +385,10 @@ def draw_transitions(
     DrawnTransitions
         Times and strengths of every transition, their frames, true differences and pictures.
 
+        ``of(actor, expression)`` gives one, with ``times_ms``, ``differences(frame)``,
+        ``fastest(difference)`` and ``draw(frame)``; ``frames()`` is a table of all frames,
+        ``truth(pairs, frames)`` the true differences of pairs, ``save(path)`` draws all.
+
     Raises
     ------
     InputError

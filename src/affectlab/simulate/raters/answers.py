@@ -92,6 +92,9 @@ def simulate_raters(
         Answers with ``trial_kind`` main, golden or repeat, ``trial`` (order of showing, from 1) and
         ``rt_ms``. Missing answers are absent rows.
 
+        ``ratings``, ``truth``, ``profiles`` and ``golden`` (the known answers);
+        ``profiles_frame()`` has a row per rater.
+
     Raises
     ------
     InputError

@@ -85,6 +85,12 @@ def recovery(
     min_agreement
         A rater with a lower agreement is flagged.
 
+    Returns
+    -------
+    Recovery
+        ``labels`` and ``raters`` are tables, ``bias_r`` and ``inconsistency_r``
+        correlations with the truth, ``flagged`` the raters of low agreement.
+
     Raises
     ------
     InputError

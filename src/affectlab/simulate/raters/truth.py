@@ -107,6 +107,12 @@ def simulate_truth(
     spread
         Standard deviation of the noise as a share of the scale.
 
+    Returns
+    -------
+    Truth
+        ``value`` has the shape (stimuli, labels), beside it ``stimuli``, ``labels`` and
+        ``scale``; ``to_frame()`` gives a row per stimulus and label.
+
     Raises
     ------
     InputError
