@@ -216,15 +216,9 @@ class Scenes:
         place = Path(path)
         if place.exists() and not place.is_dir():
             raise InputError(f"{place} is a file; expected a folder for the scenes")
-        table = self.table().with_columns(
-            pl.Series(
-                "file",
-                [
-                    f"{file_part(label)}/{name}.png"
-                    for label, name in zip(self.labels, self.stimuli, strict=True)
-                ],
-            )
-        )
+        named = zip(self.labels, self.stimuli, strict=True)
+        files = [f"{file_part(label)}/{name}.png" for label, name in named]
+        table = self.table().with_columns(file=pl.Series(files))
         for at, file in enumerate(table["file"].to_list()):
             (place / file).parent.mkdir(parents=True, exist_ok=True)
             self.draw(at, size).save(place / file)

@@ -523,33 +523,25 @@ class Taxonomy:
         from affectlab.core.tables import Key, Table, Text
         from affectlab.core.words import plural
 
-        words = {
-            "label": pl.String,
-            "emoji": pl.String,
-            "polarity": pl.String,
-            "opposite": pl.String,
-            "definition": pl.String,
-            "aliases": pl.List(pl.String),
-            "words": pl.List(pl.String),
-        }
-        ends = {
-            "low_end": pl.String,
-            "high_end": pl.String,
-            "lowest": pl.Float64,
-            "highest": pl.Float64,
-        }
-        rows: list[dict[str, Any]] = []
-        for entry in self.entries:
-            low, high = entry.ends or (None, None)
-            lowest, highest = entry.limits or (None, None)
-            rows.append(
-                {name: getattr(entry, name, entry.name) for name in words}
-                | {f"group_{level}": entry.groups[level] for level in self.levels}
-                | {"low_end": low, "high_end": high, "lowest": lowest, "highest": highest}
-            )
         groups = {f"group_{level}": pl.String for level in self.levels}
-        schema: dict[str, Any] = {**words, **groups, **ends}
-        frame = pl.DataFrame(rows, schema=schema)
+        schema: dict[str, Any] = {
+            **dict.fromkeys(("label", "emoji", "polarity", "opposite", "definition"), pl.String),
+            **dict.fromkeys(("aliases", "words"), pl.List(pl.String)),
+            **groups,
+            **dict.fromkeys(("low_end", "high_end"), pl.String),
+            **dict.fromkeys(("lowest", "highest"), pl.Float64),
+        }
+        rows = [
+            (
+                *(one.name, one.emoji, one.polarity, one.opposite, one.definition),
+                *(list(one.aliases), list(one.words)),
+                *(one.groups[level] for level in self.levels),
+                *(one.ends or (None, None)),
+                *(one.limits or (None, None)),
+            )
+            for one in self.entries
+        ]
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
         columns = [Key("label"), Text("emoji", spare=True), Text("polarity")]
         columns += [Text(name, name.removeprefix("group_")) for name in groups]
         columns += [Text("low_end", "from"), Text("high_end", "to"), Text("definition")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.analysis.jnd.json_state import PlainState
-from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
+from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, status_of
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
@@ -147,7 +147,9 @@ def pooled_jnd(
     mean = float(place @ grid)
     distance, sd = 10**mean, math.sqrt(float(place @ (grid - mean) ** 2))
     least, most = (float(10**end) for end in _quantiles(grid, place, ends))
-    status = _status(runs, place, distance)
+    farthest = max(run.n_frames for run in runs) - 1
+    cut_low, cut_high = place[[0, -1]] > _END * place.max()
+    status = status_of(runs, cut_high or distance > farthest, cut_low or distance < 1)
     if status != "ok":
         distance = sd = least = most = math.nan
     width = joint.sum(axis=1)
@@ -271,18 +273,6 @@ def _quantiles(values: Floats, share: Floats, p: Floats) -> Floats:
     below = np.cumsum(share)
     found: Floats = np.interp(p, (below - share / 2) / below[-1], values)
     return found
-
-
-def _status(runs: Sequence[FrameStaircase], place: Floats, distance: float) -> str:
-    """Say whether the runs bound the common distance, or in which direction they do not."""
-    if not any(run.n_trials for run in runs):
-        return "undefined: no answers yet"
-    farthest = max(run.n_frames for run in runs) - 1
-    if place[-1] > _END * place.max() or distance > farthest:
-        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
-    if place[0] > _END * place.max() or distance < 1:
-        return "within: the frame next to the anchor is more than 1 JND away"
-    return "ok"
 
 
 # What two runs over one transition say together: five frames, and how many JNDs it holds.

@@ -14,7 +14,7 @@ import polars as pl
 from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.core.estimates import Estimate
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
@@ -127,15 +127,21 @@ def staircase_result(run: FrameStaircase, confidence: float) -> StaircaseResult:
 
 def _status(run: FrameStaircase, distance: float) -> str:
     """Say whether a frame of the sequence is 1 JND away, or why none is."""
-    farthest = run.n_frames - 1
-    if not run.n_trials:
-        return "undefined: no answers yet"
-    if distance > farthest:
-        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
-    if distance < 1:
-        return "within: the frame next to the anchor is more than 1 JND away"
-    if any(run.quest.cut_off):
+    status = status_of([run], distance > run.n_frames - 1, distance < 1)
+    if status == "ok" and any(run.quest.cut_off):
         return "undefined: the answers do not bound 1 JND yet"
+    return status
+
+
+def status_of(runs: Sequence[FrameStaircase], beyond: bool, within: bool) -> str:
+    """Say whether answers leave 1 JND within the frames, or on which side of them it is."""
+    if not any(run.n_trials for run in runs):
+        return "undefined: no answers yet"
+    if beyond:
+        farthest = max(run.n_frames for run in runs) - 1
+        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
+    if within:
+        return "within: the frame next to the anchor is more than 1 JND away"
     return "ok"
 
 
@@ -207,10 +213,8 @@ class FrameStaircase(PlainState):
 
     def __post_init__(self) -> None:
         for name, least in (("n_frames", 2), ("trials", 1)):
-            given = getattr(self, name)
-            if not _whole(given) or given < least:
-                raise InputError(f"{name} is {given!r}; expected a whole number from {least} on")
-            object.__setattr__(self, name, int(given))
+            check_number(name, getattr(self, name), least, whole=True)
+            object.__setattr__(self, name, int(getattr(self, name)))
         named = isinstance(self.ends, tuple) and all(isinstance(end, str) for end in self.ends)
         if not named or len(self.ends) != 2 or self.ends[0] == self.ends[1]:
             raise InputError(
@@ -273,15 +277,10 @@ class FrameStaircase(PlainState):
         InputError
             When a number is out of its range, or `anchor` is none of `ends`.
         """
-        if not _whole(n_frames) or n_frames < 2:
-            raise InputError(f"n_frames is {n_frames!r}; expected a whole number from 2 on")
+        check_number("n_frames", n_frames, 2, whole=True)
         farthest = n_frames - 1
         expected = max(1.0, farthest / _JNDS) if guess is None else number_of("guess", guess)
-        least, most = 10**-_ROOM, farthest * 10**_ROOM
-        if not least <= expected <= most:
-            raise InputError(
-                f"guess is {guess!r}; expected a distance from {least:g} to {most:g} frames"
-            )
+        check_number("guess", expected, 10**-_ROOM, farthest * 10**_ROOM)
         settings = QuestSettings(
             guess=math.log10(expected),
             sd=sd,
@@ -355,10 +354,7 @@ class FrameStaircase(PlainState):
 
     def intensity(self, frame: int) -> float:
         """Give the log10 distance of a frame from the anchor; ``-inf`` for the anchor itself."""
-        if not _whole(frame) or not 0 <= frame < self.n_frames:
-            raise InputError(
-                f"frame is {frame!r}; expected a whole number from 0 to {self.n_frames - 1}"
-            )
+        check_number("frame", frame, 0, self.n_frames - 1, whole=True)
         distance = abs(int(frame) - self.anchor_frame)
         return math.log10(distance) if distance else -math.inf
 
@@ -474,10 +470,6 @@ class FrameStaircase(PlainState):
 def _distances(n_frames: int) -> tuple[float, ...]:
     """Give the log10 distances from an end to all other frames, the nearest first."""
     return tuple(math.log10(distance) for distance in range(1, n_frames))
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> Result:

@@ -285,14 +285,7 @@ def _on_scale(value: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
 
 
 def _rater_table(raters: tuple[RaterProfile, ...]) -> pl.DataFrame:
-    known: dict[str, None] = {}
-    for rater in raters:
-        known.update(dict.fromkeys(rater.attributes))
     return pl.DataFrame(
-        [
-            {"rater": rater.name, "rater_kind": rater.kind}
-            | {name: rater.attributes.get(name) for name in known}
-            for rater in raters
-        ],
+        [{"rater": rater.name, "rater_kind": rater.kind, **rater.attributes} for rater in raters],
         infer_schema_length=None,
     )
