@@ -300,7 +300,7 @@ def test_bad_input_is_refused(make, said: str) -> None:
         ({"extra": 1}, "holds unknown 'extra'"),
         ({"correct": [True]}, "2 intensities and 1 answers"),
         ({"correct": [1, 0]}, "expected true and false"),
-        ({"intensities": [math.nan, 1]}, "stored intensities: value 1 is nan"),
+        ({"intensities": [math.nan, 1]}, "stored intensities: value 1 = nan"),
         ({"intensities": "12"}, "expected a list"),
         ({"settings": None}, "schema None"),
     ],

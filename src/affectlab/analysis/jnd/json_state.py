@@ -14,14 +14,14 @@ from affectlab.core.errors import InputError
 class PlainState:
     """A data class whose fields can be written for JSON."""
 
-    schema: ClassVar[str] = ""
+    _schema: ClassVar[str] = ""
     """What kind of state this is; empty for what is not read back."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give all fields as plain data for JSON, with ``None`` for infinity and ``nan``."""
         names = (one.name for one in fields(self))  # type: ignore[arg-type]
         values = {name: _plain(getattr(self, name)) for name in names}
-        return {"schema": self.schema, **values} if self.schema else values
+        return {"schema": self._schema, **values} if self._schema else values
 
 
 def _plain(value: Any) -> Any:

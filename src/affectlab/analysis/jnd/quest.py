@@ -35,7 +35,7 @@ _MOST_POINTS = 1_000_000
 class QuestSettings(PlainState):
     """Prior and psychometric function of a staircase; lengths are log10 units."""
 
-    schema: ClassVar[str] = "affectlab/quest-settings/1"
+    _schema: ClassVar[str] = "affectlab/quest-settings/1"
 
     guess: float
     """Where the threshold may lie."""
@@ -148,7 +148,7 @@ class QuestSettings(PlainState):
     def from_dict(cls, data: Mapping[str, Any]) -> QuestSettings:
         """Take back what :meth:`to_dict` gave."""
         names = [field.name for field in fields(cls)]
-        stored = opened(data, cls.schema, names)
+        stored = opened(data, cls._schema, names)
         # What is infinite is nothing in JSON, and may only be the standard deviation.
         given = {name: stored[name] for name in names}
         return cls(**given | ({"sd": math.inf} if given["sd"] is None else {}))
@@ -252,7 +252,7 @@ class Quest(PlainState):
     True
     """
 
-    schema: ClassVar[str] = "affectlab/quest/1"
+    _schema: ClassVar[str] = "affectlab/quest/1"
     settings: QuestSettings
     """Prior and psychometric function."""
     intensities: tuple[float, ...] = ()
@@ -444,7 +444,7 @@ class Quest(PlainState):
         InputError
             When the data are something else.
         """
-        kept = opened(data, cls.schema, ("settings", "intensities", "correct"))
+        kept = opened(data, cls._schema, ("settings", "intensities", "correct"))
         intensities = floats_of("intensities", kept["intensities"], -math.inf)
         correct = flags_of("correct", kept["correct"])
         if len(intensities) != len(correct):

@@ -193,7 +193,7 @@ class FrameStaircase(PlainState):
     StaircaseResult(neutral: frame 75, 13.8 [12.3, 15.6] frames away)
     """
 
-    schema: ClassVar[str] = "affectlab/frame-staircase/1"
+    _schema: ClassVar[str] = "affectlab/frame-staircase/1"
     n_frames: int
     """Frames of the transition, both ends counted."""
     anchor: str
@@ -446,7 +446,7 @@ class FrameStaircase(PlainState):
             When the data are something else.
         """
         names = ("n_frames", "anchor", "ends", "trials", "method")
-        kept = opened(data, cls.schema, (*names, "settings", "frames", "different"))
+        kept = opened(data, cls._schema, (*names, "settings", "frames", "different"))
         different = flags_of("answers", kept["different"])
         frames = kept["frames"]
         if not isinstance(frames, (list, tuple)) or len(frames) != len(different):
