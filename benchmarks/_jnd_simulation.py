@@ -25,7 +25,8 @@ import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
 
-from affectlab.analysis import JndTimes, jnd_score, jnd_times, latency_budget, sampling_interval
+from affectlab.analysis import jnd_times, latency_budget, sampling_interval
+from affectlab.analysis.jnd import JndTimes, jnd_score
 from affectlab.core.estimates import Estimate
 from affectlab.core.render.grid import Table
 from affectlab.ratings import Ratings

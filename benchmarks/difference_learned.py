@@ -60,7 +60,8 @@ class World:
 
 def drawn(n_actors: int, n_expressions: int, n_inter: int, size: int, seed: int) -> World:
     """Draw every expression of every person at four levels and at rest."""
-    from affectlab.simulate import TRANSITION_EXPRESSIONS, draw_face, true_difference
+    from affectlab.simulate import draw_face, true_difference
+    from affectlab.simulate.faces import TRANSITION_EXPRESSIONS
     from affectlab.simulate.faces.transitions import peak_parameters
 
     rng = np.random.default_rng(seed)

@@ -36,7 +36,8 @@ from scipy.stats import t as student
 from affectlab.core.render.grid import Table
 from affectlab.models.embedding import Embeddings, embed
 from affectlab.models.heads import HeadBank, HeadShape, Stage, head_agreement
-from affectlab.simulate import EXPRESSIONS, FaceSpec, draw_face
+from affectlab.simulate import EXPRESSIONS, draw_face
+from affectlab.simulate.faces import FaceSpec
 from benchmarks._harness import Workload
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.reliability import screen
-from affectlab.simulate import CARELESS_KINDS, difference_people, simulate_differences
+from affectlab.simulate import difference_people, simulate_differences
+from affectlab.simulate.differences import CARELESS_KINDS
 from benchmarks._harness import Workload
 
 __all__ = ["WORKLOADS", "Found", "measure"]

@@ -378,7 +378,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "expression_differences": lambda s: analysis.expression_differences(
         s(FACES), n_boot=20, seed=1
     ),
-    "jnd_score": lambda s: analysis.jnd_score(s(FACES), n_boot=20, seed=1),
+    "jnd_score": lambda s: analysis.jnd.jnd_score(s(FACES), n_boot=20, seed=1),
     "jnd_scores": lambda s: analysis.jnd_scores(s(FACES), n_boot=20, seed=1),
     "jnd_steps": lambda s: analysis.jnd_steps(s(FACES), n_boot=20, seed=1),
     "jnd_times": lambda s: analysis.jnd_times(s(FACES), s(FRAMES), n_boot=20, seed=1),

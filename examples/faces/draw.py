@@ -13,14 +13,14 @@ import polars as pl
 
 from affectlab.simulate import (
     EXPRESSIONS,
-    FaceSpec,
-    RaterProfile,
     face_specs,
     panel,
     save_faces,
     simulate_raters,
     simulate_truth,
 )
+from affectlab.simulate.faces import FaceSpec
+from affectlab.simulate.raters import RaterProfile
 
 EMOTIONS = EXPRESSIONS[:8]
 FEW, MORE = (0.3, 0.6, 1.0), (0.3, 0.5, 0.75, 1.0)

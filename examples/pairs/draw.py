@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from affectlab.simulate import Identity, expression_sequence
+from affectlab.simulate import Identity
+from affectlab.simulate.faces import expression_sequence
 
 HERE = Path(__file__).parent
 FRAMES = 5

@@ -13,7 +13,7 @@ from scipy import stats
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import asymmetry_tests
-from affectlab.analysis.expressions.asymmetry import paired, two_sample
+from affectlab.analysis.expressions.asymmetry import t_test
 from affectlab.analysis.expressions.sides import sides_of
 from affectlab.core.errors import InputError
 
@@ -32,7 +32,7 @@ samples = st.lists(st.floats(-100, 100), min_size=2, max_size=12).filter(lambda 
 @given(samples, samples, st.sampled_from(["greater", "less", "two-sided"]))
 def test_two_samples_equal_scipy(first, second, alternative) -> None:
     a, b = np.array(first), np.array(second)
-    found = two_sample(a, b, "pairs", alternative, 0.95)
+    found = t_test(a, b, "pairs", alternative, 0.95, paired=False)
     expected = stats.ttest_ind(a, b, alternative=alternative)
     assert found["t"] == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
     assert found["p"] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)
@@ -48,7 +48,7 @@ def test_two_samples_equal_scipy(first, second, alternative) -> None:
 )
 def test_paired_equals_scipy(rows, alternative) -> None:
     a, b = (np.array(side) for side in zip(*rows, strict=True))
-    found = paired(a, b, "actors", alternative, 0.9)
+    found = t_test(a, b, "actors", alternative, 0.9, paired=True)
     expected = stats.ttest_rel(a, b, alternative=alternative)
     assert found["t"] == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
     assert found["p"] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)
@@ -66,10 +66,11 @@ def test_paired_equals_scipy(rows, alternative) -> None:
 )
 def test_tests_that_are_not_defined(first, second, status) -> None:
     assert (
-        two_sample(np.array(first), np.array(second), "pairs", "greater", 0.95)["status"] == status
+        t_test(np.array(first), np.array(second), "pairs", "greater", 0.95, paired=False)["status"]
+        == status
     )
     if len(first) == len(second):
-        one = paired(np.array(first), np.array(second), "pairs", "greater", 0.95)
+        one = t_test(np.array(first), np.array(second), "pairs", "greater", 0.95, paired=True)
         assert one["status"] == status
         assert np.isnan(one["p"])
 

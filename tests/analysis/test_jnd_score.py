@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.jnd_tables import scores_of
 
-from affectlab.analysis import jnd_score, jnd_scores
+from affectlab.analysis import jnd_scores
+from affectlab.analysis.jnd import jnd_score
 from affectlab.analysis.jnd.score import weighted_quantile
 from affectlab.core.errors import InputError
 

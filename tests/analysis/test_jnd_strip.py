@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
-from affectlab.analysis import jnd_strip, jnd_times, strip_choices
+from affectlab.analysis import jnd_times
+from affectlab.analysis.jnd import jnd_strip, strip_choices
 from affectlab.core.errors import InputError
 
 STEPS = {

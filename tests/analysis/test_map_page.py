@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from affectlab.analysis import LabelMap, label_map
+from affectlab.analysis import label_map
+from affectlab.analysis.labels import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
 
 pytest.importorskip("plotly")

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from tests.analysis.pair_tables import inter_pair, intra_pair, table_of
 
-from affectlab.analysis import PairScores, pair_scores
+from affectlab.analysis import pair_scores
 from affectlab.analysis.frames import place_of_role, placed
+from affectlab.analysis.pairs import PairScores
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_opinion_scores, subject_model

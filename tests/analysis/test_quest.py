@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import integrate, stats
 
-from affectlab.analysis import Quest, QuestSettings, psychometric_function, quest, simulate_observer
+from affectlab.analysis import psychometric_function, quest, simulate_observer
+from affectlab.analysis.jnd import Quest, QuestSettings
 from affectlab.core.errors import InputError
 
 answers = st.lists(st.tuples(st.floats(-3, 3), st.booleans()), max_size=25)
@@ -257,32 +258,32 @@ def test_what_is_not_defined_says_why() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: quest("a", 1), "guess is 'a'; expected a number"),
-        (lambda: quest(math.nan, 1), "guess is nan"),
+        (lambda: quest("a", 1), "guess = 'a': expected a number"),
+        (lambda: quest(math.nan, 1), "guess = nan"),
         (lambda: quest(0, 0), "sd = 0.0: expected a number above 0"),
-        (lambda: quest(0, -math.inf), "sd is -inf"),
+        (lambda: quest(0, -math.inf), "sd = -inf"),
         (lambda: quest(0, 1, grain=0), "grain = 0.0"),
         (lambda: quest(0, 1, grain=1e-9), "at most 1,000,000 steps"),
         (lambda: quest(0, 1, low=2), "guess is 0; expected a log10 intensity from low, 2"),
         (lambda: quest(0, 1, low=2, high=1), "low is 2; expected less than high, 1"),
         (lambda: quest(0, 1, threshold=0.5), "threshold is 0.5; expected a share between"),
         (lambda: quest(0, 1, threshold=0.999, lapse=0.1), "the ceiling that lapses leave, 0.95"),
-        (lambda: quest(0, 1, slope=0), "slope is 0"),
+        (lambda: quest(0, 1, slope=0), "slope = 0"),
         (lambda: quest(0, 1, lapse=1), "lapse is 1; expected a share from 0 to below 1"),
         (lambda: quest(0, 1, guess_rate=-0.1), "guess_rate is -0.1"),
-        (lambda: quest(0, 1).update(math.inf, True), "intensity is inf"),
-        (lambda: quest(0, 1).update(True, True), "intensity is True"),
+        (lambda: quest(0, 1).update(math.inf, True), "intensity = inf"),
+        (lambda: quest(0, 1).update(True, True), "intensity = True"),
         (lambda: quest(0, 1).update(0, 1), "correct is 1; expected True or False"),
         (lambda: quest(0, 1).next_intensity("median"), "unknown method 'median'"),
         (lambda: quest(0, 1).next_intensity("mean", []), "among holds no list"),
         (lambda: quest(0, 1).next_intensity("mean", [math.nan]), "among holds no list"),
         (lambda: quest(0, 1).quantile(1.1), "p = 1.1"),
         (lambda: quest(0, 1).interval(1), "confidence 1"),
-        (lambda: quest(0, 1).cumulative(math.nan), "intensity is nan"),
+        (lambda: quest(0, 1).cumulative(math.nan), "intensity = nan"),
         (lambda: quest(0, 1, guess_rate=0).update(-math.inf, True), "trial 1: no threshold"),
         (lambda: psychometric_function(math.nan, 0), "no number"),
         (lambda: psychometric_function(0, 0, at=0.4), "at is 0.4"),
-        (lambda: simulate_observer(math.inf), "threshold is inf"),
+        (lambda: simulate_observer(math.inf), "threshold = inf"),
         (lambda: Quest.from_dict({}), "schema None"),
         (lambda: Quest.from_dict([]), r"schema \[\]"),
     ],
@@ -299,7 +300,7 @@ def test_bad_input_is_refused(make, said: str) -> None:
         ({"extra": 1}, "holds unknown 'extra'"),
         ({"correct": [True]}, "2 intensities and 1 answers"),
         ({"correct": [1, 0]}, "expected true and false"),
-        ({"intensities": [math.nan, 1]}, "stored intensities: value 1 is nan"),
+        ({"intensities": [math.nan, 1]}, "stored intensities: value 1 = nan"),
         ({"intensities": "12"}, "expected a list"),
         ({"settings": None}, "schema None"),
     ],

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
-from affectlab.analysis import common_rate, jnd_times, sampling_interval
+from affectlab.analysis import jnd_times, sampling_interval
+from affectlab.analysis.jnd import common_rate
 from affectlab.analysis.jnd.time_intervals import critical_value, fastest_bounds, fastest_corrected
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.analysis import Tokens, tokenize
+from affectlab.analysis import tokenize
+from affectlab.analysis.words import Tokens
 from affectlab.core.errors import InputError
 
 

@@ -9,17 +9,12 @@ import pytest
 from scipy import stats
 from tests.cli.command import run_here
 
-from affectlab.analysis import jnd_score, jnd_times, pair_scores, transition_ranges
+from affectlab.analysis import jnd_times, pair_scores, transition_ranges
+from affectlab.analysis.jnd import jnd_score
 from affectlab.ratings import read_ratings
 from affectlab.reliability import screen, split_half, subject_model
-from affectlab.simulate import (
-    DrawnTransitions,
-    FaceParameters,
-    draw_face,
-    draw_transitions,
-    expression_parameters,
-    true_difference,
-)
+from affectlab.simulate import draw_face, draw_transitions, true_difference
+from affectlab.simulate.faces import DrawnTransitions, FaceParameters, expression_parameters
 from affectlab.stimuli.frames import read_jnds
 
 for library in ("sqlalchemy", "fastapi", "httpx"):

@@ -25,13 +25,13 @@ from affectlab.evaluation import (
 )
 from affectlab.taxonomy import (
     CostMatrix,
-    Label,
     Taxonomy,
     cost_from_confusions,
     cost_from_correlation,
     cost_from_differences,
     load_taxonomy,
 )
+from affectlab.taxonomy.label import Label
 
 MIKELS = load_taxonomy("mikels")
 SEVEN_WRONG = [name for name in MIKELS.labels if name != "amusement"]

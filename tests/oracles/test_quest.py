@@ -22,7 +22,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.analysis import Quest, quest, simulate_observer
+from affectlab.analysis import quest, simulate_observer
+from affectlab.analysis.jnd import Quest
 
 DATA = Path(__file__).parents[1] / "data"
 PSYCHTOOLBOX = json.loads((DATA / "quest_psychtoolbox.json").read_text(encoding="utf-8"))

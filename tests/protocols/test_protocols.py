@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from affectlab.core.errors import InputError
-from affectlab.protocols import Protocol, Routing, ScaleSpec, list_protocols, load_protocol
+from affectlab.protocols import Protocol, ScaleSpec, list_protocols, load_protocol
+from affectlab.protocols.parts import Routing
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 

@@ -17,7 +17,8 @@ from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import PlanModel, mean_opinion_scores, plan, plan_model, split_half
 from affectlab.reliability.agreement.variance_components import variance_components
-from affectlab.simulate import RaterProfile, simulate_raters, simulate_truth
+from affectlab.simulate import simulate_raters, simulate_truth
+from affectlab.simulate.raters import RaterProfile
 
 ALIKE = PlanModel(stimulus_sd=20, rater_bias_sd=6, inconsistency=12)
 SLIDER = PlanModel(20, 6, 12, 4, scale="0-100 interval")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import list_policies, load_policy, screen
-from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
+from affectlab.simulate import simulate_raters, simulate_truth
+from affectlab.simulate.raters import rater_profile
 
 
 def session(

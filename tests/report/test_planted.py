@@ -18,7 +18,8 @@ from affectlab.reliability.screening.outliers import (
 )
 from affectlab.report import write_report
 from affectlab.report.statistics.study import Study, pointed_out
-from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
+from affectlab.simulate import simulate_raters, simulate_truth
+from affectlab.simulate.raters import rater_profile
 
 LABELS = ["joy", "fear", "awe", "anger"]
 

@@ -17,18 +17,19 @@ from scipy import stats
 from affectlab.core.errors import InputError
 from affectlab.reliability import split_half, subject_model
 from affectlab.simulate import (
-    CARELESS_KINDS,
-    TRANSITION_EXPRESSIONS,
-    DrawnTransitions,
-    FaceParameters,
     difference_people,
     draw_transitions,
-    expression_parameters,
-    golden_differences,
     simulate_differences,
     true_difference,
 )
+from affectlab.simulate.differences import CARELESS_KINDS, golden_differences
 from affectlab.simulate.differences.trials import Chance
+from affectlab.simulate.faces import (
+    TRANSITION_EXPRESSIONS,
+    DrawnTransitions,
+    FaceParameters,
+    expression_parameters,
+)
 from affectlab.simulate.faces.transitions import PARAMETERS, peak_parameters
 
 faces = st.builds(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from PIL import ImageOps
 
 from affectlab.core.errors import InputError
-from affectlab.simulate import EXPRESSIONS, FaceParameters, Identity, draw_face, expression_sequence
+from affectlab.simulate import EXPRESSIONS, Identity, draw_face
+from affectlab.simulate.faces import FaceParameters, expression_sequence
 from affectlab.simulate.faces.identity import (
     AGE_GROUPS,
     EYE_SHAPES,

@@ -7,15 +7,8 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.simulate import (
-    FaceParameters,
-    FaceSpec,
-    Identity,
-    draw_face,
-    face_specs,
-    face_table,
-    save_faces,
-)
+from affectlab.simulate import Identity, draw_face, face_specs, save_faces
+from affectlab.simulate.faces import FaceParameters, FaceSpec, face_table
 
 
 def test_written_faces_are_the_drawn_ones_and_the_table_describes_them(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.simulate import EXPRESSIONS, FaceParameters, expression_parameters
+from affectlab.simulate import EXPRESSIONS
+from affectlab.simulate.faces import FaceParameters, expression_parameters
 from affectlab.simulate.faces.expressions import peaks_of
 
 NAMES = [field.name for field in dataclasses.fields(FaceParameters)]

@@ -9,16 +9,8 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Scale
-from affectlab.simulate import (
-    PRESETS,
-    RaterProfile,
-    Simulation,
-    Truth,
-    panel,
-    rater_profile,
-    simulate_raters,
-    simulate_truth,
-)
+from affectlab.simulate import panel, simulate_raters, simulate_truth
+from affectlab.simulate.raters import PRESETS, RaterProfile, Simulation, Truth, rater_profile
 
 
 def wide_truth(n: int = 400) -> Truth:

@@ -8,15 +8,8 @@ import pytest
 from scipy import stats
 
 from affectlab.core.errors import InputError
-from affectlab.simulate import (
-    RaterProfile,
-    Simulation,
-    panel,
-    rater_profile,
-    recovery,
-    simulate_raters,
-    simulate_truth,
-)
+from affectlab.simulate import panel, recovery, simulate_raters, simulate_truth
+from affectlab.simulate.raters import RaterProfile, Simulation, rater_profile
 
 
 @pytest.fixture(scope="module")

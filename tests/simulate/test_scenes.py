@@ -10,8 +10,8 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.models.images import read_labelled_images
-from affectlab.simulate import SceneOrder, simulate_scenes
-from affectlab.simulate.scenes import PARAMETERS, label_places
+from affectlab.simulate import simulate_scenes
+from affectlab.simulate.scenes import PARAMETERS, SceneOrder, label_places
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.simulate import DemoStudy, demo_study, recovery
+from affectlab.simulate import demo_study, recovery
+from affectlab.simulate.demo import DemoStudy
 from affectlab.taxonomy import load_taxonomy
 
 

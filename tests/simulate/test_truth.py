@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Scale
-from affectlab.simulate import Truth, simulate_truth
+from affectlab.simulate import simulate_truth
+from affectlab.simulate.raters import Truth
 from affectlab.taxonomy import load_taxonomy
 
 

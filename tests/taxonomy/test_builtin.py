@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.taxonomy import list_taxonomies, load_taxonomy, map_labels, match_taxonomy
+from affectlab.taxonomy import list_taxonomies, load_taxonomy, map_labels
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 SIZES = {
     "ekman": 6,

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.taxonomy import LabelChange, Taxonomy, TaxonomyRevision
+from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 EVIDENCE = st.dictionaries(

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from affectlab.core.errors import InputError
-from affectlab.taxonomy import Label, Taxonomy, list_taxonomies, load_taxonomy
+from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
+from affectlab.taxonomy.label import Label
 from affectlab.taxonomy.names import fold
 
 TWO = 'name = "mood"\n[[labels]]\nname = "up"\n[[labels]]\nname = "down"\n'

@@ -1,31 +1,10 @@
 """What structure the answers have: correlations, clusters, words, maps, staircases."""
 
-from affectlab.analysis.expressions import (
-    AsymmetryTests,
-    ExpressionDifferences,
-    ScoreHistograms,
-    asymmetry_tests,
-    expression_differences,
-    score_histograms,
-)
+from affectlab.analysis.expressions import asymmetry_tests, expression_differences, score_histograms
 from affectlab.analysis.jnd import (
     FrameStaircase,
-    JndSteps,
-    JndStrips,
-    JndTimes,
-    LatencyBudget,
-    PooledJnd,
-    Quest,
-    QuestSettings,
-    SamplingInterval,
-    SimulatedObserver,
-    StaircaseResult,
-    TransitionJnd,
-    common_rate,
-    jnd_score,
     jnd_scores,
     jnd_steps,
-    jnd_strip,
     jnd_strips,
     jnd_times,
     latency_budget,
@@ -36,62 +15,26 @@ from affectlab.analysis.jnd import (
     sampling_interval,
     simulate_observer,
     staircase_runs,
-    strip_choices,
     transition_jnd,
 )
 from affectlab.analysis.labels import (
-    ConfusionClusters,
-    LabelClusters,
-    LabelCorrelations,
-    LabelMap,
     cluster_confusion,
     cluster_labels,
     label_correlations,
     label_map,
 )
-from affectlab.analysis.pairs import PairScores, pair_scores
-from affectlab.analysis.transitions import (
-    TransitionCurves,
-    TransitionRanges,
-    transition_curves,
-    transition_ranges,
-)
-from affectlab.analysis.words import LogOdds, Tokens, log_odds, tokenize
+from affectlab.analysis.pairs import pair_scores
+from affectlab.analysis.transitions import transition_curves, transition_ranges
+from affectlab.analysis.words import log_odds, tokenize
 
 __all__ = [
-    "AsymmetryTests",
-    "ConfusionClusters",
-    "ExpressionDifferences",
     "FrameStaircase",
-    "JndSteps",
-    "JndStrips",
-    "JndTimes",
-    "LabelClusters",
-    "LabelCorrelations",
-    "LabelMap",
-    "LatencyBudget",
-    "LogOdds",
-    "PairScores",
-    "PooledJnd",
-    "Quest",
-    "QuestSettings",
-    "SamplingInterval",
-    "ScoreHistograms",
-    "SimulatedObserver",
-    "StaircaseResult",
-    "Tokens",
-    "TransitionCurves",
-    "TransitionJnd",
-    "TransitionRanges",
     "asymmetry_tests",
     "cluster_confusion",
     "cluster_labels",
-    "common_rate",
     "expression_differences",
-    "jnd_score",
     "jnd_scores",
     "jnd_steps",
-    "jnd_strip",
     "jnd_strips",
     "jnd_times",
     "label_correlations",
@@ -107,7 +50,6 @@ __all__ = [
     "score_histograms",
     "simulate_observer",
     "staircase_runs",
-    "strip_choices",
     "tokenize",
     "transition_curves",
     "transition_jnd",

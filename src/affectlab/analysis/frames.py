@@ -11,8 +11,6 @@ import polars as pl
 from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError
 
-__all__ = ["PLACES", "FrameSource", "between", "place_of_role", "placed", "read_frames"]
-
 FrameSource: TypeAlias = pl.DataFrame | str | Path
 """A table of frames, or its path."""
 

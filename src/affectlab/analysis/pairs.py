@@ -17,8 +17,6 @@ from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
 from affectlab.ratings import Ratings, Scale, read_ratings
 
-__all__ = ["PairScores", "PairSource", "checked_pairs", "pair_scores"]
-
 # Tables of pairs with scores: what each column must hold.
 
 
@@ -285,6 +283,9 @@ def pair_scores(
     PairScores
         Pairs of another kind, such as pairs of known difference, and pairs without a score are
         left out, and ``notes`` say how many.
+
+        ``frame`` has a row per pair; ``intra()`` and ``inter()`` keep one kind, ``actors``
+        and ``expressions`` name what occurs.
 
     Raises
     ------

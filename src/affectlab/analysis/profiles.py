@@ -13,15 +13,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of, numeric_part
 
-__all__ = [
-    "Profiles",
-    "label_groups",
-    "neutral_label",
-    "people_of",
-    "profiles_of",
-    "vectors_of",
-]
-
 
 @dataclass(frozen=True)
 class Profiles:

@@ -5,33 +5,18 @@ and by the reader of the results. Built-in protocols are TOML files, and so are 
 """
 
 from affectlab.protocols.load import list_protocols, load_protocol
-from affectlab.protocols.parts import (
-    Asks,
-    Checks,
-    EntryField,
-    Input,
-    Part,
-    Routing,
-    Rules,
-    Staircase,
-    Translation,
-)
+from affectlab.protocols.parts import EntryField, Input, Part, Rules
 from affectlab.protocols.protocol import Protocol, Question
 from affectlab.protocols.scale import ScaleSpec
 
 __all__ = [
-    "Asks",
-    "Checks",
     "EntryField",
     "Input",
     "Part",
     "Protocol",
     "Question",
-    "Routing",
     "Rules",
     "ScaleSpec",
-    "Staircase",
-    "Translation",
     "list_protocols",
     "load_protocol",
 ]

@@ -8,8 +8,6 @@ from typing import Any
 from affectlab.protocols.parts import EntryField
 from affectlab.protocols.protocol import Protocol
 
-__all__ = ["entry_rows", "label_field", "reason_field"]
-
 
 def label_field(protocol: Protocol) -> EntryField:
     """Give the field that names what an entry is about, such as the emotion.

@@ -9,8 +9,6 @@ from affectlab.core.registry import Definitions
 from affectlab.core.toml import parse_toml
 from affectlab.protocols.protocol import Protocol
 
-__all__ = ["list_protocols", "load_protocol"]
-
 
 def _verified(protocol: Protocol, where: str) -> Protocol:
     """Make sure that the labels, level and choices the protocol names are there."""

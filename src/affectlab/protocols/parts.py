@@ -8,22 +8,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-__all__ = [
-    "PLACES",
-    "TRANSLATED",
-    "Asks",
-    "Checks",
-    "EntryField",
-    "Input",
-    "Part",
-    "Routing",
-    "Rules",
-    "Staircase",
-    "Translation",
-    "check_wording",
-    "fill",
-]
-
 Count = Field(ge=0)
 Widget = Literal["radio", "slider", "checkbox", "buttons", "text", "frame"]
 

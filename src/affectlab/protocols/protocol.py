@@ -27,13 +27,6 @@ from affectlab.protocols.parts import (
 from affectlab.protocols.scale import ScaleSpec
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "MOST_TRIALS",
-    "Protocol",
-    "Question",
-    "problems",
-]
-
 Stimulus = Literal["image", "image pair", "image and caption", "text", "two options", "own page"]
 AnswerKind = Literal["ratings", "value", "choices", "entries", "trials"]
 
@@ -334,8 +327,16 @@ class Protocol(Part):
         taxonomy
             Used instead of the protocol's own taxonomy.
         """
-
-        return problems(self, answer, taxonomy)
+        if self.answer == "value":
+            return _value_problems(self, answer, "answer")
+        if self.answer == "entries":
+            return _entry_problems(self, answer)
+        if self.answer == "trials":
+            return _trial_problems(answer)
+        names = _Names(self, taxonomy)
+        if self.answer == "ratings":
+            return _rating_problems(self, answer, names)
+        return _choice_problems(self, answer, names)
 
     def __str__(self) -> str:
         return f"protocol {self.name}, version {self.version}: {self.title or self.question}"
@@ -346,22 +347,6 @@ class Protocol(Part):
 
 MOST_TRIALS = 10_000
 """Trials that one page of a study's own may record."""
-
-
-def problems(
-    protocol: Protocol, answer: object, taxonomy: str | Taxonomy | None = None
-) -> list[str]:
-    """List what is wrong with an answer, in words."""
-    if protocol.answer == "value":
-        return _value_problems(protocol, answer, "answer")
-    if protocol.answer == "entries":
-        return _entry_problems(protocol, answer)
-    if protocol.answer == "trials":
-        return _trial_problems(answer)
-    names = _Names(protocol, taxonomy)
-    if protocol.answer == "ratings":
-        return _rating_problems(protocol, answer, names)
-    return _choice_problems(protocol, answer, names)
 
 
 class _Names:
@@ -514,18 +499,13 @@ def _field_problems(
             yield f"entry {number}: {field.name} is {_kind(text)}; expected text"
             continue
         length = len(text.strip())
+        long = f"entry {number}: {field.name} has {length} characters; expected at"
         if length == 0 < field.min_length:
             yield f"entry {number}: {field.name} is empty"
         elif length < field.min_length:
-            yield (
-                f"entry {number}: {field.name} has {length} characters; "
-                f"expected at least {field.min_length}"
-            )
+            yield f"{long} least {field.min_length}"
         elif length > field.max_length:
-            yield (
-                f"entry {number}: {field.name} has {length} characters; "
-                f"expected at most {field.max_length}"
-            )
+            yield f"{long} most {field.max_length}"
 
 
 def _count_problems(protocol: Protocol, count: int, what: str) -> list[str]:

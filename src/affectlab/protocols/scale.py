@@ -10,8 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-__all__ = ["ScaleSpec"]
-
 _NUMBER = r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
 _RANGE = re.compile(
     rf"{_NUMBER}\s*(?:-|to|\.\.)\s*{_NUMBER}(?:\s*,?\s*step\s+{_NUMBER})?(?:\s+(ordinal|interval))?"

@@ -34,7 +34,8 @@ from affectlab.ratings.schema import (
     SetAside,
     Unit,
 )
-from affectlab.taxonomy import Taxonomy, match_taxonomy
+from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 __all__ = [
     "MISSING",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.analysis import LabelMap
+from affectlab.analysis.labels import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.words import count, plural, shown
 from affectlab.report.images import Pictures, thumbnail

@@ -32,7 +32,7 @@ from affectlab.report.page import (
 )
 
 if TYPE_CHECKING:
-    from affectlab.analysis import LabelClusters
+    from affectlab.analysis.labels import LabelClusters
     from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
 
 # The sections of the report on a text model.

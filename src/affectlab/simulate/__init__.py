@@ -11,79 +11,37 @@ lets panels rate pairs of them.
 Drawn scenes (:func:`simulate_scenes`) look the more alike the nearer their emotions are on a wheel.
 """
 
-from affectlab.simulate.demo import DemoStudy, demo_study
-from affectlab.simulate.differences import (
-    CARELESS_KINDS,
-    DifferencePeople,
-    DifferenceSimulation,
-    difference_people,
-    golden_differences,
-    simulate_differences,
-)
+from affectlab.simulate.demo import demo_study
+from affectlab.simulate.differences import difference_people, simulate_differences
 from affectlab.simulate.faces import (
     EXPRESSIONS,
-    TRANSITION_EXPRESSIONS,
-    DrawnTransition,
-    DrawnTransitions,
-    FaceParameters,
-    FaceSpec,
     Identity,
     draw_face,
     draw_transitions,
-    expression_parameters,
-    expression_sequence,
     face_specs,
-    face_table,
     save_faces,
     true_difference,
 )
 from affectlab.simulate.raters import (
-    PRESETS,
-    RaterProfile,
-    Recovery,
-    Simulation,
-    Truth,
     panel,
     random_baseline,
-    rater_profile,
     recovery,
     simulate_raters,
     simulate_truth,
     simulate_verification,
 )
-from affectlab.simulate.scenes import SceneOrder, Scenes, simulate_scenes
+from affectlab.simulate.scenes import simulate_scenes
 
 __all__ = [
-    "CARELESS_KINDS",
     "EXPRESSIONS",
-    "PRESETS",
-    "TRANSITION_EXPRESSIONS",
-    "DemoStudy",
-    "DifferencePeople",
-    "DifferenceSimulation",
-    "DrawnTransition",
-    "DrawnTransitions",
-    "FaceParameters",
-    "FaceSpec",
     "Identity",
-    "RaterProfile",
-    "Recovery",
-    "SceneOrder",
-    "Scenes",
-    "Simulation",
-    "Truth",
     "demo_study",
     "difference_people",
     "draw_face",
     "draw_transitions",
-    "expression_parameters",
-    "expression_sequence",
     "face_specs",
-    "face_table",
-    "golden_differences",
     "panel",
     "random_baseline",
-    "rater_profile",
     "recovery",
     "save_faces",
     "simulate_differences",

@@ -20,24 +20,12 @@ from affectlab.simulate.raters import (
     simulate_truth,
 )
 
-__all__ = ["DemoStudy", "demo_study"]
-
 _LABELS = EXPRESSIONS[:8]
 _INTENSITIES = (0.4, 0.7, 1.0)
 _PRESETS = (
-    "careful",
-    "careful",
-    "average",
-    "average",
-    "average",
-    "generous",
-    "stern",
-    "cautious",
-    "sloppy",
-    "lazy",
-    "reversed",
-    "straight_liner",
-)
+    "careful", "careful", "average", "average", "average", "generous", "stern", "cautious",
+    "sloppy", "lazy", "reversed", "straight_liner",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +74,12 @@ def demo_study(
         Extra trials per person, see :func:`simulate_raters`.
     missing
         Probability that a person leaves an answer out.
+
+    Returns
+    -------
+    DemoStudy
+        ``ratings``, ``simulation`` (see :func:`simulate_raters`) and ``faces``, which
+        ``draw(path)`` draws.
 
     Examples
     --------

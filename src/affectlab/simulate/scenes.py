@@ -17,17 +17,6 @@ from affectlab.core.words import file_part
 from affectlab.simulate.faces import UNITS, Canvas, Colour, ellipse, mix, smooth
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "PARAMETERS",
-    "SceneOrder",
-    "Scenes",
-    "directions_of",
-    "draw_scene",
-    "label_places",
-    "parameters_of",
-    "simulate_scenes",
-]
-
 # What a drawn scene looks like, as smooth functions of a place on the wheel of emotions.
 
 
@@ -227,15 +216,9 @@ class Scenes:
         place = Path(path)
         if place.exists() and not place.is_dir():
             raise InputError(f"{place} is a file; expected a folder for the scenes")
-        table = self.table().with_columns(
-            pl.Series(
-                "file",
-                [
-                    f"{file_part(label)}/{name}.png"
-                    for label, name in zip(self.labels, self.stimuli, strict=True)
-                ],
-            )
-        )
+        named = zip(self.labels, self.stimuli, strict=True)
+        files = [f"{file_part(label)}/{name}.png" for label, name in named]
+        table = self.table().with_columns(file=pl.Series(files))
         for at, file in enumerate(table["file"].to_list()):
             (place / file).parent.mkdir(parents=True, exist_ok=True)
             self.draw(at, size).save(place / file)
@@ -283,6 +266,13 @@ def simulate_scenes(
         Draws the order of ``"random"``: scenes of training and of test have the same.
     seed
         Draws the scenes.
+
+    Returns
+    -------
+    Scenes
+        ``stimuli``, ``labels``, ``parameters`` and ``chances`` are what is known of the
+        scenes; ``draw(at)`` and ``save(path)`` draw them, ``features(width)`` gives numbers
+        as an encoder would, ``table()`` a table.
 
     Raises
     ------

@@ -13,25 +13,12 @@ from affectlab.taxonomy.costs import (
     cost_from_reference,
     cost_from_ring,
 )
-from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
-from affectlab.taxonomy.label import Label
 from affectlab.taxonomy.mapping import map_labels
-from affectlab.taxonomy.taxonomy import (
-    LabelMapping,
-    Taxonomy,
-    list_taxonomies,
-    load_taxonomy,
-    match_taxonomy,
-    taxonomy_overview,
-)
+from affectlab.taxonomy.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 __all__ = [
     "CostMatrix",
-    "Label",
-    "LabelChange",
-    "LabelMapping",
     "Taxonomy",
-    "TaxonomyRevision",
     "cost_from_confusions",
     "cost_from_correlation",
     "cost_from_differences",
@@ -41,6 +28,4 @@ __all__ = [
     "list_taxonomies",
     "load_taxonomy",
     "map_labels",
-    "match_taxonomy",
-    "taxonomy_overview",
 ]

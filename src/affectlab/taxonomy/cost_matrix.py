@@ -18,8 +18,6 @@ from affectlab.taxonomy.names import NameIndex, fold
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["CostMatrix", "check_labels", "square"]
-
 SMALLEST = 2.0
 """Smallest cost of a mistake; a smaller one would let a mistake count like a hit."""
 
@@ -188,34 +186,38 @@ def square(values: ArrayLike, labels: tuple[str, ...], what: str) -> NDArray[np.
     if matrix.shape != (size, size) or size == 0:
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
         raise InputError(f"{what}: shape is {shape}; expected {size} x {size}, one row per label")
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if len(wrong):
-        row, column = wrong[0]
-        raise InputError(
-            f"{what}: {labels[row]!r} and {labels[column]!r} have {matrix[row, column]}; "
-            "expected finite numbers"
-        )
+    refuse(~np.isfinite(matrix), matrix, labels, what, "finite numbers")
     return matrix
 
 
+def refuse(
+    wrong: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    labels: tuple[str, ...],
+    what: str,
+    expected: str,
+) -> None:
+    """Raise an error for the first pair of labels whose value is wrong."""
+    for row, column in np.argwhere(wrong)[:1]:
+        raise InputError(
+            f"{what}: {labels[row]!r} and {labels[column]!r} have {values[row, column]:g}; "
+            f"expected {expected}"
+        )
+
+
+def refuse_uneven(
+    values: NDArray[np.float64], labels: tuple[str, ...], what: str, rtol: float, atol: float
+) -> None:
+    """Raise an error for the first pair of labels whose order makes a difference."""
+    for row, column in np.argwhere(~np.isclose(values, values.T, rtol=rtol, atol=atol))[:1]:
+        raise InputError(
+            f"{what}: {labels[row]!r} with {labels[column]!r} is {values[row, column]:g}, but the "
+            f"other way round {values[column, row]:g}; expected the same"
+        )
+
+
 def _check_costs(costs: NDArray[np.float64], labels: tuple[str, ...]) -> None:
-    diagonal = np.diagonal(costs)
-    if np.any(diagonal != 1):
-        place = int(np.argmax(diagonal != 1))
-        raise InputError(
-            f"costs: {labels[place]!r} with itself costs {diagonal[place]:g}; expected 1"
-        )
-    uneven = np.argwhere(~np.isclose(costs, costs.T, rtol=1e-9, atol=1e-12))
-    if len(uneven):
-        row, column = uneven[0]
-        raise InputError(
-            f"costs: {labels[row]!r} for {labels[column]!r} costs {costs[row, column]:g}, but the "
-            f"other way round {costs[column, row]:g}; expected the same"
-        )
-    small = np.argwhere(~np.eye(len(labels), dtype=bool) & (costs < SMALLEST))
-    if len(small):
-        row, column = small[0]
-        raise InputError(
-            f"costs: {labels[row]!r} and {labels[column]!r} cost {costs[row, column]:g}; "
-            "expected at least 2 off the diagonal"
-        )
+    same = np.eye(len(labels), dtype=bool)
+    refuse(same & (costs != 1), costs, labels, "costs", "1 on the diagonal")
+    refuse_uneven(costs, labels, "costs", 1e-9, 1e-12)
+    refuse(~same & (costs < SMALLEST), costs, labels, "costs", "at least 2 off the diagonal")

@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.taxonomy.cost_matrix import SMALLEST, CostMatrix, check_labels, square
-
-__all__ = [
-    "cost_from_confusions",
-    "cost_from_correlation",
-    "cost_from_differences",
-    "cost_from_groups",
-    "cost_from_reference",
-    "cost_from_ring",
-]
+from affectlab.taxonomy.cost_matrix import (
+    SMALLEST,
+    CostMatrix,
+    check_labels,
+    refuse,
+    refuse_uneven,
+    square,
+)
 
 Matrix = NDArray[np.float64]
 
@@ -211,7 +209,7 @@ def cost_from_confusions(
     """
     names = check_labels(labels)
     counts = square(confusions, names, "confusions")
-    _refuse_negative(counts, names, "confusions")
+    refuse(counts < 0, counts, names, "confusions", "no negative number")
     sums = counts.sum(axis=1)
     if np.any(sums == 0):
         raise InputError(
@@ -254,14 +252,8 @@ def cost_from_correlation(
     """
     names = check_labels(labels)
     values = square(correlation, names, "correlation")
-    _refuse_uneven(values, names, "correlation")
-    beyond = np.argwhere(np.abs(values) > 1 + 1e-9)
-    if len(beyond):
-        row, column = beyond[0]
-        raise InputError(
-            f"correlation: {names[row]!r} and {names[column]!r} have {values[row, column]:g}; "
-            "expected -1 to 1"
-        )
+    refuse_uneven(values, names, "correlation", 1e-6, 1e-9)
+    refuse(np.abs(values) > 1 + 1e-9, values, names, "correlation", "-1 to 1")
     return _rescaled((1 - np.clip(values, -1, 1)) / 2, names, highest, "correlation")
 
 
@@ -303,8 +295,8 @@ def cost_from_differences(
     names = check_labels(labels)
     values = square(differences, names, "differences").copy()
     np.fill_diagonal(values, 0)
-    _refuse_negative(values, names, "differences")
-    _refuse_uneven(values, names, "differences")
+    refuse(values < 0, values, names, "differences", "no negative number")
+    refuse_uneven(values, names, "differences", 1e-6, 1e-9)
     top = float(values.max()) if largest is None else largest
     if not 0 < top < math.inf:
         raise InputError(f"differences: the largest is {top:g}; expected a positive number")
@@ -325,22 +317,3 @@ def _rescaled(distance: Matrix, labels: tuple[str, ...], highest: float, kind: s
 def _symmetric(values: Matrix) -> Matrix:
     symmetric: Matrix = (values + values.T) / 2
     return symmetric
-
-
-def _refuse_negative(values: Matrix, labels: tuple[str, ...], what: str) -> None:
-    if np.any(values < 0):
-        row, column = np.argwhere(values < 0)[0]
-        raise InputError(
-            f"{what}: {labels[row]!r} and {labels[column]!r} have {values[row, column]:g}; "
-            "expected no negative number"
-        )
-
-
-def _refuse_uneven(values: Matrix, labels: tuple[str, ...], what: str) -> None:
-    uneven = np.argwhere(~np.isclose(values, values.T, rtol=1e-6, atol=1e-9))
-    if len(uneven):
-        row, column = uneven[0]
-        raise InputError(
-            f"{what}: {labels[row]!r} with {labels[column]!r} is {values[row, column]:g}, but the "
-            f"other way round {values[column, row]:g}; expected the same"
-        )

@@ -12,15 +12,6 @@ from affectlab.core.errors import InputError
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label
 
-__all__ = [
-    "ChangeFile",
-    "LabelFile",
-    "MappingFile",
-    "RevisionFile",
-    "TaxonomyFile",
-    "taxonomy_toml",
-]
-
 Text = StrictStr
 
 
@@ -43,7 +34,7 @@ class LabelFile(_Strict):
     limits: tuple[float, float] | None = None
 
     def build(self) -> Label:
-        return Label(**{key: getattr(self, key) for key in type(self).model_fields})
+        return Label(**dict(self))
 
 
 class ChangeFile(_Strict):
@@ -56,7 +47,7 @@ class ChangeFile(_Strict):
     evidence: dict[Text, StrictInt | StrictFloat | Text] = Field(default_factory=dict)
 
     def build(self) -> LabelChange:
-        return LabelChange(**{key: getattr(self, key) for key in type(self).model_fields})
+        return LabelChange(**dict(self))
 
 
 class RevisionFile(_Strict):
@@ -69,8 +60,8 @@ class RevisionFile(_Strict):
     changes: tuple[ChangeFile, ...] = ()
 
     def build(self) -> TaxonomyRevision:
-        parts = {key: getattr(self, key) for key in type(self).model_fields if key != "changes"}
-        return TaxonomyRevision(**parts, changes=tuple(change.build() for change in self.changes))
+        changes = tuple(change.build() for change in self.changes)
+        return TaxonomyRevision(**{**dict(self), "changes": changes})
 
 
 class TaxonomyFile(_Strict):
@@ -98,10 +89,9 @@ class TaxonomyFile(_Strict):
         InputError
             When a label or a version cannot be as the file says.
         """
-        made = ("labels", "history")
-        parts = {key: getattr(self, key) for key in type(self).model_fields if key not in made}
+        parts = dict(self)
+        entries = tuple(label.build() for label in parts.pop("labels"))
         history = tuple(version.build() for version in self.history)
-        entries = tuple(label.build() for label in self.labels)
         return {**parts, "entries": entries, "history": history}
 
 
@@ -120,94 +110,67 @@ class MappingFile(_Strict):
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n"} | {
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\t": "\\t",
+    "\n": "\\n",
     "\f": "\\f",
     "\r": "\\r",
 }
 
 
-def taxonomy_toml(parts: Mapping[str, Any]) -> str:
-    """TOML text of the parts of a taxonomy; what is empty is left out."""
-    lines = [f"name = {_string(parts['name'])}"]
-    for key in ("title", "version", "source", "licence", "notes"):
-        lines += _text(key, parts[key])
-    lines += _array("levels", parts["levels"])
-    if parts["ring"] is not None:
-        lines.append(f"ring = [{_strings(parts['ring'])}]")
-    lines += _optional("neutral", parts["neutral"])
-    lines += _optional("reference", parts["reference"])
+_TAXONOMY = (
+    *("name", "title", "version", "source", "licence", "notes"),
+    *("levels", "ring", "neutral", "reference"),
+)
+_LABEL = (
+    *("name", "definition", "polarity", "emoji", "opposite"),
+    *("aliases", "words", "groups", "ends", "limits"),
+)
+_REVISION = ("version", "parent", "parent_sha256", "source")
+_CHANGE = ("action", "label", "into", "reason", "evidence")
+_ALWAYS = ("name", "version", "ring", "action", "label")
+"""Keys that are written even where they are empty, unless there is nothing at all."""
+
+
+def taxonomy_toml(taxonomy: object) -> str:
+    """TOML text of a taxonomy; what is empty is left out."""
+    parts = vars(taxonomy)
+    lines = _lines(parts, _TAXONOMY)
     if parts["stands_for"]:
         lines += ["", "[stands_for]"]
         lines += [
-            f"{_key(label)} = [{_strings(others)}]" for label, others in parts["stands_for"].items()
+            f"{_key(label)} = {_value(others)}" for label, others in parts["stands_for"].items()
         ]
     for entry in parts["entries"]:
-        lines += ["", *_label_lines(entry)]
+        limits = entry.limits and tuple(map(float, entry.limits))
+        lines += ["", "[[labels]]", *_lines({**vars(entry), "limits": limits}, _LABEL)]
     for revision in parts["history"]:
-        lines += ["", *_revision_lines(revision)]
+        lines += ["", "[[history]]", *_lines(vars(revision), _REVISION)]
+        if revision.changes:
+            changes = (", ".join(_lines(vars(change), _CHANGE)) for change in revision.changes)
+            lines += ["changes = [", *(f"  {{ {change} }}," for change in changes), "]"]
     return "\n".join(lines) + "\n"
 
 
-def _label_lines(label: Label) -> list[str]:
-    lines = ["[[labels]]", f"name = {_string(label.name)}"]
-    lines += _text("definition", label.definition)
-    lines += _optional("polarity", label.polarity)
-    lines += _text("emoji", label.emoji)
-    lines += _optional("opposite", label.opposite)
-    lines += _array("aliases", label.aliases)
-    lines += _array("words", label.words)
-    if label.groups:
-        lines.append(f"groups = {_inline_table(label.groups)}")
-    if label.ends is not None:
-        lines.append(f"ends = [{_strings(label.ends)}]")
-    if label.limits is not None:
-        lines.append(f"limits = [{', '.join(repr(float(limit)) for limit in label.limits)}]")
-    return lines
-
-
-def _revision_lines(revision: TaxonomyRevision) -> list[str]:
-    lines = ["[[history]]", f"version = {_string(revision.version)}"]
-    for key in ("parent", "parent_sha256", "source"):
-        lines += _text(key, getattr(revision, key))
-    if revision.changes:
-        lines += ["changes = [", *(f"  {_change(one)}," for one in revision.changes), "]"]
-    return lines
-
-
-def _change(change: LabelChange) -> str:
-    parts = [f"{key} = {_string(getattr(change, key))}" for key in ("action", "label")]
-    parts += [
-        f"{key} = {_string(value)}" for key in ("into", "reason") if (value := getattr(change, key))
+def _lines(parts: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    return [
+        f"{key} = {_value(value)}"
+        for key in keys
+        if (value := parts[key]) or (key in _ALWAYS and value is not None)
     ]
-    if change.evidence:
-        numbers = ", ".join(f"{_key(key)} = {_value(v)}" for key, v in change.evidence.items())
-        parts.append(f"evidence = {{ {numbers} }}")
-    return f"{{ {', '.join(parts)} }}"
 
 
-def _value(value: float | int | str) -> str:
-    return _string(value) if isinstance(value, str) else repr(value)
-
-
-def _text(key: str, value: str) -> list[str]:
-    return [f"{key} = {_string(value)}"] if value or key == "version" else []
-
-
-def _optional(key: str, value: str | None) -> list[str]:
-    return [] if value is None else [f"{key} = {_string(value)}"]
-
-
-def _array(key: str, values: tuple[str, ...]) -> list[str]:
-    return [f"{key} = [{_strings(values)}]"] if values else []
-
-
-def _inline_table(values: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"{_key(key)} = {_string(value)}" for key, value in values.items())
-    return f"{{ {pairs} }}"
-
-
-def _strings(values: Iterable[str]) -> str:
-    return ", ".join(map(_string, values))
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(one)}' for key, one in value.items())} }}"
+    if isinstance(value, Iterable):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value)
 
 
 def _key(key: str) -> str:

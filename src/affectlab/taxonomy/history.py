@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from affectlab.core.errors import InputError
 
-__all__ = ["ACTIONS", "LabelChange", "TaxonomyRevision"]
-
 ACTIONS = ("keep", "rename", "add", "merge", "drop")
 
 

@@ -9,8 +9,6 @@ from typing import Literal, get_args
 
 from affectlab.core.errors import InputError
 
-__all__ = ["POLARITIES", "Label", "Polarity"]
-
 Polarity = Literal["positive", "negative", "ambiguous", "neutral"]
 POLARITIES: tuple[str, ...] = get_args(Polarity)
 """The polarities a label may have; a label may also have none."""

@@ -10,8 +10,6 @@ from affectlab.core.toml import parse_toml, read_toml
 from affectlab.taxonomy.files import MappingFile
 from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy, load_taxonomy
 
-__all__ = ["map_labels"]
-
 
 def map_labels(
     source: str | Taxonomy, target: str | Taxonomy, *, path: str | Path | None = None
@@ -24,6 +22,12 @@ def map_labels(
         The taxonomies, or what :func:`load_taxonomy` finds them by.
     path
         A TOML file with the mapping; a built-in mapping when not given.
+
+    Returns
+    -------
+    LabelMapping
+        ``mapping[label]`` is the target of a label, ``sources(target)`` the labels of a
+        target, ``unmapped`` those without one, ``matrix()`` and ``to_frame()`` the whole.
 
     Raises
     ------

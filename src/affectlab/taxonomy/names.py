@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError, unknown_name
 
-__all__ = ["NameIndex", "fold"]
-
 _SEPARATORS = re.compile(r"[\W_]+")
 
 

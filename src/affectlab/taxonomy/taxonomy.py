@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,17 +27,6 @@ from affectlab.taxonomy.names import NameIndex, fold
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-
-__all__ = [
-    "LabelMapping",
-    "Taxonomy",
-    "check_taxonomy",
-    "list_taxonomies",
-    "load_taxonomy",
-    "match_taxonomy",
-    "taxonomy_costs",
-    "taxonomy_overview",
-]
 
 # What must hold between the parts of a taxonomy.
 
@@ -86,16 +75,13 @@ def _check_names(taxonomy: Taxonomy) -> None:
 
 
 def _check_levels(taxonomy: Taxonomy) -> None:
-    twice = _first_twice(taxonomy.levels)
-    if twice is not None:
-        raise InputError(f"levels: {twice!r} appears twice")
+    _check_once("levels", taxonomy.levels)
     for entry in taxonomy.entries:
         for level in entry.groups:
             if level not in taxonomy.levels:
                 raise unknown_name("level", level, taxonomy.levels, f"label {entry.name!r}: groups")
         for level in taxonomy.levels:
-            group = entry.groups.get(level, "")
-            if not group.strip():
+            if not entry.groups.get(level, "").strip():
                 raise InputError(
                     f"label {entry.name!r}: no group at level {level!r}; "
                     "every label needs a group at every level"
@@ -105,9 +91,7 @@ def _check_levels(taxonomy: Taxonomy) -> None:
 def _check_ring(taxonomy: Taxonomy, labels: list[str]) -> None:
     if taxonomy.ring is None:
         return
-    twice = _first_twice(taxonomy.ring)
-    if twice is not None:
-        raise InputError(f"ring: {twice!r} appears twice")
+    _check_once("ring", taxonomy.ring)
     for name in taxonomy.ring:
         if name not in labels:
             raise unknown_name("label", name, labels, "ring")
@@ -154,16 +138,15 @@ def _check_stands_for(taxonomy: Taxonomy, labels: list[str]) -> None:
             )
 
 
-def _first_twice(names: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+def _check_once(what: str, names: Sequence[str]) -> None:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"{what}: {name!r} appears twice")
 
 
 CostKind = Literal["ring", "groups", "reference"]
+KINDS = ("ring", "reference", "groups")
+"""Kinds of costs; the first that a taxonomy has is taken where none is asked for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -449,8 +432,43 @@ class Taxonomy:
         >>> load_taxonomy("mikels").cost_matrix().matrix[0].tolist()
         [1.0, 2.0, 3.0, 4.0, 8.0, 7.0, 6.0, 5.0]
         """
-
-        return taxonomy_costs(self, kind, lam=lam, levels=levels)
+        where = f"taxonomy {self.name}"
+        if kind is not None and kind not in KINDS:
+            raise unknown_name("kind of cost matrix", kind, KINDS, where)
+        has = {
+            "ring": self.ring is not None,
+            "reference": self.reference is not None,
+            "groups": bool(self.levels),
+        }
+        first = next((name for name in KINDS if has[name]), None)
+        chosen = kind or ("groups" if levels is not None else first)
+        if chosen is None:
+            raise InputError(
+                f"{where}: has no ring, no reference taxonomy and no groups; "
+                "make its costs from data, for example with cost_from_confusions"
+            )
+        if not has[chosen]:
+            raise InputError(f"{where}: has no {chosen}; costs of kind {chosen!r} cannot be made")
+        if chosen == "groups":
+            if lam is not None:
+                raise InputError(f"{where}: lam has no part in costs of kind 'groups'")
+            names = self.nesting_levels() if levels is None else tuple(levels)
+            return cost_from_groups(self.labels, [self.group_of(name) for name in names])
+        if levels is not None:
+            raise InputError(f"{where}: levels have no part in costs of kind {chosen!r}")
+        strength = 4.0 if lam is None else lam
+        # All labels but the neutral one have a place on a wheel.
+        emotions = [label for label in self.labels if label != self.neutral]
+        if chosen == "ring":
+            return cost_from_ring(self.ring or (), self.polarity, lam=strength).reorder(emotions)
+        reference = load_taxonomy(self.reference or "")
+        stands_for = {
+            label: [reference.name_of(other) for other in others]
+            for label, others in self.stands_for.items()
+        }
+        return cost_from_reference(
+            emotions, reference.cost_matrix("ring", lam=strength), stands_for
+        )
 
     @classmethod
     def from_toml(cls, text: str, *, where: str = "taxonomy") -> Taxonomy:
@@ -470,7 +488,7 @@ class Taxonomy:
 
     def to_toml(self) -> str:
         """Write the taxonomy as TOML that :meth:`from_toml` reads back as an equal one."""
-        return taxonomy_toml({part.name: getattr(self, part.name) for part in fields(self)})
+        return taxonomy_toml(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the taxonomy to a TOML file and give back its path.
@@ -505,33 +523,25 @@ class Taxonomy:
         from affectlab.core.tables import Key, Table, Text
         from affectlab.core.words import plural
 
-        words = {
-            "label": pl.String,
-            "emoji": pl.String,
-            "polarity": pl.String,
-            "opposite": pl.String,
-            "definition": pl.String,
-            "aliases": pl.List(pl.String),
-            "words": pl.List(pl.String),
-        }
-        ends = {
-            "low_end": pl.String,
-            "high_end": pl.String,
-            "lowest": pl.Float64,
-            "highest": pl.Float64,
-        }
-        rows: list[dict[str, Any]] = []
-        for entry in self.entries:
-            low, high = entry.ends or (None, None)
-            lowest, highest = entry.limits or (None, None)
-            rows.append(
-                {name: getattr(entry, name, entry.name) for name in words}
-                | {f"group_{level}": entry.groups[level] for level in self.levels}
-                | {"low_end": low, "high_end": high, "lowest": lowest, "highest": highest}
-            )
         groups = {f"group_{level}": pl.String for level in self.levels}
-        schema: dict[str, Any] = {**words, **groups, **ends}
-        frame = pl.DataFrame(rows, schema=schema)
+        schema: dict[str, Any] = {
+            **dict.fromkeys(("label", "emoji", "polarity", "opposite", "definition"), pl.String),
+            **dict.fromkeys(("aliases", "words"), pl.List(pl.String)),
+            **groups,
+            **dict.fromkeys(("low_end", "high_end"), pl.String),
+            **dict.fromkeys(("lowest", "highest"), pl.Float64),
+        }
+        rows = [
+            (
+                *(one.name, one.emoji, one.polarity, one.opposite, one.definition),
+                *(list(one.aliases), list(one.words)),
+                *(one.groups[level] for level in self.levels),
+                *(one.ends or (None, None)),
+                *(one.limits or (None, None)),
+            )
+            for one in self.entries
+        ]
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
         columns = [Key("label"), Text("emoji", spare=True), Text("polarity")]
         columns += [Text(name, name.removeprefix("group_")) for name in groups]
         columns += [Text("low_end", "from"), Text("high_end", "to"), Text("definition")]
@@ -735,75 +745,6 @@ def match_taxonomy(labels: Iterable[str]) -> Taxonomy | None:
         if len(found) == len(names) and wanted - found <= {taxonomy.neutral}:
             return taxonomy
     return None
-
-
-# Which costs a taxonomy has: its wheel, its groups, or another taxonomy it leans on.
-
-
-KINDS = ("ring", "reference", "groups")
-
-
-def taxonomy_costs(
-    taxonomy: Taxonomy,
-    kind: CostKind | None,
-    *,
-    lam: float | None,
-    levels: Iterable[str] | None,
-) -> CostMatrix:
-    """Make the costs that :meth:`Taxonomy.cost_matrix` describes."""
-    where = f"taxonomy {taxonomy.name}"
-    if kind is not None and kind not in KINDS:
-        raise unknown_name("kind of cost matrix", kind, KINDS, where)
-    has = {
-        "ring": taxonomy.ring is not None,
-        "reference": taxonomy.reference is not None,
-        "groups": bool(taxonomy.levels),
-    }
-    first = next((name for name in KINDS if has[name]), None)
-    chosen = kind or ("groups" if levels is not None else first)
-    if chosen is None:
-        raise InputError(
-            f"{where}: has no ring, no reference taxonomy and no groups; "
-            "make its costs from data, for example with cost_from_confusions"
-        )
-    if not has[chosen]:
-        raise InputError(f"{where}: has no {chosen}; costs of kind {chosen!r} cannot be made")
-    if chosen == "groups":
-        return _from_groups(taxonomy, lam, levels)
-    if levels is not None:
-        raise InputError(f"{where}: levels have no part in costs of kind {chosen!r}")
-    strength = 4.0 if lam is None else lam
-    if chosen == "ring":
-        return _from_ring(taxonomy, strength)
-    return _from_reference(taxonomy, strength)
-
-
-def _emotions(taxonomy: Taxonomy) -> list[str]:
-    """The labels that have a place on a wheel: all but the neutral one."""
-    return [label for label in taxonomy.labels if label != taxonomy.neutral]
-
-
-def _from_ring(taxonomy: Taxonomy, lam: float) -> CostMatrix:
-    costs = cost_from_ring(taxonomy.ring or (), taxonomy.polarity, lam=lam)
-    return costs.reorder(_emotions(taxonomy))
-
-
-def _from_reference(taxonomy: Taxonomy, lam: float) -> CostMatrix:
-    reference = load_taxonomy(taxonomy.reference or "")
-    stands_for = {
-        label: [reference.name_of(other) for other in others]
-        for label, others in taxonomy.stands_for.items()
-    }
-    return cost_from_reference(
-        _emotions(taxonomy), reference.cost_matrix("ring", lam=lam), stands_for
-    )
-
-
-def _from_groups(taxonomy: Taxonomy, lam: float | None, levels: Iterable[str] | None) -> CostMatrix:
-    if lam is not None:
-        raise InputError(f"taxonomy {taxonomy.name}: lam has no part in costs of kind 'groups'")
-    names = taxonomy.nesting_levels() if levels is None else tuple(levels)
-    return cost_from_groups(taxonomy.labels, [taxonomy.group_of(name) for name in names])
 
 
 def taxonomy_overview() -> Result:

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from affectlab.analysis.reactions import (
     agreement_of_reactions,
-    chao_shen_entropy,
     emotion_diversity,
     machine_signs,
     near_copies,
-    plain_entropy,
     popular_emotions,
     sentiment_match,
-    sentiments_of,
 )
+from affectlab.analysis.reactions.diversity import chao_shen_entropy, plain_entropy
+from affectlab.analysis.reactions.sentiment import sentiments_of
 from affectlab.core.errors import InputError
 
 ROWS = st.lists(

@@ -1,5 +1,4 @@
 """Ratings, their shapes and files; simulation; taxonomies."""
-# spelled for the base
 
 from __future__ import annotations
 
@@ -168,7 +167,7 @@ def simulated(al):
     differences = simulate.simulate_differences(
         pairs, np.linspace(5, 90, 12), 5, golden=2, repeats=2, careless=0.2, seed=4
     )
-    rater = simulate.rater_profile("generous", "r1", scale="0-100")
+    rater = simulate.raters.rater_profile("generous", "r1", scale="0-100")
     return {
         "study": study,
         "truth": truth,
@@ -177,7 +176,7 @@ def simulated(al):
         "golden": study.golden,
         "profile": rater,
         "attentive": rater.attentive,
-        "presets": simulate.PRESETS,
+        "presets": simulate.raters.PRESETS,
         "recovery": simulate.recovery(study),
         "flagged": simulate.recovery(study).flagged,
         "dice": {
@@ -186,9 +185,9 @@ def simulated(al):
         },
         "verified": simulate.simulate_verification(60, seed=6),
         "differences": differences,
-        "invented": simulate.golden_differences(5),
+        "invented": simulate.differences.golden_differences(5),
         "careless": simulate.difference_people(20, careless=0.3, seed=7),
-        "kinds": simulate.CARELESS_KINDS,
+        "kinds": simulate.differences.CARELESS_KINDS,
     }
 
 
@@ -196,25 +195,25 @@ def simulated(al):
 def drawn(al):
     simulate = al.simulate
     specs = simulate.face_specs(2, ["awe", "fear"], [0.5, 1.0])
-    joy = simulate.expression_parameters("joy")
+    joy = simulate.faces.expression_parameters("joy")
     transitions = simulate.draw_transitions(2, ["joy", "wink-left"], seed=8)
     scenes = simulate.simulate_scenes(40, seed=9, stray=0.1)
     return {
-        "table": simulate.face_table(specs),
+        "table": simulate.faces.face_table(specs),
         "names": [spec.stimulus for spec in specs],
         "saved": simulate.save_faces("faces", specs, size=32),
         "face": np.asarray(simulate.draw_face("awe", 0.8, identity=2, size=48)),
         "sequence": [
             np.asarray(image).mean()
-            for image in simulate.expression_sequence("anger", frames=3, size=48)
+            for image in simulate.faces.expression_sequence("anger", frames=3, size=48)
         ],
         "joy": joy,
         "mirrored": joy.mirrored(),
         "half": joy.scaled(0.5),
-        "difference": simulate.true_difference(simulate.FaceParameters(), joy),
+        "difference": simulate.true_difference(simulate.faces.FaceParameters(), joy),
         "identity": simulate.Identity.from_seed(3),
         "own": simulate.Identity(hair="bun"),
-        "one": simulate.FaceSpec("fear", 0.7, 4).stimulus,
+        "one": simulate.faces.FaceSpec("fear", 0.7, 4).stimulus,
         "transitions": transitions,
         "actors": transitions.actors,
         "times": transitions.of("actor-2", "joy").times_ms,
@@ -223,7 +222,7 @@ def drawn(al):
         "scene table": scenes.table(),
         "features": scenes.features(),
         "chances": scenes.chances,
-        "expressions": [simulate.EXPRESSIONS, simulate.TRANSITION_EXPRESSIONS],
+        "expressions": [simulate.EXPRESSIONS, simulate.faces.TRANSITION_EXPRESSIONS],
     }
 
 
@@ -272,10 +271,10 @@ def label_mappings(al):
         for target in names
         if source != target
     } | {
-        "matched": al.taxonomy.match_taxonomy(
+        "matched": al.taxonomy.taxonomy.match_taxonomy(
             ["Anger", "Disgust", "Fear", "Happiness", "Sadness", "Surprise"]
         ).name,
-        "not matched": al.taxonomy.match_taxonomy(["anger"]),
+        "not matched": al.taxonomy.taxonomy.match_taxonomy(["anger"]),
     }
 
 
@@ -314,7 +313,10 @@ def own_taxonomy(al):
     taxonomy = al.taxonomy
     mood = al.Taxonomy(
         "mood",
-        (taxonomy.Label("up", polarity="positive"), taxonomy.Label("down", aliases=("low",))),
+        (
+            taxonomy.label.Label("up", polarity="positive"),
+            taxonomy.label.Label("down", aliases=("low",)),
+        ),
     )
     file = mood.save("mood.toml") or Path("mood.toml")
     coarse = (
@@ -322,12 +324,12 @@ def own_taxonomy(al):
         if "polarity" in al.load_taxonomy("mikels").levels
         else None
     )
-    change = taxonomy.LabelChange("drop", "boredom", reason="rare")
+    change = taxonomy.history.LabelChange("drop", "boredom", reason="rare")
     return {
         "names": [mood.name_of("LOW"), mood.index("low")],
         "saved": al.load_taxonomy(Path("mood.toml")),
         "file": str(file),
         "coarse": coarse,
         "change": change,
-        "revision": taxonomy.TaxonomyRevision("2", parent="mood", changes=(change,)),
+        "revision": taxonomy.history.TaxonomyRevision("2", parent="mood", changes=(change,)),
     }

@@ -73,7 +73,7 @@ def pairs_of_faces(al):
     frames = pl.DataFrame(inputs.frame_table())
     settings = {"n_boot": 40, "seed": 4}
     scores = analysis.pair_scores(table)
-    jnd = analysis.jnd_score(scores, **settings)
+    jnd = analysis.jnd.jnd_score(scores, **settings)
     times = analysis.jnd_times(scores, frames, **settings)
     steps = analysis.jnd_steps(scores, **settings)
     interval = analysis.sampling_interval(times)
@@ -88,13 +88,13 @@ def pairs_of_faces(al):
         "additivity": steps.additivity,
         "times": times,
         "typical": times.typical(),
-        "strip": analysis.strip_choices(times),
-        "film": analysis.jnd_strip(times, "ada", "joy", np.arange(0, 600, 20)),
+        "strip": analysis.jnd.strip_choices(times),
+        "film": analysis.jnd.jnd_strip(times, "ada", "joy", np.arange(0, 600, 20)),
         "interval": interval,
         "rate": interval.rate_hz,
         "corrected": interval.corrected,
         "safe": interval.safe_ms,
-        "rates": [analysis.common_rate(x) for x in (20, 62.5, 90, 5000)],
+        "rates": [analysis.jnd.common_rate(x) for x in (20, 62.5, 90, 5000)],
         "budget": analysis.latency_budget(times, [20, 75, 150], **settings),
         "of expressions": analysis.latency_budget(times, 75, by="expression", **settings),
         "histograms": analysis.score_histograms(scores),
@@ -156,7 +156,7 @@ def staircases(al):
         "quantile": state.quantile(0.25),
         "interval": state.interval(),
         "saved": state.to_dict(),
-        "again": analysis.Quest.from_dict(state.to_dict()) == state,
+        "again": analysis.jnd.Quest.from_dict(state.to_dict()) == state,
         "settings": state.settings,
         "probability": analysis.psychometric_function([-math.inf, 0.0, 1.0, 2.0], 1.0),
         "run": [run.result() for run in runs],

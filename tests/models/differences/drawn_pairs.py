@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.models.embedding import Embeddings, embed
-from affectlab.simulate import FaceParameters, draw_face, expression_parameters, true_difference
+from affectlab.simulate import draw_face, true_difference
+from affectlab.simulate.faces import FaceParameters, expression_parameters
 
 
 def planted(

@@ -14,7 +14,7 @@ from affectlab.models.text.label_penalty import laplacian
 from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.networks.loop import Problem, Split, train
 from affectlab.models.text.settings import Training
-from affectlab.taxonomy import Label
+from affectlab.taxonomy.label import Label
 
 from .tiny import WORDS, one_thread, texts_of
 

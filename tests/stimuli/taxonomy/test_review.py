@@ -19,7 +19,9 @@ from affectlab.stimuli.taxonomy import (
     revised_taxonomy,
     taxonomy_of,
 )
-from affectlab.taxonomy import Label, LabelChange, Taxonomy, TaxonomyRevision, load_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
+from affectlab.taxonomy.label import Label
 
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20).map(
     lambda text: " ".join(text.split())

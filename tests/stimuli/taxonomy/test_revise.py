@@ -30,7 +30,8 @@ from affectlab.stimuli.taxonomy import (
 )
 from affectlab.stimuli.taxonomy.confusions import pair_interval
 from affectlab.stimuli.taxonomy.verdicts import needed, wilson
-from affectlab.taxonomy import Label, Taxonomy, load_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy.label import Label
 
 # GoEmotions, appendix B: what its pilots started from, lost and gained is a fact; that these five
 # were scarce, or chosen without agreement, or taken for others, is what is planted here.

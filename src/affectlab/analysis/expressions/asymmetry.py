@@ -18,14 +18,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, 
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, option, plural, shown
 
-__all__ = [
-    "Alternative",
-    "AsymmetryTests",
-    "asymmetry_tests",
-    "paired",
-    "two_sample",
-]
-
 # Student's t-tests with their intervals, and the reason where there is none.
 
 
@@ -34,41 +26,28 @@ _FEW = "undefined: fewer than two observations"
 _CONSTANT = "undefined: the observations do not vary"
 
 
-def two_sample(
-    first: Floats, second: Floats, unit: str, alternative: Alternative, confidence: float
+def t_test(
+    first: Floats,
+    second: Floats,
+    unit: str,
+    alternative: Alternative,
+    confidence: float,
+    *,
+    paired: bool,
 ) -> dict[str, object]:
-    r"""Compare the means of two samples with variances taken as equal.
+    r"""Compare two means: those of two samples with variances taken as equal, or of pairs.
 
     .. math:: t = \frac{\bar x_1 - \bar x_2}{s \sqrt{1/n_1 + 1/n_2}}, \qquad
               s^2 = \frac{\sum (x_1 - \bar x_1)^2 + \sum (x_2 - \bar x_2)^2}{n_1 + n_2 - 2}
+
+    or, with the differences d of n pairs, :math:`t = \bar d / (s_d / \sqrt n)` with
+    :math:`n - 1` degrees of freedom.
     """
-    row = _row("two samples", unit, first, second)
-    df = first.size + second.size - 2
-    if min(first.size, second.size) < 1 or df < 1:
-        return row | {"status": _FEW}
-    squares = float(((first - first.mean()) ** 2).sum() + ((second - second.mean()) ** 2).sum())
-    error = math.sqrt(squares / df * (1 / first.size + 1 / second.size))
-    difference = float(first.mean() - second.mean())
-    return row | _tested(difference, error, df, alternative, confidence)
+    from scipy.special import stdtr, stdtrit
 
-
-def paired(
-    first: Floats, second: Floats, unit: str, alternative: Alternative, confidence: float
-) -> dict[str, object]:
-    r"""Compare paired observations: :math:`t = \bar d / (s_d / \sqrt n)`, :math:`n - 1` degrees."""
-    row = _row("paired", unit, first, second)
-    apart = first - second
-    if apart.size < 2:
-        difference = float(apart.mean()) if apart.size else math.nan
-        return row | {"difference": difference, "status": _FEW}
-    error = float(apart.std(ddof=1)) / math.sqrt(apart.size)
-    return row | _tested(float(apart.mean()), error, apart.size - 1, alternative, confidence)
-
-
-def _row(test: str, unit: str, first: Floats, second: Floats) -> dict[str, object]:
     unknown = ("difference", "low", "high", "t", "df", "p", "p_two_sided")
-    return {
-        "test": test,
+    row: dict[str, object] = {
+        "test": "paired" if paired else "two samples",
         "unit": unit,
         "n_first": int(first.size),
         "n_second": int(second.size),
@@ -77,29 +56,27 @@ def _row(test: str, unit: str, first: Floats, second: Floats) -> dict[str, objec
         **dict.fromkeys(unknown, math.nan),
         "status": "ok",
     }
-
-
-def _tested(
-    difference: float, error: float, df: int, alternative: Alternative, confidence: float
-) -> dict[str, object]:
-    from scipy.special import stdtr, stdtrit
-
+    df = first.size - 1 if paired else first.size + second.size - 2
+    if min(first.size, second.size, df) < 1:
+        apart = float((first - second).mean()) if paired and first.size else math.nan
+        return row | {"difference": apart, "status": _FEW}
+    if paired:
+        difference = float((first - second).mean())
+        error = float((first - second).std(ddof=1)) / math.sqrt(first.size)
+    else:
+        difference = float(first.mean() - second.mean())
+        squares = sum(float(((one - one.mean()) ** 2).sum()) for one in (first, second))
+        error = math.sqrt(squares / df * (1 / first.size + 1 / second.size))
+    row |= {"difference": difference, "df": float(df)}
     if not error > 1e-12 * max(1.0, abs(difference)):
-        return {"difference": difference, "df": float(df), "status": _CONSTANT}
+        return row | {"status": _CONSTANT}
     t = difference / error
     below, above = float(stdtr(df, t)), float(stdtr(df, -t))
-    two_sided = float(min(1.0, 2 * min(below, above)))
+    two_sided = min(1.0, 2 * min(below, above))
     half = float(stdtrit(df, (1 + confidence) / 2)) * error
     p = {"greater": above, "less": below, "two-sided": two_sided}[alternative]
-    return {
-        "difference": difference,
-        "low": difference - half,
-        "high": difference + half,
-        "t": t,
-        "df": float(df),
-        "p": p,
-        "p_two_sided": two_sided,
-    }
+    row |= {"low": difference - half, "high": difference + half}
+    return row | {"t": t, "p": p, "p_two_sided": two_sided}
 
 
 _MOST_SAID = 8
@@ -206,6 +183,9 @@ def asymmetry_tests(
         is not defined says why in ``status``. p-values are not corrected for being several: the
         tests are views of the same two questions.
 
+        ``frame`` has a row per test, ``points`` one per actor and mirrored expression,
+        ``sides`` one per expression.
+
     Raises
     ------
     InputError
@@ -247,7 +227,7 @@ def asymmetry_tests(
             intra.filter(pl.col("expression_a").is_in(side))["value"].to_numpy()
             for side in (found.right, found.left)
         )
-        of_pairs = two_sample(right, left, "pairs", alternative, confidence)
+        of_pairs = t_test(right, left, "pairs", alternative, confidence, paired=False)
         paired_ones = _paired_tests(own, alternative, confidence)
         tests.append(("intra", "right – left", [of_pairs, *paired_ones]))
     if inter.height:
@@ -328,12 +308,13 @@ def _paired_tests(points: pl.DataFrame, alternative: Alternative, confidence: fl
     """Compare right and left over transitions, and over actors."""
     by_actor = points.group_by("actor").agg(pl.col("mean_right", "mean_left").mean())
     return [
-        paired(
+        t_test(
             table["mean_right"].to_numpy(),
             table["mean_left"].to_numpy(),
             unit,
             alternative,
             confidence,
+            paired=True,
         )
         for unit, table in (("transitions", points), ("actors", by_actor.sort("actor")))
     ]
@@ -404,15 +385,10 @@ def _against(
         .drop_nulls()
         .sort("actor")
     )
+    of_actors = by_actor["first"].to_numpy(), by_actor["second"].to_numpy()
     return [
-        two_sample(first, second, "pairs", alternative, confidence),
-        paired(
-            by_actor["first"].to_numpy(),
-            by_actor["second"].to_numpy(),
-            "actors",
-            alternative,
-            confidence,
-        ),
+        t_test(first, second, "pairs", alternative, confidence, paired=False),
+        t_test(*of_actors, "actors", alternative, confidence, paired=True),
     ]
 
 

@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, label_tree
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
@@ -16,15 +15,12 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
-
-__all__ = ["ExpressionDifferences", "adjusted", "cells_of", "expression_differences"]
 
 # Mean differences of two expressions over actors who were not all asked about the same ones.
 
 
-_Codes: TypeAlias = NDArray[np.int64]
 _TOLERANCE = 1e-9
 """Eigenvalues so far below the largest count as 0: what the design cannot tell."""
 
@@ -52,18 +48,13 @@ class Cells:
         """1 where an actor has pairs, else 0, shape (P, A)."""
         return (self.n_pairs > 0).astype(np.float64)
 
-    def groups_of_actors(self) -> int:
-        """Count the groups of actors that no pair of expressions links."""
-        asked = self.n_pairs > 0
-        group = np.arange(len(self.actors))
-        for row in asked:
-            joined = group[row]
-            group[np.isin(group, joined)] = joined.min()
-        return int(np.unique(group).size)
-
     def notes(self) -> tuple[str, ...]:
-        """Say what of the design limits the comparison."""
-        groups = self.groups_of_actors()
+        """Say what limits the comparison: actors that no pair of expressions links."""
+        group = np.arange(len(self.actors))
+        for row in self.n_pairs > 0:
+            linked = group[row]
+            group[np.isin(group, linked)] = linked.min()
+        groups = np.unique(group).size
         if groups < 2:
             return ()
         return (
@@ -83,13 +74,10 @@ def cells_of(inter: PairScores, *, adjust: bool) -> Cells:
     place = {name: k for k, name in enumerate(names)}
     actor = {name: k for k, name in enumerate(inter.actors)}
     frame = inter.frame
+    columns = {"expression_a": place, "expression_b": place, "actor": actor}
     a, b, who = (
         frame[column].replace_strict(codes, return_dtype=pl.Int64).to_numpy()
-        for column, codes in (
-            ("expression_a", place),
-            ("expression_b", place),
-            ("actor", actor),
-        )
+        for column, codes in columns.items()
     )
     n, n_actors = len(names), len(actor)
     key = np.minimum(a, b) * n + np.maximum(a, b)
@@ -114,7 +102,7 @@ def cells_of(inter: PairScores, *, adjust: bool) -> Cells:
 
 
 def _without_roles(
-    frame: pl.DataFrame, cell: _Codes, value: Floats
+    frame: pl.DataFrame, cell: Ints, value: Floats
 ) -> tuple[dict[str, float], Floats]:
     """Estimate what each role adds within cells, and take it from the scores."""
     roles = pl.concat([frame["role_a"], frame["role_b"]]).unique().sort().to_list()
@@ -131,7 +119,7 @@ def _without_roles(
     return dict(zip(roles, effect.tolist(), strict=True)), value - shown @ effect
 
 
-def _centred(column: Floats, cell: _Codes) -> Floats:
+def _centred(column: Floats, cell: Ints) -> Floats:
     count = np.bincount(cell)
     mean = np.bincount(cell, column) / np.maximum(count, 1)
     return np.asarray(column - mean[cell], dtype=np.float64)
@@ -193,26 +181,18 @@ Missing: TypeAlias = Literal["leave-out", "fill"]
 
 
 def expression_tree(
-    names: tuple[str, ...],
+    cells: Cells,
     matrix: Floats,
     replicates: Iterable[Floats],
-    *,
     linkage: Linkage,
     k: int | Choice,
     missing: Missing,
 ) -> LabelClusters:
-    """Cluster expressions by their mean differences.
+    """Cluster expressions by their mean differences, and those of bootstrap replicates.
 
-    Parameters
-    ----------
-    names, matrix
-        The n expressions, and their mean differences, shape (n, n), ``nan`` on the diagonal and
-        where there are none.
-    replicates
-        Matrices of the bootstrap, of the same shape.
-    missing
-        Whether expressions with missing cells are left out, or the cells filled.
+    Expressions with missing cells are left out, or the cells filled.
     """
+    names = cells.expressions
     lacking = np.isnan(matrix) & (missing == "leave-out")
     np.fill_diagonal(lacking, False)
     rest = complete(lacking)
@@ -237,12 +217,9 @@ def elbow_of(clusters: LabelClusters) -> pl.DataFrame:
     straight line from one cluster to n. The elbow is the k where it is largest.
     """
     heights = clusters.linkage[::-1, 2]
-    if not heights.size:
-        return pl.DataFrame(
-            schema={"n_clusters": pl.Int64, "height": pl.Float64, "bend": pl.Float64}
-        )
     bend = np.full(heights.size, np.nan)
-    bend[:-1] = bends(clusters.linkage)
+    if heights.size:
+        bend[:-1] = bends(clusters.linkage)
     return pl.DataFrame(
         {"n_clusters": np.arange(2, heights.size + 2), "height": heights, "bend": bend}
     )
@@ -293,99 +270,92 @@ def priority_of(
     drawn
         Bootstrap replicates of it, shape (B, n, n).
     """
-    n = len(cells.expressions)
+    n, n_actors = len(cells.expressions), len(cells.actors)
     value = _row_means(matrix[None])[0]
-    order = np.argsort(value, kind="stable")
-    n_actors = len(cells.actors)
+    apart = value - np.nanmean(value)
     plain = relative = Uncertainty.none(n)
     rank_low = rank_high = np.full(n, np.nan)
-    apart = value - np.nanmean(value)
     status = ["ok"] * n
     if drawn.size and resample == "actors" and n_actors < 2:
         status = [_ONE_ACTOR] * n
     elif drawn.size:
         means = _row_means(drawn)
-        few = _Few.actors(n_actors) if resample == "actors" else _Few.cells(cells)
-        plain = _spread(value, means, confidence, few)
+        few = _few_actors(n_actors) if resample == "actors" else _few_cells(cells)
+        plain = _spread(value, means, confidence, *few)
         # How high the drawn actors are in general moves all expressions alike.
-        relative = _spread(apart, means - np.nanmean(means, axis=1)[:, None], confidence, few)
+        relative = _spread(apart, means - np.nanmean(means, axis=1)[:, None], confidence, *few)
         status = [why or "ok" for why in plain.missing]
-        rank_low, rank_high = _rank_ends(value, means, confidence, few)
-    of_cluster = {
-        name: int(number)
-        for name, number in zip(clusters.labels, clusters.cluster, strict=True)
-        if number
-    }
-    asked = _shown_by(cells)
-    names = [cells.expressions[k] for k in order]
-    return pl.DataFrame(
+        rank_low, rank_high = _rank_ends(value, means, confidence, *few)
+    of_cluster = dict(zip(clusters.labels, clusters.cluster.tolist(), strict=True))
+    shows = np.zeros((n, n_actors), dtype=bool)
+    for side in (cells.first, cells.second):
+        np.logical_or.at(shows, side, cells.n_pairs > 0)
+    whole = ("rank_low", "rank_high")
+    frame = pl.DataFrame(
         {
-            "rank": np.arange(1, n + 1),
-            "expression": names,
-            "value": value[order],
-            "se": plain.se[order],
-            "low": plain.low[order],
-            "high": plain.high[order],
-            "relative": apart[order],
-            "relative_low": relative.low[order],
-            "relative_high": relative.high[order],
-            "rank_low": _whole(rank_low[order]),
-            "rank_high": _whole(rank_high[order]),
-            "cluster": [of_cluster.get(name) for name in names],
-            "n_others": (~np.isnan(matrix)).sum(axis=1)[order],
-            "n_actors": asked.sum(axis=1)[order],
-            "n_pairs": n_pairs.sum(axis=1)[order],
-            "method": [f"mean difference from the others, {method}"] * n,
-            "resampled": [resample if drawn.size else "none"] * n,
-            "status": [status[k] for k in order],
+            "expression": cells.expressions,
+            "value": value,
+            "se": plain.se,
+            "low": plain.low,
+            "high": plain.high,
+            "relative": apart,
+            "relative_low": relative.low,
+            "relative_high": relative.high,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            # Where there is no tree all are in cluster 0, which is none.
+            "cluster": [of_cluster.get(name) or None for name in cells.expressions],
+            "n_others": (~np.isnan(matrix)).sum(axis=1),
+            "n_actors": shows.sum(axis=1),
+            "n_pairs": n_pairs.sum(axis=1),
+            "method": f"mean difference from the others, {method}",
+            "resampled": resample if drawn.size else "none",
+            "status": status,
         },
-        schema_overrides={
-            "cluster": pl.Int64,
-            "n_others": pl.Int64,
-            "n_actors": pl.Int64,
-        },
+        schema_overrides={"cluster": pl.Int64},
+    )
+    ordered = frame[np.argsort(value, kind="stable")]
+    return ordered.with_columns(pl.col(whole).fill_nan(None).cast(pl.Int64)).insert_column(
+        0, pl.Series("rank", np.arange(1, n + 1))
     )
 
 
-def _spread(point: Floats, means: Floats, confidence: float, few: _Few) -> Uncertainty:
+def _spread(
+    point: Floats, means: Floats, confidence: float, wider: Floats, df: Floats
+) -> Uncertainty:
     """Take Student's intervals with the standard errors of replicates, made wider as told."""
     from scipy.special import stdtrit
 
     found = summarise(point, means, confidence)
-    se = found.se * few.wider
-    half = stdtrit(few.df, (1 + confidence) / 2) * se
+    se = found.se * wider
+    half = stdtrit(df, (1 + confidence) / 2) * se
     return replace(found, se=se, low=point - half, high=point + half)
 
 
-@dataclass(frozen=True)
-class _Few:
-    """By how much weights drawn for a handful of things understate errors, and degrees of freedom.
+def _few_actors(n: int) -> tuple[Floats, Floats]:
+    """By how much weights drawn for a handful of things understate errors; degrees of freedom.
 
     Dirichlet weights of m things give (m - 1) / (m + 1) of the variance of their mean.
     """
-
-    wider: Floats
-    df: Floats
-
-    @classmethod
-    def actors(cls, n: int) -> _Few:
-        return cls(np.array(np.sqrt((n + 1) / (n - 1))), np.array(n - 1.0))
-
-    @classmethod
-    def cells(cls, cells: Cells) -> _Few:
-        """Each pair of an expression is the mean of m cells, with one variance for all cells."""
-        m = cells.asked.sum(axis=1)
-        parts = np.zeros((3, len(cells.expressions)))
-        for side in (cells.first, cells.second):
-            for row, part in enumerate((1 / m, (m - 1) / (m * (m + 1)), m - 1)):
-                np.add.at(parts[row], side, part)
-        full, seen, df = parts
-        known = seen > 0
-        ratio = np.divide(full, seen, out=np.full(full.size, np.nan), where=known)
-        return cls(np.sqrt(ratio), np.where(known, df, 1.0))
+    return np.array(np.sqrt((n + 1) / (n - 1))), np.array(n - 1.0)
 
 
-def _rank_ends(point: Floats, means: Floats, confidence: float, few: _Few) -> tuple[Floats, Floats]:
+def _few_cells(cells: Cells) -> tuple[Floats, Floats]:
+    """The same where each pair of an expression is the mean of m cells, all of one variance."""
+    m = cells.asked.sum(axis=1)
+    parts = np.zeros((3, len(cells.expressions)))
+    for side in (cells.first, cells.second):
+        for row, part in enumerate((1 / m, (m - 1) / (m * (m + 1)), m - 1)):
+            np.add.at(parts[row], side, part)
+    full, seen, df = parts
+    known = seen > 0
+    ratio = np.divide(full, seen, out=np.full(full.size, np.nan), where=known)
+    return np.sqrt(ratio), np.where(known, df, 1.0)
+
+
+def _rank_ends(
+    point: Floats, means: Floats, confidence: float, wider: Floats, df: Floats
+) -> tuple[Floats, Floats]:
     """Give the percentiles of the rank of each expression over whole replicates.
 
     These are stretched about the point as the intervals of the means are: with a handful of actors
@@ -394,7 +364,7 @@ def _rank_ends(point: Floats, means: Floats, confidence: float, few: _Few) -> tu
     from scipy.special import ndtri, stdtrit
 
     share = (1 + confidence) / 2
-    stretch = few.wider * stdtrit(few.df, share) / ndtri(share)
+    stretch = wider * stdtrit(df, share) / ndtri(share)
     whole = point + stretch * (means - point)
     whole = whole[~np.isnan(whole).any(axis=1)]
     if not whole.size:
@@ -413,20 +383,6 @@ def _row_means(matrices: Floats) -> Floats:
     total = np.where(known, matrices, 0.0).sum(axis=2)
     mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return mean
-
-
-def _shown_by(cells: Cells) -> Bools:
-    """Say which actors show each expression in a pair, shape (n, A)."""
-    shows = np.zeros((len(cells.expressions), len(cells.actors)), dtype=bool)
-    asked = cells.n_pairs > 0
-    for side in (cells.first, cells.second):
-        np.logical_or.at(shows, side, asked)
-    return shows
-
-
-def _whole(ranks: Floats) -> pl.Series:
-    """Write ranks as whole numbers, null where there are none."""
-    return pl.Series(ranks, dtype=pl.Float64).fill_nan(None).cast(pl.Int64)
 
 
 Resample: TypeAlias = Literal["actors", "pairs"]
@@ -516,13 +472,7 @@ _PRIORITY = (
 )
 _ELBOW = (Key("n_clusters", "clusters"), Number("height"), Number("bend"))
 _EFFECTS = (Key("of"), Key("name"), Number("effect"))
-
-
-def _effects(of_actors: dict[str, float], of_roles: dict[str, float]) -> pl.DataFrame:
-    rows = [("actor", *pair) for pair in of_actors.items()]
-    rows += [("role", *pair) for pair in of_roles.items()]
-    schema = {"of": pl.String, "name": pl.String, "effect": pl.Float64}
-    return pl.DataFrame(rows, schema, orient="row")
+_EFFECT_TYPES = {"of": pl.String, "name": pl.String, "effect": pl.Float64}
 
 
 def _sentences(
@@ -658,6 +608,11 @@ def expression_differences(
         (``n_others``), each of which counts once. Effects of roles are estimated once, not in each
         replicate.
 
+        ``matrix``, ``n_actors`` and ``n_pairs`` are squares of shape (n, n) in the order of
+        ``expressions``; ``priority`` and ``elbow`` are tables, ``clusters`` the tree as
+        :func:`cluster_labels` gives it, ``actor_effects`` and ``role_effects`` what was
+        taken out.
+
     Raises
     ------
     InputError
@@ -700,9 +655,7 @@ def expression_differences(
         square(cells, adjusted(cells, weights, who if adjust else None)[0], np.nan)
         for weights, who in _replicates(cells, resample, n_boot, np.random.default_rng(seed))
     ]
-    clusters = expression_tree(
-        cells.expressions, matrix, drawn, linkage=linkage, k=k, missing=missing
-    )
+    clusters = expression_tree(cells, matrix, drawn, linkage, k, missing)
     method = "mean over actors" + (", adjusted for actors and roles" if adjust else "")
     n_actors = square(cells, asked.sum(axis=1), 0).astype(np.int64)
     n_pairs = square(cells, cells.n_pairs.sum(axis=1), 0).astype(np.int64)
@@ -711,6 +664,8 @@ def expression_differences(
     )
     compared = _compared(cells, matrix, n_actors, n_pairs)
     of_actors = dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {}
+    effects = [("actor", *pair) for pair in of_actors.items()]
+    effects += [("role", *pair) for pair in cells.role_effects.items()]
     elbow = elbow_of(clusters)
     return ExpressionDifferences(
         (
@@ -728,7 +683,7 @@ def expression_differences(
             Table(
                 "effects",
                 "What actors and roles add to a score.",
-                _effects(of_actors, cells.role_effects),
+                pl.DataFrame(effects, _EFFECT_TYPES, orient="row"),
                 _EFFECTS,
                 limit=0,
             ),
@@ -738,7 +693,7 @@ def expression_differences(
         notes=(
             *cells.notes(),
             *_gaps(cells, clusters, missing),
-            *_groups(clusters, k),
+            *_groups(clusters, elbow, k),
             *pairs.notes,
         ),
         expressions=cells.expressions,
@@ -789,12 +744,11 @@ def _gaps(cells: Cells, clusters: LabelClusters, missing: Missing) -> tuple[str,
     return (said,)
 
 
-def _groups(clusters: LabelClusters, k: int | Choice) -> tuple[str, ...]:
+def _groups(clusters: LabelClusters, elbow: pl.DataFrame, k: int | Choice) -> tuple[str, ...]:
     """Say where an elbow was asked for and the tree has none to speak of."""
     of = len(clusters.labels)
     if k != "elbow" or clusters.status != "ok" or of < _FEWEST:
         return ()
-    elbow = elbow_of(clusters)
     bend = elbow.filter(n_clusters=clusters.k)["bend"].to_list()
     if 2 * clusters.k <= of and bend and bend[0] > 0:
         return ()

@@ -16,8 +16,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, T
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
-__all__ = ["ScoreHistograms", "score_histograms"]
-
 _BINS = 20
 """About how many bins there are, when none are given."""
 _MOST_BINS = 1000
@@ -105,6 +103,10 @@ def score_histograms(
         and a note says so. Errors are those of each pair's own ratings (``se_stimulus``) where
         these are known, else ``se``.
 
+        ``frame`` has a row per bin, ``summary`` one per group, ``of(histogram)`` gives the
+        bins of each group; ``quartiles`` and ``mean_error`` are of the standard errors,
+        ``shared`` names the expressions of all actors.
+
     Raises
     ------
     InputError
@@ -133,13 +135,12 @@ def score_histograms(
     pairs = pair_scores(scores)
     value = pairs.frame["value"].to_numpy()
     se, errors = _errors(pairs)
-    kind = pairs.frame["kind"].to_numpy()
     known = np.isfinite(se)
+    kind = pairs.frame["kind"].to_numpy()
+    kinds = {"intra": kind == "intra", "inter": kind == "inter", _ALL: np.ones(kind.size, bool)}
     notes = list(pairs.notes)
-    edges = _edges(value, bins, "bins")
-    drawn = [
-        _counted("scores", group, value[inside], edges) for group, inside in _kinds(kind).items()
-    ]
+    edges = of_errors = _edges(value, bins, "bins")
+    parts = [("scores", group, value[inside]) for group, inside in kinds.items()]
     quartiles = (math.nan, math.nan, math.nan)
     mean_error = math.nan
     if known.any():
@@ -147,12 +148,12 @@ def score_histograms(
         low, middle, high = (float(part) for part in np.quantile(se[known], [0.25, 0.5, 0.75]))
         quartiles = (low, middle, high)
         of_errors = _edges(se[known], error_bins, "error_bins", start=0.0)
-        for group, inside in _kinds(kind).items():
-            drawn.append(_counted("errors", group, se[inside & known], of_errors))
-        group_of = np.searchsorted(np.array(quartiles), se[known], side="right")
-        for number_of, name in enumerate(_quartile_names(quartiles)):
-            own = value[known][group_of == number_of]
-            drawn.append(_counted("scores by error", name, own, edges))
+        parts += [("errors", group, se[inside & known]) for group, inside in kinds.items()]
+        quarter = np.searchsorted(np.array(quartiles), se[known], side="right")
+        parts += [
+            ("scores by error", name, value[known][quarter == place])
+            for place, name in enumerate(_quartile_names(quartiles))
+        ]
         if not known.all():
             notes.append(f"{plural(int((~known).sum()), 'pair')} without a standard error")
         values = np.unique(se[known]).size
@@ -165,11 +166,13 @@ def score_histograms(
     else:
         notes.append("scores have no standard errors; expected a column se, or ratings")
     shared = _shared(pairs)
-    own_pairs = pairs.intra().frame.filter(pl.col("expression_a").is_in(shared))
-    for actor in pairs.actors:
-        own = own_pairs.filter(pl.col("actor") == actor)["value"].to_numpy()
-        if own_pairs.height:
-            drawn.append(_counted("scores by actor", actor, own, edges))
+    own = pairs.intra().frame.filter(pl.col("expression_a").is_in(shared))
+    if own.height:
+        parts += [
+            ("scores by actor", actor, own.filter(actor=actor)["value"].to_numpy())
+            for actor in pairs.actors
+        ]
+    drawn = [_counted(*part, of_errors if part[0] == "errors" else edges) for part in parts]
     frames, rows = zip(*drawn, strict=True)
     summary = pl.DataFrame(list(rows))
     n = int(summary.filter(histogram="scores", group=_ALL)["n"].sum())
@@ -234,14 +237,6 @@ def _figures(summary: pl.DataFrame, unit: str) -> tuple[Figure, ...]:
             )
         )
     return tuple(figures)
-
-
-def _kinds(kind: np.ndarray) -> dict[str, np.ndarray]:
-    return {
-        "intra": kind == "intra",
-        "inter": kind == "inter",
-        _ALL: np.ones(kind.size, dtype=bool),
-    }
 
 
 def _quartile_names(quartiles: tuple[float, float, float]) -> tuple[str, ...]:

@@ -13,8 +13,6 @@ import polars as pl
 from affectlab.core.csv import read_table, require_columns
 from affectlab.core.errors import InputError, unknown_name
 
-__all__ = ["Sides", "SidesSource", "sides_of"]
-
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 """Words of a name, whether they are parted by blanks, underscores or capitals."""
 _CODE = re.compile(r"^[A-Za-z]{0,3}[0-9]+[\s_.:-]+")

@@ -1,43 +1,21 @@
 """Just noticeable differences: staircases, QUEST, scores, times and sampling rates."""
 
-from affectlab.analysis.jnd.latency import LatencyBudget, latency_budget
-from affectlab.analysis.jnd.pooling import (
-    PooledJnd,
-    TransitionJnd,
-    pooled_jnd,
-    pooled_jnds,
-    transition_jnd,
-)
-from affectlab.analysis.jnd.psychometric import (
-    SimulatedObserver,
-    psychometric_function,
-    simulate_observer,
-)
+from affectlab.analysis.jnd.latency import latency_budget
+from affectlab.analysis.jnd.pooling import pooled_jnd, pooled_jnds, transition_jnd
+from affectlab.analysis.jnd.psychometric import psychometric_function, simulate_observer
 from affectlab.analysis.jnd.quest import Quest, QuestSettings, quest
-from affectlab.analysis.jnd.sampling_interval import (
-    SamplingInterval,
-    common_rate,
-    sampling_interval,
-)
+from affectlab.analysis.jnd.sampling_interval import common_rate, sampling_interval
 from affectlab.analysis.jnd.score import jnd_score, jnd_scores
-from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, staircase_runs
-from affectlab.analysis.jnd.steps import JndSteps, jnd_steps
-from affectlab.analysis.jnd.strip import JndStrips, jnd_strip, jnd_strips, strip_choices
+from affectlab.analysis.jnd.staircase import FrameStaircase, staircase_runs
+from affectlab.analysis.jnd.steps import jnd_steps
+from affectlab.analysis.jnd.strip import jnd_strip, jnd_strips, strip_choices
 from affectlab.analysis.jnd.times import JndTimes, jnd_times
 
 __all__ = [
     "FrameStaircase",
-    "JndSteps",
-    "JndStrips",
     "JndTimes",
-    "LatencyBudget",
-    "PooledJnd",
     "Quest",
     "QuestSettings",
-    "SamplingInterval",
-    "SimulatedObserver",
-    "StaircaseResult",
-    "TransitionJnd",
     "common_rate",
     "jnd_score",
     "jnd_scores",

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, ClassVar
 
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.core.errors import InputError
 
-__all__ = ["flags_of", "floats_of", "opened", "plain", "plain_fields"]
+
+class PlainState:
+    """A data class whose fields can be written for JSON."""
+
+    _schema: ClassVar[str] = ""
+    """What kind of state this is; empty for what is not read back."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all fields as plain data for JSON, with ``None`` for infinity and ``nan``."""
+        names = (one.name for one in fields(self))  # type: ignore[arg-type]
+        values = {name: _plain(getattr(self, name)) for name in names}
+        return {"schema": self._schema, **values} if self._schema else values
 
 
-def plain(value: float) -> float | None:
-    """Write infinity and ``nan``, which JSON does not have, as nothing."""
-    return float(value) if math.isfinite(value) else None
-
-
-def plain_fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the fields of a result for JSON, with lists for tuples."""
-    return {
-        name: plain(value)
-        if isinstance(value, float)
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in values.items()
-    }
+def _plain(value: Any) -> Any:
+    if isinstance(value, PlainState):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def opened(data: object, schema: str, names: Iterable[str]) -> Mapping[str, Any]:

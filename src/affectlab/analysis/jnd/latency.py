@@ -22,8 +22,6 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, 
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import percent, shown
 
-__all__ = ["LatencyBudget", "latency_budget"]
-
 _ALL = "all"
 _BY = ("actor", "expression")
 _HALVINGS = 30
@@ -145,6 +143,9 @@ def latency_budget(
         The interval of the share takes sequences as drawn from more of their kind (Jeffreys), and
         1 JND with its error. That of the mean is a bootstrap over sequences, with the same error of
         1 JND. Sequences that do not change stay below 1 JND for ever.
+
+        ``frame`` has a row per delay and group, ``at(latency_ms, group)`` gives one of
+        them.
 
     Raises
     ------

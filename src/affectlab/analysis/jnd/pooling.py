@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.analysis.jnd.json_state import plain_fields
-from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
+from affectlab.analysis.jnd.json_state import PlainState
+from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, status_of
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
-
-__all__ = [
-    "PooledJnd",
-    "TransitionJnd",
-    "pooled_jnd",
-    "pooled_jnds",
-    "transition_jnd",
-]
 
 _STEP = 0.01
 """Distance of the thresholds that are told apart, in log10 units."""
@@ -34,7 +25,7 @@ _END = 0.01
 
 
 @dataclass(frozen=True)
-class PooledJnd:
+class PooledJnd(PlainState):
     """The distance of 1 JND that is typical of several runs, in frames."""
 
     distance: float
@@ -81,10 +72,6 @@ class PooledJnd:
             status=self.status,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        return plain_fields(asdict(self))
-
     def __repr__(self) -> str:
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}] frames"
         state = "" if self.ok else f"; {self.status}"
@@ -121,6 +108,13 @@ def pooled_jnd(
         Scale of the half-normal prior of :math:`\tau`, in log10 units: with 0.2, distances up to
         1.6 times longer or shorter than the typical one are common.
 
+    Returns
+    -------
+    PooledJnd
+        ``distance`` with ``low``, ``high`` and ``sd``; ``spread`` from run to run with
+        ``spread_low`` and ``spread_high``; ``n_runs``, ``n_found``, ``n_trials``,
+        ``status``; ``estimate`` and ``to_dict()`` give the same in other forms.
+
     Raises
     ------
     InputError
@@ -153,7 +147,9 @@ def pooled_jnd(
     mean = float(place @ grid)
     distance, sd = 10**mean, math.sqrt(float(place @ (grid - mean) ** 2))
     least, most = (float(10**end) for end in _quantiles(grid, place, ends))
-    status = _status(runs, place, distance)
+    farthest = max(run.n_frames for run in runs) - 1
+    cut_low, cut_high = place[[0, -1]] > _END * place.max()
+    status = status_of(runs, cut_high or distance > farthest, cut_low or distance < 1)
     if status != "ok":
         distance = sd = least = most = math.nan
     width = joint.sum(axis=1)
@@ -279,23 +275,11 @@ def _quantiles(values: Floats, share: Floats, p: Floats) -> Floats:
     return found
 
 
-def _status(runs: Sequence[FrameStaircase], place: Floats, distance: float) -> str:
-    """Say whether the runs bound the common distance, or in which direction they do not."""
-    if not any(run.n_trials for run in runs):
-        return "undefined: no answers yet"
-    farthest = max(run.n_frames for run in runs) - 1
-    if place[-1] > _END * place.max() or distance > farthest:
-        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
-    if place[0] > _END * place.max() or distance < 1:
-        return "within: the frame next to the anchor is more than 1 JND away"
-    return "ok"
-
-
 # What two runs over one transition say together: five frames, and how many JNDs it holds.
 
 
 @dataclass(frozen=True)
-class TransitionJnd:
+class TransitionJnd(PlainState):
     """The frames 1 JND from either end of a transition, and the JNDs between the ends."""
 
     results: tuple[StaircaseResult, StaircaseResult]
@@ -316,13 +300,6 @@ class TransitionJnd:
     def ok(self) -> bool:
         """Whether there are five frames in order."""
         return self.status == "ok"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        values = {
-            name: getattr(self, name) for name in ("frames", "n_jnds", "low", "high", "status")
-        }
-        return {"results": [result.to_dict() for result in self.results], **plain_fields(values)}
 
     def __repr__(self) -> str:
         ends = "–".join(result.anchor for result in self.results)
@@ -352,6 +329,12 @@ def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) 
         :meth:`FrameStaircase.runs` after their answers.
     confidence
         Probability that the interval holds.
+
+    Returns
+    -------
+    TransitionJnd
+        ``frames``, the five of them; ``n_jnds`` with ``low`` and ``high``; ``results`` of
+        the two runs; ``status``; ``to_dict()``.
 
     Raises
     ------

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Bools, Floats
-
-__all__ = [
-    "LOG10",
-    "SimulatedObserver",
-    "check_shape",
-    "hazard",
-    "log_scale",
-    "number_of",
-    "psychometric_function",
-    "simulate_observer",
-]
 
 LOG10 = math.log(10)
 _LARGEST = 700.0
 """Largest exponent taken: beyond it the curve has long reached its end."""
 
 
-def number_of(name: str, given: object) -> float:
+def number_of(name: str, given: Any) -> float:
     """Read a finite number, or say what was given instead."""
-    if isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool):
-        value = float(given)
-        if math.isfinite(value):
-            return value
-    raise InputError(f"{name} is {given!r}; expected a number")
+    check_number(name, given)
+    return float(given)
 
 
 def check_shape(share: float, slope: float, lapse: float, guess_rate: float, share_is: str) -> None:
@@ -41,8 +28,7 @@ def check_shape(share: float, slope: float, lapse: float, guess_rate: float, sha
     for name, value in (("lapse", lapse), ("guess_rate", guess_rate)):
         if not 0 <= number_of(name, value) < 1:
             raise InputError(f"{name} is {value:g}; expected a share from 0 to below 1")
-    if number_of("slope", slope) <= 0:
-        raise InputError(f"slope is {slope:g}; expected a number above 0, like 3.5")
+    check_number("slope", slope, 0, above=True)
     ceiling = 1 - lapse * (1 - guess_rate)
     if not guess_rate < number_of(share_is, share) < ceiling:
         raise InputError(
@@ -198,6 +184,9 @@ def simulate_observer(
     Returns
     -------
     An observer that is called with a log10 intensity and answers ``True`` or ``False``.
+
+    Called with a log10 intensity it answers ``True`` or ``False``; ``answers(intensities)``
+    answers many, ``probability(intensities)`` gives the chances.
 
     Raises
     ------

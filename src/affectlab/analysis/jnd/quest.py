@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.analysis.jnd.json_state import flags_of, floats_of, opened, plain
+from affectlab.analysis.jnd.json_state import PlainState, flags_of, floats_of, opened
 from affectlab.analysis.jnd.psychometric import (
     check_shape,
     hazard,
@@ -25,26 +25,17 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import count, plural
 
-__all__ = [
-    "Method",
-    "Quest",
-    "QuestSettings",
-    "candidates_of",
-    "check_method",
-    "expected_information",
-    "quest",
-]
-
 # What a staircase takes as known, and what it thinks of the threshold beforehand.
 
 
-_SETTINGS_SCHEMA = "affectlab/quest-settings/1"
 _MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class QuestSettings:
+class QuestSettings(PlainState):
     """Prior and psychometric function of a staircase; lengths are log10 units."""
+
+    _schema: ClassVar[str] = "affectlab/quest-settings/1"
 
     guess: float
     """Where the threshold may lie."""
@@ -153,20 +144,14 @@ class QuestSettings:
             return math.log(1 - self.guess_rate) - seen
         return np.log((1 - self.guess_rate) * self.lapse + span * np.exp(-seen))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON; an infinite `sd` becomes ``None``."""
-        values = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
-        return {"schema": _SETTINGS_SCHEMA, **values}
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> QuestSettings:
         """Take back what :meth:`to_dict` gave."""
         names = [field.name for field in fields(cls)]
-        stored = opened(data, _SETTINGS_SCHEMA, names)
-        kept = {name: stored[name] for name in names}
-        if kept["sd"] is None:
-            kept["sd"] = math.inf
-        return cls(**kept)
+        stored = opened(data, cls._schema, names)
+        # What is infinite is nothing in JSON, and may only be the standard deviation.
+        given = {name: stored[name] for name in names}
+        return cls(**given | ({"sd": math.inf} if given["sd"] is None else {}))
 
 
 def _entropy(p: float) -> float:
@@ -239,7 +224,6 @@ def _entropies(p: Floats) -> Floats:
 Method: TypeAlias = Literal["mean", "mode", "quantile", "entropy"]
 """How the next intensity follows from what is known of the threshold."""
 
-_SCHEMA = "affectlab/quest/1"
 _END = 0.01
 """Height at an end of the grid from which the posterior counts as cut off; its peak has 1."""
 
@@ -250,7 +234,7 @@ def check_method(method: str) -> None:
 
 
 @dataclass(frozen=True)
-class Quest:
+class Quest(PlainState):
     """What is known of one observer's threshold: settings and all answers so far.
 
     An update gives a new object and leaves the old one as it is. Settings and answers are the whole
@@ -268,6 +252,7 @@ class Quest:
     True
     """
 
+    _schema: ClassVar[str] = "affectlab/quest/1"
     settings: QuestSettings
     """Prior and psychometric function."""
     intensities: tuple[float, ...] = ()
@@ -450,15 +435,6 @@ class Quest:
         different = len(set(self.intensities))
         return Estimate(value, sd, low, high, method, "none", different, 1, self.n_trials, status)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give settings and answers as plain data for JSON."""
-        return {
-            "schema": _SCHEMA,
-            "settings": self.settings.to_dict(),
-            "intensities": [plain(intensity) for intensity in self.intensities],
-            "correct": list(self.correct),
-        }
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Quest:
         """Take back what :meth:`to_dict` gave.
@@ -468,7 +444,7 @@ class Quest:
         InputError
             When the data are something else.
         """
-        kept = opened(data, _SCHEMA, ("settings", "intensities", "correct"))
+        kept = opened(data, cls._schema, ("settings", "intensities", "correct"))
         intensities = floats_of("intensities", kept["intensities"], -math.inf)
         correct = flags_of("correct", kept["correct"])
         if len(intensities) != len(correct):
@@ -529,6 +505,14 @@ def quest(
         beyond what can be shown, so that a threshold out of reach is found to be so.
     grain
         Distance of the grid's points, in log10 units.
+
+    Returns
+    -------
+    Quest
+        ``next_intensity(method, among)`` suggests a trial, and ``update(intensity,
+        correct)`` gives the state after it; ``estimate(confidence)``, ``mean``, ``sd``,
+        ``mode``, ``quantile(p)``, ``interval(confidence)`` and ``posterior`` say what is
+        known; ``to_dict()`` and ``Quest.from_dict`` store it.
 
     Raises
     ------

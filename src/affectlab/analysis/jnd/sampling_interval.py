@@ -27,8 +27,6 @@ from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Tex
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 
-__all__ = ["SamplingInterval", "common_rate", "sampling_interval"]
-
 _METHOD = "shortest time to 1 JND of all sequences"
 _NO_CHANGE = "undefined: no sequence changes"
 _RATES = (24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 144, 165, 180, 240, 360, 480, 500, 1000)
@@ -242,6 +240,9 @@ def sampling_interval(
     -------
     SamplingInterval
         Overall and by actor; sequences that do not change are slower than all others.
+
+        ``overall`` and ``actors`` are estimates, ``frame`` a table with all numbers;
+        ``rate_hz``, ``corrected``, ``safe_ms`` and ``doubts`` are about the overall one.
 
     Raises
     ------

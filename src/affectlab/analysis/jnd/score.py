@@ -17,19 +17,6 @@ from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
 
-__all__ = [
-    "Resample",
-    "bootstrapped",
-    "check_options",
-    "clusters_of",
-    "expanded",
-    "jnd_score",
-    "jnd_scores",
-    "one_jnd_apart",
-    "uncounted",
-    "weighted_quantile",
-]
-
 Resample: TypeAlias = Literal["sequences", "actors", "scores"]
 By: TypeAlias = Literal["end", "actor", "expression"]
 

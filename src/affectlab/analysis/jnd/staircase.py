@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.jnd.json_state import flags_of, opened, plain_fields
+from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.core.estimates import Estimate
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
 from affectlab.core.words import number, plural
 
-__all__ = [
-    "FrameStaircase",
-    "StaircaseResult",
-    "staircase_result",
-    "staircase_runs",
-]
-
 # What a run over the frames of a transition found.
 
 
 @dataclass(frozen=True)
-class StaircaseResult:
+class StaircaseResult(PlainState):
     """The frame that is one just noticeable difference (JND) away from the anchor.
 
     Distances are frames from the anchor and need not be whole. An end of the interval may lie
@@ -90,10 +83,6 @@ class StaircaseResult:
             status=self.status,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON, with ``None`` for ``nan``."""
-        return plain_fields(asdict(self))
-
     def __repr__(self) -> str:
         found = "no frame" if self.frame is None else f"frame {self.frame}"
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}]"
@@ -138,19 +127,24 @@ def staircase_result(run: FrameStaircase, confidence: float) -> StaircaseResult:
 
 def _status(run: FrameStaircase, distance: float) -> str:
     """Say whether a frame of the sequence is 1 JND away, or why none is."""
-    farthest = run.n_frames - 1
-    if not run.n_trials:
-        return "undefined: no answers yet"
-    if distance > farthest:
-        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
-    if distance < 1:
-        return "within: the frame next to the anchor is more than 1 JND away"
-    if any(run.quest.cut_off):
+    status = status_of([run], distance > run.n_frames - 1, distance < 1)
+    if status == "ok" and any(run.quest.cut_off):
         return "undefined: the answers do not bound 1 JND yet"
+    return status
+
+
+def status_of(runs: Sequence[FrameStaircase], beyond: bool, within: bool) -> str:
+    """Say whether answers leave 1 JND within the frames, or on which side of them it is."""
+    if not any(run.n_trials for run in runs):
+        return "undefined: no answers yet"
+    if beyond:
+        farthest = max(run.n_frames for run in runs) - 1
+        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
+    if within:
+        return "within: the frame next to the anchor is more than 1 JND away"
     return "ok"
 
 
-_SCHEMA = "affectlab/frame-staircase/1"
 _JNDS = 5.5
 """Just noticeable differences from one end to the other, as observed on faces (section 3.2)."""
 _ENDS = ("peak", "neutral")
@@ -159,7 +153,7 @@ _ROOM = 1.0
 
 
 @dataclass(frozen=True)
-class FrameStaircase:
+class FrameStaircase(PlainState):
     """One run: which frame to show beside the anchor next, and which is 1 JND away.
 
     The anchor is one end of a transition of `n_frames` frames and stays fixed. A trial shows it
@@ -199,6 +193,7 @@ class FrameStaircase:
     StaircaseResult(neutral: frame 75, 13.8 [12.3, 15.6] frames away)
     """
 
+    _schema: ClassVar[str] = "affectlab/frame-staircase/1"
     n_frames: int
     """Frames of the transition, both ends counted."""
     anchor: str
@@ -218,10 +213,8 @@ class FrameStaircase:
 
     def __post_init__(self) -> None:
         for name, least in (("n_frames", 2), ("trials", 1)):
-            given = getattr(self, name)
-            if not _whole(given) or given < least:
-                raise InputError(f"{name} is {given!r}; expected a whole number from {least} on")
-            object.__setattr__(self, name, int(given))
+            check_number(name, getattr(self, name), least, whole=True)
+            object.__setattr__(self, name, int(getattr(self, name)))
         named = isinstance(self.ends, tuple) and all(isinstance(end, str) for end in self.ends)
         if not named or len(self.ends) != 2 or self.ends[0] == self.ends[1]:
             raise InputError(
@@ -284,15 +277,10 @@ class FrameStaircase:
         InputError
             When a number is out of its range, or `anchor` is none of `ends`.
         """
-        if not _whole(n_frames) or n_frames < 2:
-            raise InputError(f"n_frames is {n_frames!r}; expected a whole number from 2 on")
+        check_number("n_frames", n_frames, 2, whole=True)
         farthest = n_frames - 1
         expected = max(1.0, farthest / _JNDS) if guess is None else number_of("guess", guess)
-        least, most = 10**-_ROOM, farthest * 10**_ROOM
-        if not least <= expected <= most:
-            raise InputError(
-                f"guess is {guess!r}; expected a distance from {least:g} to {most:g} frames"
-            )
+        check_number("guess", expected, 10**-_ROOM, farthest * 10**_ROOM)
         settings = QuestSettings(
             guess=math.log10(expected),
             sd=sd,
@@ -366,10 +354,7 @@ class FrameStaircase:
 
     def intensity(self, frame: int) -> float:
         """Give the log10 distance of a frame from the anchor; ``-inf`` for the anchor itself."""
-        if not _whole(frame) or not 0 <= frame < self.n_frames:
-            raise InputError(
-                f"frame is {frame!r}; expected a whole number from 0 to {self.n_frames - 1}"
-            )
+        check_number("frame", frame, 0, self.n_frames - 1, whole=True)
         distance = abs(int(frame) - self.anchor_frame)
         return math.log10(distance) if distance else -math.inf
 
@@ -451,20 +436,6 @@ class FrameStaircase:
         """
         return staircase_result(self, confidence)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give settings and answers as plain data for JSON."""
-        return {
-            "schema": _SCHEMA,
-            "n_frames": self.n_frames,
-            "anchor": self.anchor,
-            "ends": list(self.ends),
-            "trials": self.trials,
-            "method": self.method,
-            "settings": self.settings.to_dict(),
-            "frames": list(self.frames),
-            "different": list(self.different),
-        }
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FrameStaircase:
         """Take back what :meth:`to_dict` gave.
@@ -475,7 +446,7 @@ class FrameStaircase:
             When the data are something else.
         """
         names = ("n_frames", "anchor", "ends", "trials", "method")
-        kept = opened(data, _SCHEMA, (*names, "settings", "frames", "different"))
+        kept = opened(data, cls._schema, (*names, "settings", "frames", "different"))
         different = flags_of("answers", kept["different"])
         frames = kept["frames"]
         if not isinstance(frames, (list, tuple)) or len(frames) != len(different):
@@ -499,10 +470,6 @@ class FrameStaircase:
 def _distances(n_frames: int) -> tuple[float, ...]:
     """Give the log10 distances from an end to all other frames, the nearest first."""
     return tuple(math.log10(distance) for distance in range(1, n_frames))
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> Result:

@@ -29,8 +29,6 @@ from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
-__all__ = ["JndSteps", "jnd_steps"]
-
 _N = 5
 _WAYS = {
     "steps": "JNDs from peak to neutral, sum of the steps between five frames",
@@ -125,6 +123,13 @@ def jnd_steps(
         Coverage of the intervals.
     seed
         Same seed, same result.
+
+    Returns
+    -------
+    JndSteps
+        ``steps["steps"]`` and ``steps["ends"]`` are the two medians, ``sequences`` a table
+        of the JNDs of each sequence, ``additivity`` the median of their ratio, ``jnd`` 1
+        JND in score units.
 
     Raises
     ------

@@ -20,8 +20,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["JndStrips", "jnd_strip", "jnd_strips", "strip_choices"]
-
 _AFTER = 2
 """Frames behind the one at 1 JND."""
 _SLACK = 1e-6
@@ -211,6 +209,14 @@ def jnd_strips(
         Bootstrap replicates for the interval of 1 JND, where that is not given.
     seed
         Same seed, same result.
+
+    Returns
+    -------
+    JndStrips
+        One row per frame: ``actor, expression, time_ms`` (predicted time to 1 JND),
+        ``frame`` (its place in the film), ``since_ms`` (after the first), ``jnds``
+        (predicted change since the first), ``is_first`` (the first frame at or after 1
+        JND).
 
     Raises
     ------

@@ -8,15 +8,6 @@ import numpy as np
 
 from affectlab.core.types import Floats
 
-__all__ = [
-    "critical_value",
-    "fastest_bounds",
-    "fastest_corrected",
-    "order_interval",
-    "rising_times",
-    "time_bound",
-]
-
 _REACH = 7.5
 """How far the integral over the shared error goes, in standard deviations."""
 _LEAST_OWN = 0.02

@@ -21,17 +21,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, T
 from affectlab.core.types import Floats
 from affectlab.core.words import number, option, plural
 
-__all__ = [
-    "SEGMENTS",
-    "JndTimes",
-    "arrays_of",
-    "frame_times",
-    "given_jnd",
-    "jnd_times",
-    "middle_segments",
-    "times_of",
-]
-
 # When the frames of a transition were filmed, and how the score changes between them.
 
 
@@ -329,6 +318,13 @@ def jnd_times(
         Bootstrap replicates for the interval of 1 JND, where that is not given.
     seed
         Same seed, same result.
+
+    Returns
+    -------
+    JndTimes
+        ``sequences`` and ``segments`` are tables, ``jnd`` is 1 JND in score units,
+        ``frame_ms`` the longest time between two frames of a film, and ``typical(by)``
+        gives the median time by actor or by expression.
 
     Raises
     ------

@@ -19,8 +19,6 @@ from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 
-__all__ = ["ConfusionClusters", "cluster_confusion", "cluster_labels"]
-
 _METHODS = ("ward", "average", "complete", "single")
 _METRICS: dict[str, Callable[[Floats], Floats]] = {
     "correlation": lambda r: 1 - r,
@@ -84,6 +82,10 @@ def cluster_labels(
         With the labels whose correlations are all defined: the label with most undefined ones is
         left out, one after the other, and named in ``left_out``. With fewer than three labels left
         there is no tree, and ``status`` says so.
+
+        ``members()`` and ``stability()`` go by number of the cluster; ``cluster``,
+        ``order`` and ``linkage`` (as SciPy writes it) are arrays over ``labels``,
+        ``scores`` the mean silhouette of each number of clusters, ``k`` the number.
 
     Raises
     ------
@@ -257,6 +259,12 @@ def cluster_confusion(
         Names of rows and columns, shape (L,).
     method, metric, k
         As in :func:`cluster_labels`.
+
+    Returns
+    -------
+    ConfusionClusters
+        ``rows`` are the shares of each row, shape (L, L), ``counts`` the sums of rows, and
+        ``clusters`` the tree as :func:`cluster_labels` gives it.
 
     Raises
     ------

@@ -21,14 +21,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "LabelCorrelations",
-    "label_correlations",
-    "pearson",
-    "spearman",
-    "weight_blocks",
-]
-
 # Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
 
 
@@ -264,6 +256,10 @@ def label_correlations(
         A pair is correlated over the stimuli that both labels were asked about; it is ``nan``,
         with a status, where these are fewer than three or a label does not vary over them. A label
         that was not asked about is missing, not 0: see :meth:`affectlab.Ratings.fill_absent`.
+
+        ``matrix``, ``low``, ``high`` and ``n`` are squares of shape (L, L) in the order of
+        ``labels``; ``found["joy", "awe"]`` is one estimate, ``strongest(n)`` a table of the
+        highest and lowest.
 
     Raises
     ------

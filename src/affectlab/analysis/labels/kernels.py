@@ -7,11 +7,6 @@ import numpy as np
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats, Ints
 
-__all__ = [
-    "push_apart",
-    "weighted_ranks",
-]
-
 
 @kernel
 def weighted_ranks(order: Ints, last: Bools, weight: Floats, rank: Floats) -> None:

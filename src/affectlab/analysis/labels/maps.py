@@ -24,18 +24,6 @@ from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "GREY",
-    "LAYOUTS",
-    "LabelMap",
-    "label_colours",
-    "label_map",
-    "layout",
-    "mixed_colours",
-    "to_oklab",
-    "to_rgb",
-]
-
 # Two dimensions for many: where stimuli stand on a map.
 
 
@@ -319,6 +307,12 @@ def label_map(
         Attribute of the stimuli that holds texts, for ratings.
     seed
         Same seed, same map.
+
+    Returns
+    -------
+    LabelMap
+        ``places``, ``shares`` and ``chosen`` are arrays over ``stimuli`` and ``labels``;
+        ``colours`` and ``label_colours`` are hex codes, ``texts`` what the stimuli say.
 
     Raises
     ------

@@ -15,8 +15,6 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
 
-__all__ = ["Choice", "LabelClusters", "bends", "complete", "label_tree", "silhouette"]
-
 Choice = Literal["silhouette", "elbow"]
 
 

@@ -19,15 +19,6 @@ from affectlab.core.result import Result
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent
 
-__all__ = [
-    "PairScorer",
-    "ReactionAgreement",
-    "TfidfScorer",
-    "agreement_of_reactions",
-    "score_pairs",
-    "scorer_name",
-]
-
 # How alike two reactions are, without a model: by the words that they share.
 
 
@@ -165,6 +156,13 @@ def agreement_of_reactions(
         reactions weighs the product of its two.
     seed
         Seed of all that is drawn.
+
+    Returns
+    -------
+    ReactionAgreement
+        ``higher`` is the estimate of P; ``same`` and ``random`` are the scores,
+        ``same_pairs`` and ``random_pairs`` the rows that they are of, ``n_possible`` how
+        many pairs there are.
 
     Raises
     ------

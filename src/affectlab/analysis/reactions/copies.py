@@ -16,20 +16,11 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 
-__all__ = [
-    "NearCopies",
-    "alike",
-    "near_copies",
-    "runs",
-]
-
 # Which texts are alike: all pairs above a threshold, without comparing all pairs.
 
 
 _PRODUCT = 2_000_000
 """Pairs that a block of texts may at most have in common with all others, about."""
-_AT_ONCE = 20_000
-"""Pairs of texts whose runs are compared at once."""
 _EDGE = 1e-9
 """What rounding may add to a product that must just reach a whole number."""
 
@@ -71,13 +62,13 @@ def alike(texts: Sequence[frozenset[str]], threshold: float) -> tuple[Ints, Ints
     Returns
     -------
     tuple of arrays
-        Group of each set, shape (n,); then pairs that join the groups, as few as can be and of
-        those compared the most alike: places of the two, the earlier one first, and their
-        similarity, shape (p,).
+        Group of each set, shape (n,); then pairs that join the groups, as few as can be: places of
+        the two, the earlier one first, and their similarity, shape (p,).
     """
-    n = len(texts)
-    groups = np.arange(n, dtype=np.int64)
-    found = [(groups[:0], groups[:0], np.empty(0))]
+    from affectlab.analysis.reactions.kernels import join_alike
+
+    group = np.arange(len(texts), dtype=np.int64)
+    parts = [(group[:0], group[:0], np.empty(0))]
     # From the smallest set on, so that those that may be alike stand in one stretch.
     order = np.argsort([len(own) for own in texts], kind="stable")
     table = _table([texts[k] for k in order])
@@ -86,42 +77,16 @@ def alike(texts: Sequence[frozenset[str]], threshold: float) -> tuple[Ints, Ints
     kept = _rarest(table, sizes, np.ceil(2 * threshold / (1 + threshold) * sizes - _EDGE))
     for start, end in _blocks(asked, kept):
         small, large = _candidates(sizes, asked, kept, start, end, threshold)
-        while len(small):
-            one, two, small, large = (
-                small[:_AT_ONCE],
-                large[:_AT_ONCE],
-                small[_AT_ONCE:],
-                large[_AT_ONCE:],
-            )
-            both = np.asarray(table[one].multiply(table[two]).sum(1), dtype=np.float64)
-            similarity = both / (sizes[one] + sizes[two] - both)
-            near = similarity >= threshold - 1e-12
-            if near.any():
-                found.append((order[one[near]], order[two[near]], similarity[near]))
-                groups = _groups(n, *(np.concatenate(part) for part in zip(*found, strict=True)))
-            apart = groups[order[small]] != groups[order[large]]
-            small, large = small[apart], large[apart]
-    return groups, *_fewest(n, *(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def _groups(n: int, ones: Ints, others: Ints, similarity: Floats) -> Ints:
-    """Number the groups that pairs join."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((similarity, (ones, others)), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
-
-
-def _fewest(n: int, ones: Ints, others: Ints, similarity: Floats) -> tuple[Ints, Ints, Floats]:
-    """Take the most similar pairs that join the same groups."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    # Distances above 0, which would be no edge.
-    tree = minimum_spanning_tree(coo_array((2 - similarity, (ones, others)), shape=(n, n)).tocsr())
-    ones, others = tree.tocoo().coords
-    return np.minimum(ones, others), np.maximum(ones, others), 2 - tree.tocoo().data
+        least = threshold - 1e-12
+        similarity = join_alike(table.indices, table.indptr, small, large, least, group)
+        joins = similarity > 0
+        parts.append((order[small[joins]], order[large[joins]], similarity[joins]))
+    while (group != group[group]).any():
+        group = group[group]
+    of_text = np.empty_like(group)
+    of_text[order] = group
+    ones, others, similarity = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return of_text, np.minimum(ones, others), np.maximum(ones, others), similarity
 
 
 def _rarest(table: Any, sizes: Ints, shared: Floats) -> Any:
@@ -189,9 +154,8 @@ def near_copies(
     Two texts are compared by the sets of runs of `ngram` characters that they hold, in small
     letters and without signs, :math:`J = |A \cap B| / |A \cup B|`. Texts that are joined by pairs
     from `threshold` on, be it through others, are a group. None is found or missed by chance: only
-    texts that share one of their rarest runs, and are of like length and with like signatures,
-    can be that alike, and these are compared. Short texts are left out: *it is sad* is written by
-    many.
+    texts that share one of their rarest runs, and are of like length, can be that alike, and these
+    are compared. Short texts are left out: *it is sad* is written by many.
 
     Parameters
     ----------

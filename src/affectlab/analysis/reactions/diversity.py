@@ -19,13 +19,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 
-__all__ = [
-    "EmotionDiversity",
-    "chao_shen_entropy",
-    "emotion_diversity",
-    "plain_entropy",
-]
-
 # How varied a few answers are, and how varied more of them would be.
 
 
@@ -158,6 +151,12 @@ def emotion_diversity(
         ``positive``, ``negative``, anything else or None, shape (n,).
     n_boot, confidence, seed
         Draws of whole pairs for the intervals of the means, their coverage, and the seed.
+
+    Returns
+    -------
+    EmotionDiversity
+        ``means[measure]`` is the mean of a measure over pairs, the table ``pairs`` has all
+        measures of each pair; ``n_pairs``, ``n_raters``, ``n_reactions``, ``n_emotions``.
 
     Raises
     ------

@@ -10,15 +10,6 @@ from typing import Any
 from affectlab.core.errors import InputError
 from affectlab.taxonomy.emotion_words import emotion_key, told_words
 
-__all__ = [
-    "Dictionary",
-    "confused_words",
-    "dictionary",
-    "emotion_lexicon",
-    "lexicon_keys",
-    "synonym_groups",
-]
-
 _TAXONOMIES = ("ekman", "plutchik", "mikels", "goemotions", "emonet_face")
 _LANGUAGES = ("en", "es", "fr", "pt", "de", "it", "nl")
 

@@ -18,8 +18,6 @@ from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 
-__all__ = ["MachineSigns", "machine_signs"]
-
 _KINDS = {"assistant": "speaks as an assistant", "stock": "stock phrase of language models"}
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 

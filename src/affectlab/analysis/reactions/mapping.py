@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,20 +22,8 @@ from affectlab.core.words import percent
 from affectlab.taxonomy import Taxonomy
 from affectlab.taxonomy.emotion_words import emotion_key, told_words
 
-__all__ = [
-    "ROUTES",
-    "EmotionMap",
-    "Found",
-    "LabelIndex",
-    "MappedWord",
-    "Similarity",
-    "map_emotions",
-]
-
 # The routes that lead from a word to a label, from the surest on.
 
-
-_T = TypeVar("_T")
 
 ROUTES = (
     "given",
@@ -68,40 +56,29 @@ class Found(NamedTuple):
     """Whether a weaker route may still be tried."""
 
 
-@dataclass(frozen=True)
 class LabelIndex:
     """The words by which the labels of a taxonomy are found."""
 
-    labels: tuple[str, ...]
-    exact: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """Labels by word as it is written, per kind of word."""
-    forms: Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]]
-    """Labels with the word they are found by, by what its forms have in common."""
-    groups: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
-    """Groups of synonyms that a word is in, by what its forms have in common."""
-    others: tuple[tuple[str, LabelIndex, Mapping[str, str]], ...] = ()
-    """Other taxonomies whose labels are mapped to those of this one."""
-
-    @classmethod
-    def of(cls, taxonomy: Taxonomy, *, others: bool = True) -> LabelIndex:
-        """Index the names, aliases and descriptor words of a taxonomy."""
-        told: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _GRADES}
+    def __init__(self, taxonomy: Taxonomy, *, others: bool = True) -> None:
+        self.labels = taxonomy.labels
+        # Labels by kind of word and word as it is written; and by what forms of a word have in
+        # common, with the first word that leads there.
+        self._exact: dict[tuple[str, str], dict[str, str]] = {}
+        self._forms: dict[tuple[str, str], dict[str, str]] = {}
         for entry in taxonomy.entries:
-            names = [entry.name, *(entry.name.split("/") if "/" in entry.name else [])]
-            told["name"] += [(name, entry.name) for name in names]
-            told["alias"] += [(alias, entry.name) for alias in entry.aliases]
-            told["descriptor"] += [(word, entry.name) for word in entry.words]
-        exact = {
-            kind: _collected((word.casefold().strip(), label) for word, label in pairs)
-            for kind, pairs in told.items()
-        }
-        forms = {
-            kind: _collected(
-                (emotion_key(word), (label, word.casefold().strip())) for word, label in pairs
-            )
-            for kind, pairs in told.items()
-        }
-        return cls(taxonomy.labels, exact, forms, _groups(), _others(taxonomy) if others else ())
+            parts = entry.name.split("/") if "/" in entry.name else []
+            known = {
+                "name": (entry.name, *parts),
+                "alias": entry.aliases,
+                "descriptor": entry.words,
+            }
+            for kind, word in ((kind, word) for kind, own in known.items() for word in own):
+                plain = word.casefold().strip()
+                self._exact.setdefault((kind, plain), {}).setdefault(entry.name, plain)
+                key = kind, emotion_key(word)
+                self._forms.setdefault(key, {}).setdefault(entry.name, plain)
+        # Other taxonomies whose labels are mapped to those of this one.
+        self._others = _others(taxonomy) if others else ()
 
     def find(self, word: str) -> Found:
         """Follow the routes until one leads to a single label."""
@@ -121,16 +98,16 @@ class LabelIndex:
         plain, key = " ".join(word.casefold().split()), emotion_key(word)
         doubtful = None
         for kind, grade in _GRADES.items():
-            labels = self.exact[kind].get(plain, ())
+            labels = tuple(self._exact.get((kind, plain), ()))
             if len(labels) == 1:
                 return Found(labels[0], grade, kind)
             doubtful = doubtful or _doubtful(labels)
         for kind, grade in _GRADES.items():
-            pairs = self.forms[kind].get(key, ())
-            labels = tuple(dict.fromkeys(label for label, _ in pairs))
-            if len(labels) == 1 and doubtful is None:
-                return Found(labels[0], round(grade - _FORM, 3), f"form: of {pairs[0][1]}")
-            doubtful = doubtful or _doubtful(labels)
+            forms = self._forms.get((kind, key), {})
+            if len(forms) == 1 and doubtful is None:
+                ((label, form),) = forms.items()
+                return Found(label, round(grade - _FORM, 3), f"form: of {form}")
+            doubtful = doubtful or _doubtful(tuple(forms))
         return doubtful or Found(None, 0.0, "unknown word")
 
     def _synonym(self, word: str) -> Found:
@@ -139,7 +116,7 @@ class LabelIndex:
         The heads of groups say what they are about: a label that is a head comes before one that is
         only another word of a group.
         """
-        groups = self.groups.get(emotion_key(word), ())
+        groups = _groups().get(emotion_key(word), ())
         heads = self._labels([(group[0],) for _, group in groups], _FIRM)
         members = heads or self._labels([group for _, group in groups], 1 - _FORM, named=True)
         labels = tuple(members)
@@ -164,20 +141,12 @@ class LabelIndex:
         return found
 
     def _other(self, word: str) -> Found | None:
-        for name, index, targets in self.others:
+        for name, index, targets in self._others:
             there = index.own(word)
             if there.label is not None and there.confidence >= _FIRM and there.label in targets:
                 route = f"by way of another taxonomy: {name} {there.label}"
                 return Found(targets[there.label], round(_OTHER * there.confidence, 3), route)
         return None
-
-
-def _collected(pairs: Iterable[tuple[str, _T]]) -> dict[str, tuple[_T, ...]]:
-    """Collect what stands behind each key, each once and in order."""
-    found: dict[str, dict[_T, None]] = {}
-    for key, one in pairs:
-        found.setdefault(key, {})[one] = None
-    return {key: tuple(several) for key, several in found.items()}
 
 
 def _doubtful(labels: tuple[str, ...]) -> Found | None:
@@ -187,10 +156,13 @@ def _doubtful(labels: tuple[str, ...]) -> Found | None:
 
 
 @lru_cache(maxsize=1)
-def _groups() -> dict[str, tuple[tuple[str, tuple[str, ...]], ...]]:
-    return _collected(
-        (emotion_key(word), (head, group)) for head, group in synonym_groups() for word in group
-    )
+def _groups() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Groups of synonyms that a word is in, by what its forms have in common."""
+    groups: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for head, group in synonym_groups():
+        for key in dict.fromkeys(map(emotion_key, group)):
+            groups.setdefault(key, []).append((head, group))
+    return groups
 
 
 def _others(taxonomy: Taxonomy) -> tuple[tuple[str, LabelIndex, Mapping[str, str]], ...]:
@@ -206,7 +178,7 @@ def _others(taxonomy: Taxonomy) -> tuple[tuple[str, LabelIndex, Mapping[str, str
         except InputError:
             # There is no built-in mapping between the two, or this is another taxonomy of the name.
             continue
-        found.append((name, LabelIndex.of(source, others=False), mapping.targets))
+        found.append((name, LabelIndex(source, others=False), mapping.targets))
     return tuple(found)
 
 
@@ -338,6 +310,10 @@ def map_emotions(
         0.95, descriptor 0.85, their forms 0.05 less, synonym 0.6, by way of another taxonomy 0.7
         of the grade there); they are no probabilities.
 
+        ``label_of`` gives the label of each emotion, ``entries`` a (word, label,
+        confidence, route, n) for each; ``unmapped``, ``unmapped_words`` and
+        ``unmapped_answers`` say what has none, ``routes()`` how words were mapped.
+
     Raises
     ------
     InputError
@@ -359,7 +335,7 @@ def map_emotions(
         check_number(name, value, 0, 1)
     counts = _counts(words)
     own = {word.casefold(): target.name_of(label) for word, label in (given or {}).items()}
-    index = LabelIndex.of(target)
+    index = LabelIndex(target)
     found = {word: _find(word, own, index) for word in counts}
     left = [word for word, one in found.items() if one.label is None and one.open]
     if similarity is not None and left:

@@ -13,8 +13,6 @@ from affectlab.core.estimates import Estimate
 from affectlab.core.inference import check_confidence, draw_weights, summarise
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["check_draws", "codes_of", "ratio_estimate"]
-
 
 def check_draws(n_boot: int, confidence: float) -> None:
     """Refuse a number of draws, or a confidence, that gives no interval."""

@@ -13,8 +13,6 @@ from affectlab.core.tables import Count, Key, Table, Text, YesNo
 from affectlab.core.words import popular_without
 from affectlab.taxonomy.emotion_words import emotion_key
 
-__all__ = ["popular_emotions"]
-
 
 def popular_emotions(
     stimuli: Sequence[str], raters: Sequence[str], emotions: Sequence[str]

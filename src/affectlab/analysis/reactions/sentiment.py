@@ -17,8 +17,6 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools
 from affectlab.core.words import number, percent
 
-__all__ = ["Sentiment", "SentimentMatch", "sentiment_match", "sentiments_of"]
-
 Sentiment = Callable[[list[str]], Sequence[str | None]]
 """Takes texts and gives the sentiment of each, None where it has none."""
 
@@ -102,6 +100,9 @@ def sentiment_match(
         Its tables: ``sentiment``, the estimate; ``sentiments``, how often each pair of sentiments
         occurs; and ``sentiment_emotions``, a row per emotion (``sentiment`` null when its answers
         differ, ``n``, ``match``), those with most mismatches first.
+
+        ``match`` is the estimate, ``chance`` the share by chance, ``kappa`` agreement
+        beyond it.
 
     Raises
     ------

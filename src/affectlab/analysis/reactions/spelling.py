@@ -14,8 +14,6 @@ from affectlab.analysis.reactions.lexicon import (
 )
 from affectlab.taxonomy.emotion_words import emotion_key
 
-__all__ = ["Correction", "Speller"]
-
 _LONG = 7
 """Letters from which on a word may have two mistakes."""
 _SHORTEST = 4

@@ -29,8 +29,6 @@ from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["ReactionSummary", "figures_of_reactions", "summarise_reactions"]
-
 _LIMITS = {"emotions": 10, "diversity": 60}
 """Rows of the tables that people are shown."""
 _DRAWN = 25
@@ -90,6 +88,13 @@ def summarise_reactions(
         Take personal data out of the reasons first.
     seed
         Same seed, same result.
+
+    Returns
+    -------
+    ReactionSummary
+        Its parts are ``words``, ``emotions``, ``diversity``, ``sentiment``, ``agreement``,
+        ``copies``, ``signs`` and ``popular``; ``ratings`` are the reactions that it is
+        about.
 
     Raises
     ------

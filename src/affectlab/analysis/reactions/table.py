@@ -7,8 +7,6 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
-__all__ = ["reaction_table"]
-
 
 def reaction_table(ratings: Ratings) -> pl.DataFrame:
     """Give the reactions of a table of ratings, one per row.

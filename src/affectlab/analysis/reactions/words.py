@@ -19,8 +19,6 @@ from affectlab.taxonomy.emotion_words import emotion_key, told_words
 if TYPE_CHECKING:
     from affectlab.analysis.reactions.spelling import Speller
 
-__all__ = ["EmotionWords", "normalise_emotions"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EmotionWords(Result):
@@ -104,6 +102,10 @@ def normalise_emotions(
     -------
     EmotionWords
         What each answer is taken for; nothing that was written is lost.
+
+        ``emotion_of`` gives the emotion of each answer, ``emotions`` how often each was
+        named, ``of(answers)`` the emotions of answers, ``corrections()`` a table of what
+        was corrected.
 
     Raises
     ------

@@ -16,12 +16,6 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, T
 from affectlab.core.types import Floats
 from affectlab.core.words import plural
 
-__all__ = [
-    "TransitionCurves",
-    "transition_curves",
-    "with_times",
-]
-
 # Times of the frames of a transition.
 
 
@@ -239,6 +233,10 @@ def transition_curves(
         order, errors taken as independent); that of the peak is 1 by definition. A transition
         without a positive difference of the peak, or with unknown or disordered times, says so in
         ``status``, and has no shares or no ``x``.
+
+        ``points`` has a row per frame, ``frame`` one per transition, ``defined`` the points
+        of those that have a curve, and ``curve(actor, expression)`` gives x, y and the
+        standard error of y of one.
 
     Raises
     ------

@@ -13,8 +13,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.words import number, plural, shown
 
-__all__ = ["TransitionRanges", "transition_ranges"]
-
 _MOST_SAID = 8
 
 
@@ -92,6 +90,9 @@ def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionR
         .. math:: \mathrm{sd\_beyond\_error} = \sqrt{\max(0, s^2 - \overline{\mathrm{se}^2})}
 
         which is ``nan`` where a score has no standard error or there is one actor.
+
+        ``frame`` has a row per expression, ``points`` one per actor and expression;
+        ``actors`` and ``left_out`` name whom and what it is about.
 
     Raises
     ------

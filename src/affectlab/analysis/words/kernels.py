@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats, Ints
 
-__all__ = ["count_words", "first_in_text", "score_words"]
-
 
 @kernel
 def first_in_text(word: NDArray[np.int32], end: Ints, n_words: int) -> Bools:

@@ -34,8 +34,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings
 
-__all__ = ["LogOdds", "Membership", "corrected", "counts_of", "log_odds"]
-
 # Which labels each text has.
 
 
@@ -261,56 +259,53 @@ class LogOdds(Result):
         return self._rows(range(len(self.labels)), n, kept, rule)
 
     def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
-        label, word = [], []
+        at, of = [], []
         for k in labels:
-            if self.status[k] != "ok":
-                label.append(np.array([k]))
-                word.append(np.array([-1]))
-                continue
-            found = np.flatnonzero(kept[k])
-            # Equal ones: in the order of the alphabet, whatever the order of the texts.
-            by_name = np.array([self.words[w] for w in found], dtype=str)
-            first = -self.z[k][found] if rule == "z" else self.p[k][found]
-            found = found[np.lexsort((by_name, -self.z[k][found], first))][:n]
-            label.append(np.full(found.size, k))
-            word.append(found)
-        at = np.concatenate(label) if label else np.empty(0, dtype=np.int64)
-        of = np.concatenate(word).astype(np.int64) if word else at
-        values = self._values(at, of)
-        names = [self.words[w] if w >= 0 else "" for w in of]
+            # A label without values has one row without a word.
+            own = np.array([-1])
+            if self.status[k] == "ok":
+                own = np.flatnonzero(kept[k])
+                # Equal ones: in the order of the alphabet, whatever the order of the texts.
+                by_name = np.array([self.words[w] for w in own], dtype=str)
+                first = -self.z[k][own] if rule == "z" else self.p[k][own]
+                own = own[np.lexsort((by_name, -self.z[k][own], first))][:n]
+            at += [k] * own.size
+            of += own.tolist()
+        label, word = np.array(at, dtype=np.int64), np.array(of, dtype=np.int64)
+        there, inside = word >= 0, self.count.sum(axis=1)[label]
+        uses = self.count[label, word] * there
+        # Where there is no word, the last one stands in, and what is said of it is left out.
+        values = {
+            name: np.where(there, getattr(self, name)[label, word], np.nan)
+            for name in ("delta", "z", "p", "p_holm", "p_bh")
+        }
+        with_label = np.maximum(self.count[label, word] + self.total[word], 1)
+        without = np.maximum(2 * self.total[word] - self.count[label, word], 1)
+        se = np.where(there, np.sqrt(1 / with_label + 1 / without), np.nan)
+        half = ndtri((1 + self.confidence) / 2) * se
+        delta = values.pop("delta")
         table = Estimates.build(
-            {"label": [self.labels[k] for k in at], "word": names},
-            value=values["delta"],
-            se=values["se"],
-            low=values["delta"] - ndtri((1 + self.confidence) / 2) * values["se"],
-            high=values["delta"] + ndtri((1 + self.confidence) / 2) * values["se"],
+            {
+                "label": [self.labels[k] for k in at],
+                "word": [self.words[w] if w >= 0 else "" for w in of],
+            },
+            value=delta,
+            se=se,
+            low=delta - half,
+            high=delta + half,
             method=f"log odds, informative Dirichlet prior; {self.method}",
-            n_items=self.n_texts[at],
+            n_items=self.n_texts[label],
             n_ratings=self.n_all,
             status=[self.status[k] for k in at],
         )
-        extra = [pl.Series(name, values[name]) for name in ("z", "p", "p_holm", "p_bh")]
-        extra += [pl.Series("count", values["count"].astype(np.int64))]
-        extra += [pl.Series("share", values["share"])]
-        return table.to_frame().with_columns(extra)
-
-    def _values(self, label: Ints, word: Ints) -> dict[str, Floats]:
-        """Values of some words for some labels; ``nan`` where there is no word."""
-        there = word >= 0
-        at = np.where(there, word, 0)
-        values: dict[str, Floats] = {}
-        for name in ("delta", "z", "p", "p_holm", "p_bh"):
-            values[name] = np.where(there, getattr(self, name)[label, at], np.nan)
-        uses = (self.count[label, at] * there).astype(np.float64)
-        with_label = np.maximum(self.count[label, at] + self.total[at], 1)
-        without = np.maximum(2 * self.total[at] - self.count[label, at], 1)
-        values["se"] = np.where(there, np.sqrt(1 / with_label + 1 / without), np.nan)
-        values["count"] = uses
-        inside = self.count.sum(axis=1)[label]
-        values["share"] = np.divide(
-            uses, inside, out=np.full(uses.shape, np.nan), where=there & (inside > 0)
+        share = np.full(uses.shape, np.nan)
+        np.divide(uses, inside, out=share, where=there & (inside > 0))
+        return table.to_frame().with_columns(
+            **{
+                name: pl.Series(column)
+                for name, column in {**values, "count": uses, "share": share}.items()
+            }
         )
-        return values
 
     def first_words(
         self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
@@ -527,6 +522,10 @@ def log_odds(
     -------
     LogOdds
         A label that is never used, or that all texts have, is ``nan`` with a status.
+
+        ``top(label, n)`` and ``kept_words(n)`` give tables of words, ``kept(rule)`` which
+        words go with which labels; ``delta``, ``z``, ``p``, ``p_holm``, ``p_bh`` and
+        ``count`` have the shape (labels, words), ``null_sd`` the shape (labels,).
 
     Raises
     ------

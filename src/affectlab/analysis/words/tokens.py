@@ -16,8 +16,6 @@ from affectlab.core.types import Bools, Ints
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Tokenizer", "Tokens", "tokenize"]
-
 Tokenizer = Callable[[str], Iterable[str]]
 
 _WORD = r"[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}\p{N}]+)*"
@@ -84,6 +82,12 @@ def tokenize(
         Cut as for the published table of GoEmotions: web addresses and names after ``@`` are
         removed, and of the runs of letters, digits and ``#`` those of three characters and more
         are kept. So *don't* is ``don``, and *I* and *no* are no words.
+
+    Returns
+    -------
+    Tokens
+        What :func:`log_odds` takes in place of texts: ``words``, the different ones, and
+        which of them each text holds.
 
     Raises
     ------

@@ -33,7 +33,8 @@ from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
-from affectlab.taxonomy import LabelMapping, Taxonomy
+from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy.taxonomy import LabelMapping
 
 # Who is judged, and what is taken off the scores first.
 
@@ -263,8 +264,8 @@ def classes_of(
         Taxonomy of the classes; by default that of the mapping, or of the ratings.
     mapping
         How many labels become few classes: a :class:`ScoreMapping`, its name or file, or a
-        :class:`~affectlab.taxonomy.LabelMapping`. Tables whose labels are classes already are left
-        as they are.
+        :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already
+        are left as they are.
     scores
         Columns of scores of the models to be used in place of ``value``; with several, each model
         is judged once for each (see :func:`score_variants`).

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
-from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
+from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy, map_labels
+from affectlab.taxonomy.taxonomy import LabelMapping
 
 Combine: TypeAlias = Literal["max", "mean", "sum"]
 
@@ -370,7 +371,7 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
         such as ``"goemotions--ekman"``; or a taxonomy and one of its levels, such as
         ``"goemotions:sentiment"``; or the path of a TOML file (a string that ends in ``.toml`` or
         holds a separator). A :class:`ScoreMapping` is given back as it is; a
-        :class:`~affectlab.taxonomy.LabelMapping` becomes one that takes the highest score.
+        :class:`~affectlab.taxonomy.taxonomy.LabelMapping` becomes one that takes the highest score.
 
     Raises
     ------

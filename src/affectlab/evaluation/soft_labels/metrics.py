@@ -30,7 +30,7 @@ from affectlab.evaluation.soft_labels.distributions import (
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
-from affectlab.taxonomy import match_taxonomy
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
 

@@ -12,7 +12,8 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import joined, shown
 from affectlab.models.raters.rater import FaceRater
 from affectlab.ratings import Scale
-from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
+from affectlab.taxonomy import Taxonomy, load_taxonomy, map_labels
+from affectlab.taxonomy.taxonomy import LabelMapping
 
 __all__ = ["LabelTable", "MappingGiven", "label_table"]
 

@@ -16,7 +16,8 @@ from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, plural, shown
 from affectlab.models.text.labels import check_texts, label_matrix
 from affectlab.ratings import Peek, Ratings, list_formats, read_ratings, read_table
-from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl

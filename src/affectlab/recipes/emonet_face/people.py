@@ -15,7 +15,7 @@ from affectlab.recipes.emonet_face.agreement import MODELS, OWN, PEOPLE, RANDOM,
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
-    from affectlab.simulate import Truth
+    from affectlab.simulate.raters import Truth
 
 __all__ = ["BLIND", "NOISE", "PER_IMAGE", "REPEATS", "Faces", "ask_experts", "ask_models", "faces"]
 
@@ -55,7 +55,8 @@ class Faces:
 
 def faces(n: int, seed: int, *, what: int = 0) -> Faces:
     """Invent faces; `what` tells sets of one seed apart, in which emotions are as clear."""
-    from affectlab.simulate import Truth, simulate_truth
+    from affectlab.simulate import simulate_truth
+    from affectlab.simulate.raters import Truth
 
     drawn = simulate_truth(
         n, "emonet_face", "0-7", seed=np.random.default_rng([8_001, seed, what]), tau=0.5, spread=0
@@ -73,7 +74,8 @@ def faces(n: int, seed: int, *, what: int = 0) -> Faces:
 
 def ask_experts(shown: Faces, seed: int) -> Ratings:
     """Let eight experts rate faces, four for each face, and some faces twice."""
-    from affectlab.simulate import RaterProfile, simulate_raters
+    from affectlab.simulate import simulate_raters
+    from affectlab.simulate.raters import RaterProfile
 
     experts = [RaterProfile(name, inconsistency=NOISE[name]) for name in PEOPLE]
     return simulate_raters(
@@ -94,7 +96,8 @@ def ask_models(shown: Faces, people: Ratings, seed: int) -> Ratings:
     Answers on the scale 0 to 7 without steps, since one of them gives fractions.
     """
     from affectlab.ratings import Scale
-    from affectlab.simulate import RaterProfile, random_baseline, simulate_raters
+    from affectlab.simulate import random_baseline, simulate_raters
+    from affectlab.simulate.raters import RaterProfile
 
     readers = [name for name in NOISE if name not in PEOPLE]
     fine = replace(shown.truth, scale=Scale.parse("0-7 interval"))

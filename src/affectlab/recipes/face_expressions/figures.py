@@ -18,7 +18,7 @@ from affectlab.recipes.recipe import RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis import PairScores
+    from affectlab.analysis.pairs import PairScores
     from affectlab.recipes.face_expressions.films import Films
 
 __all__ = ["in_paper", "metric_pictures", "score_pictures", "strip_picture"]
@@ -83,7 +83,8 @@ def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
 
 
 def _strip(scores: PairScores, films: Films, seed: int) -> Figure:
-    from affectlab.analysis import jnd_score, jnd_strip, jnd_times, strip_choices
+    from affectlab.analysis import jnd_times
+    from affectlab.analysis.jnd import jnd_score, jnd_strip, strip_choices
     from affectlab.core.render.figure import draw_figure
 
     times = jnd_times(scores, films.frames, jnd=jnd_score(scores, seed=seed))

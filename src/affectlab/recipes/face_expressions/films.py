@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 
 if TYPE_CHECKING:
-    from affectlab.simulate import DrawnTransition, DrawnTransitions
+    from affectlab.simulate.faces import DrawnTransition, DrawnTransitions
     from affectlab.stimuli import PairDesign
 
 __all__ = ["FULL", "JND", "QUICK", "Films", "Size", "make_films"]

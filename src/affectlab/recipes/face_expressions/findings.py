@@ -15,7 +15,8 @@ from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
 from affectlab.recipes.recipe import Finding, RecipeFigure
 
 if TYPE_CHECKING:
-    from affectlab.analysis import AsymmetryTests, PairScores
+    from affectlab.analysis.expressions import AsymmetryTests
+    from affectlab.analysis.pairs import PairScores
     from affectlab.ratings import Ratings
     from affectlab.recipes.recipe import Parts
 
@@ -206,7 +207,8 @@ def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
 
 
 def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
-    from affectlab.analysis import jnd_score, jnd_steps, jnd_times, sampling_interval
+    from affectlab.analysis import jnd_steps, jnd_times, sampling_interval
+    from affectlab.analysis.jnd import jnd_score
 
     timed = ("jnd.interval_ms", "jnd.rate_hz", "jnd.actor_7_ms")
     try:

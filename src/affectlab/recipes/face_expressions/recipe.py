@@ -31,7 +31,7 @@ from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding, Parts, Recipe, RecipeRun
 
 if TYPE_CHECKING:
-    from affectlab.analysis import PairScores
+    from affectlab.analysis.pairs import PairScores
     from affectlab.recipes.face_expressions.crowd import LiveStudy
     from affectlab.recipes.face_expressions.films import Films, Size
 
@@ -88,7 +88,8 @@ def _pilot(seed: int) -> tuple[pl.DataFrame, Figures]:
     """Let 25 reliable people rate two batches of two other actors; choose golden pairs of them."""
     from affectlab.recipes.face_expressions.films import Size, make_films
     from affectlab.reliability import choose_golden
-    from affectlab.simulate import TRANSITION_EXPRESSIONS, simulate_differences
+    from affectlab.simulate import simulate_differences
+    from affectlab.simulate.faces import TRANSITION_EXPRESSIONS
 
     shown = TRANSITION_EXPRESSIONS[::5]
     size = Size(shown, len(shown), (len(shown),) * 2, batches=2, people=_PILOT_RATERS)

@@ -13,7 +13,7 @@ from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.analysis import LabelClusters, LabelCorrelations
+    from affectlab.analysis.labels import LabelClusters, LabelCorrelations
     from affectlab.core.estimates import Estimate
     from affectlab.ratings import Ratings
     from affectlab.reliability import PPCA

@@ -227,7 +227,8 @@ def _ticks(
     first: Ints, second: Ints, strength: Floats, labels: Sequence[str], seed: int
 ) -> tuple[Bools, Ints]:
     """Ask five raters per comment; ticks of shape (comments, 5, labels), raters (comments, 5)."""
-    from affectlab.simulate import Truth, panel, simulate_raters, simulate_truth
+    from affectlab.simulate import panel, simulate_raters, simulate_truth
+    from affectlab.simulate.raters import Truth
 
     def truth(codes: Ints, share: Floats, at: int) -> Any:
         said = ["neutral" if code < 0 else labels[code] for code in codes.tolist()]

@@ -13,7 +13,7 @@ from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.analysis import LogOdds
+    from affectlab.analysis.words import LogOdds
 
 __all__ = ["PRINTED", "Words", "word_findings"]
 

@@ -16,7 +16,7 @@ from affectlab.recipes.recipe import Finding, RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis.reactions import EmotionWords
+    from affectlab.analysis.reactions.words import EmotionWords
     from affectlab.evaluation import MetricPreferences, Preferences
 
 __all__ = ["metric_pictures", "reaction_pictures", "study_pictures"]
@@ -29,7 +29,8 @@ _WRITERS = {"multimodal": "image and text", "text": "text alone"}
 
 def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeFigure, ...]:
     """Draw the commonest emotion words, and how much people differ over a pair (section 2)."""
-    from affectlab.analysis.reactions import emotion_diversity, figures_of_reactions, map_emotions
+    from affectlab.analysis.reactions import emotion_diversity, map_emotions
+    from affectlab.analysis.reactions.summary import figures_of_reactions
 
     mapped = map_emotions(words, "goemotions")
     diversity = emotion_diversity(

@@ -18,7 +18,7 @@ from affectlab.recipes.socratis.people import Checked
 from affectlab.recipes.socratis.preference_study import Metrics
 
 if TYPE_CHECKING:
-    from affectlab.analysis.reactions import PairScorer
+    from affectlab.analysis.reactions.agreement import PairScorer
     from affectlab.analysis.reactions.sentiment import Sentiment
     from affectlab.ratings import Ratings
 

@@ -15,7 +15,8 @@ from affectlab.core.types import Bools, Floats
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.images import LabelledImages, read_labelled_images
 from affectlab.recipes.needs import MissingDataError
-from affectlab.simulate import Scenes, simulate_scenes
+from affectlab.simulate import simulate_scenes
+from affectlab.simulate.scenes import Scenes
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = [
@@ -40,7 +41,7 @@ SCENE_ENCODER = "drawn-scenes"
 def scene_embeddings(
     scenes: Scenes, width: int = 64, *, noise: float = 0.25, encoder: int = 0
 ) -> Embeddings:
-    """Give the features of scenes as embeddings; see :meth:`affectlab.simulate.Scenes.features`.
+    """Give what :meth:`affectlab.simulate.scenes.Scenes.features` gives as embeddings.
 
     Examples
     --------

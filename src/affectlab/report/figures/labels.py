@@ -491,7 +491,7 @@ def draw_label_map(ax: Axes, table: Table, *, labels: Sequence[str] = ()) -> Non
         Axes to draw on.
     table
         Holds the place ``x`` and ``y``, ``colour`` and ``labels`` (separated by commas) of each
-        stimulus, as :class:`affectlab.analysis.LabelMap` does.
+        stimulus, as :class:`affectlab.analysis.labels.LabelMap` does.
     labels
         Labels that are named.
 

@@ -13,15 +13,6 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.simulate.differences.trials import Chance, DifferenceTrials
 
-__all__ = [
-    "CARELESS_KINDS",
-    "DifferenceAnswers",
-    "DifferencePeople",
-    "Noise",
-    "difference_answers",
-    "difference_people",
-]
-
 CARELESS_KINDS: tuple[str, ...] = ("still", "constant", "random", "reversed", "hasty")
 """Ways of not looking: the slider stays where it starts; it goes to one place always; anywhere; to
 the wrong end; or two of three trials are answered anywhere and the others with care."""
@@ -83,6 +74,11 @@ def difference_people(
     seed
         Same seed, same people.
 
+    Returns
+    -------
+    DifferencePeople
+        ``names``, ``bias``, ``inconsistency`` and ``careless`` of each; ``to_frame()``.
+
     Raises
     ------
     InputError
@@ -139,22 +135,15 @@ class Noise:
     trial_sd: float
     ambiguity: float
 
+    def __post_init__(self) -> None:
+        for name, most in (("item_sd", math.inf), ("trial_sd", math.inf), ("ambiguity", 1.0)):
+            check_number(name, getattr(self, name), 0, most)
+
     def factor(self, truth: Floats) -> Floats:
         """Give the factor on the noise at true differences: 1 in the middle of the scale."""
         share = truth / 100.0
         found: Floats = 1.0 - self.ambiguity * (1.0 - 2.0 * np.sqrt(share * (1.0 - share)))
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class DifferenceAnswers:
-    """One entry per trial."""
-
-    value: Floats
-    """0 to 100 in steps of 1."""
-    movement: Floats
-    """Way of the slider in points."""
-    rt_ms: Floats
 
 
 def difference_answers(
@@ -165,7 +154,7 @@ def difference_answers(
     people: DifferencePeople,
     noise: Noise,
     chance: Chance,
-) -> DifferenceAnswers:
+) -> tuple[Floats, Floats, Floats]:
     """Answer all trials.
 
     Parameters
@@ -174,6 +163,11 @@ def difference_answers(
         Of each session.
     truth
         True difference of every pair, the golden ones last.
+
+    Returns
+    -------
+    Values from 0 to 100 in steps of 1, the way of the slider in points, and times in
+    milliseconds; one for each trial.
     """
     who, where = rater[trials.session], batch[trials.session]
     truly = truth[trials.pair]
@@ -194,7 +188,7 @@ def difference_answers(
     answer = np.clip(np.round(value), 0.0, 100.0)
     # The slider starts at 0, goes past the answer and comes back.
     movement = np.round(answer + 2.0 * np.minimum(over, 100.0 - answer))
-    return DifferenceAnswers(answer, movement, np.round(rt_ms))
+    return answer, movement, np.round(rt_ms)
 
 
 def _careless(

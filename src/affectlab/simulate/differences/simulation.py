@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,18 +27,6 @@ from affectlab.simulate.differences.trials import (
     difference_trials,
 )
 
-__all__ = [
-    "DifferenceSimulation",
-    "checked_noise",
-    "checked_pairs",
-    "given_people",
-    "given_sessions",
-    "golden_differences",
-    "known_pairs",
-    "simulate_differences",
-    "stimulus_table",
-]
-
 # What is given to a simulation of differences, checked.
 
 
@@ -61,17 +48,6 @@ def checked_pairs(pairs: pl.DataFrame, truth: ArrayLike) -> Floats:
         name = twice["stimulus"][0] if twice.height else None
         raise InputError(f"pairs: stimulus {name!r}; expected a name for each, none twice")
     return values
-
-
-def checked_noise(item_sd: float, trial_sd: float, ambiguity: float) -> Noise:
-    """Check what noise is made of."""
-    for name, value, most in (
-        ("item_sd", item_sd, math.inf),
-        ("trial_sd", trial_sd, math.inf),
-        ("ambiguity", ambiguity, 1.0),
-    ):
-        check_number(name, value, 0, most)
-    return Noise(float(item_sd), float(trial_sd), float(ambiguity))
 
 
 def known_pairs(golden: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -230,6 +206,8 @@ def simulate_differences(
     DifferenceSimulation
         Ratings of simulated raters with trials of the kinds main, golden and repeat.
 
+        ``ratings``, ``truth``, ``people``, ``sessions`` and ``golden``.
+
     Raises
     ------
     InputError
@@ -250,7 +228,7 @@ def simulate_differences(
     [('golden', 16), ('main', 12), ('repeat', 8)]
     """
     values = checked_pairs(pairs, truth)
-    noise = checked_noise(item_sd, trial_sd, ambiguity)
+    noise = Noise(item_sd, trial_sd, ambiguity)
     check_number("repeats", repeats, 0, whole=True)
     known = golden_differences(golden) if isinstance(golden, int) else known_pairs(golden, pairs)
     given = {
@@ -271,7 +249,9 @@ def simulate_differences(
     chance = Chance(seed)
     trials = difference_trials(rater, batch, batches, known.height, repeats, chance)
     everything = np.concatenate([values, known["truth"].to_numpy()])
-    said = difference_answers(trials, rater, batch, everything, crowd, noise, chance)
+    value, movement, rt_ms = difference_answers(
+        trials, rater, batch, everything, crowd, noise, chance
+    )
 
     names = pl.concat([pairs["stimulus"].cast(pl.String), known["stimulus"]])
     batch_names = pl.Series(batches.names).gather(batch)
@@ -291,12 +271,12 @@ def simulate_differences(
             {
                 "stimulus": named(trials.pair, names),
                 "rater": named(rater[trials.session], pl.Series(crowd.names)),
-                "value": said.value,
+                "value": value,
                 "session": named(trials.session, table["session"]),
                 "trial": trials.number,
                 "trial_kind": named(trials.kind, pl.Series(KINDS)),
-                "rt_ms": said.rt_ms,
-                "movement": said.movement,
+                "rt_ms": rt_ms,
+                "movement": movement,
             }
         ),
         scale=_SCALE,

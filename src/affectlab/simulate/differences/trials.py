@@ -11,15 +11,6 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 
-__all__ = [
-    "KINDS",
-    "Batches",
-    "Chance",
-    "DifferenceTrials",
-    "deal_sessions",
-    "difference_trials",
-]
-
 # Chance without memory: numbers that are a function of what they are for.
 #
 # What a person says of a pair must be the same however many other sessions are simulated beside

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from affectlab.simulate.faces.palette import Colour
 
-__all__ = ["UNITS", "Canvas", "Points", "both", "ellipse", "mirror", "smooth"]
-
 Points = npt.NDArray[np.float64]
 """Points in design units, shape (n, 2)."""
 
@@ -123,6 +121,11 @@ def smooth(points: Points | list[tuple[float, float]], *, closed: bool, steps: i
     curve = np.einsum("sk,ndk->nsd", _catmull_rom(steps), windows).reshape(-1, 2)
     whole: Points = curve if closed else np.concatenate([curve, knots[-1:]])
     return whole
+
+
+def band(x: Points, top: Points, bottom: Points) -> Points:
+    """Give the outline of what lies between two lines over the same places."""
+    return np.concatenate([np.column_stack([x, top]), np.column_stack([x, bottom])[::-1]])
 
 
 def ellipse(x: float, y: float, rx: float, ry: float) -> Points:

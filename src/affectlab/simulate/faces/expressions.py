@@ -11,8 +11,6 @@ from types import MappingProxyType
 from affectlab.core.errors import check_choice, check_number
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = ["EXPRESSIONS", "expression_parameters", "peaks_of"]
-
 EXPRESSIONS: tuple[str, ...] = (
     "amusement",
     "contentment",

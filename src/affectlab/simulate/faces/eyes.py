@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.simulate.faces.canvas import Points, ellipse, smooth
+from affectlab.simulate.faces.canvas import Points, band, ellipse, smooth
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import EYES, mix
-
-__all__ = ["draw_brows", "draw_eyes", "draw_glasses"]
 
 _T = np.linspace(0.0, 1.0, 25)
 _BUMP = 4.0 * _T * (1.0 - _T)
@@ -64,8 +62,7 @@ def _draw_ball(
 ) -> None:
     """Draw white, iris, pupil and light, all kept between the lids."""
     canvas, face = sitter.canvas, sitter.face
-    white = np.concatenate([np.column_stack([x, upper]), np.column_stack([x, lower])[::-1]])
-    canvas.fill(white, (251, 249, 246))
+    canvas.fill(band(x, upper, lower), (251, 249, 246))
     order = np.argsort(x)
     lids_x, top, bottom = x[order], upper[order], lower[order]
 
@@ -79,10 +76,7 @@ def _draw_ball(
         )
         return inside
 
-    shade = np.column_stack([lids_x, np.minimum(top + 3.2, bottom)])
-    canvas.fill(
-        np.concatenate([np.column_stack([lids_x, top]), shade[::-1]]), (150, 140, 156), 0.35
-    )
+    canvas.fill(band(lids_x, top, np.minimum(top + 3.2, bottom)), (150, 140, 156), 0.35)
     iris_x = cx + 5.0 * face.gaze_x
     iris_y = cy - 1.2 - 4.6 * face.gaze_y
     iris = EYES[sitter.identity.eye_colour]

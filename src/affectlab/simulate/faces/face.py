@@ -21,8 +21,6 @@ from affectlab.simulate.faces.mouth import draw_cheeks, draw_mouth, draw_nose
 from affectlab.simulate.faces.palette import BACKDROPS
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = ["draw_face", "expression_sequence"]
-
 # Small pictures need more samples for smooth lines; large ones are smooth with fewer.
 _SUPERSAMPLE, _SUPERSAMPLE_SMALL, _SMALL = 3, 4, 200
 

@@ -15,8 +15,6 @@ from affectlab.simulate.faces.face import draw_face
 from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = ["FaceSpec", "face_specs", "face_table", "save_faces"]
-
 
 @dataclass(frozen=True, slots=True)
 class FaceSpec:

@@ -15,8 +15,6 @@ from affectlab.simulate.faces.canvas import Points, both, ellipse, mirror, smoot
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import CLOTHES, Colour, mix
 
-__all__ = ["draw_beard", "draw_hair_behind", "draw_hair_front", "draw_scarf_drape"]
-
 # Shapes that hair styles are made of.
 
 

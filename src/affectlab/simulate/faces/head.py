@@ -11,8 +11,6 @@ from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.palette import BACKDROPS, CLOTHES, HAIR, Colour, SkinColours, mix
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = ["MIDDLE", "Sitter", "draw_backdrop", "draw_head", "draw_neck"]
-
 MIDDLE = 128.0
 
 _COVERS_EARS = frozenset({"bob", "braids", "long", "wavy", "headscarf"})

@@ -10,35 +10,15 @@ import numpy as np
 from affectlab.core.errors import check_choice, check_number
 from affectlab.simulate.faces.palette import BACKDROPS, CLOTHES, EYES, HAIR, SKIN
 
-__all__ = [
-    "AGE_GROUPS",
-    "EYE_SHAPES",
-    "FACE_SHAPES",
-    "FACIAL_HAIR",
-    "HAIR_STYLES",
-    "PRESENTATIONS",
-    "Identity",
-]
-
 AGE_GROUPS = ("young adult", "adult", "middle-aged", "older")
 PRESENTATIONS = ("feminine", "masculine")
 FACE_SHAPES = ("oval", "round", "square", "heart", "long")
 EYE_SHAPES = ("almond", "round", "monolid")
 FACIAL_HAIR = ("none", "stubble", "moustache", "beard")
 HAIR_STYLES = (
-    "crop",
-    "side part",
-    "receding",
-    "bald",
-    "curls",
-    "afro",
-    "bob",
-    "long",
-    "wavy",
-    "bun",
-    "braids",
-    "headscarf",
-)
+    "crop", "side part", "receding", "bald", "curls", "afro", "bob", "long", "wavy", "bun",
+    "braids", "headscarf",
+)  # fmt: skip
 
 _STYLES_OF = {
     "feminine": ("bob", "afro", "long", "bun", "wavy", "curls", "headscarf", "braids"),

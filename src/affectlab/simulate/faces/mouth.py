@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.simulate.faces.canvas import Points, ellipse, smooth
+from affectlab.simulate.faces.canvas import Points, band, ellipse, smooth
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import mix
-
-__all__ = ["draw_cheeks", "draw_mouth", "draw_nose"]
 
 _U = np.linspace(-1.0, 1.0, 33)
 _TEETH = (252, 250, 244)
@@ -169,17 +167,14 @@ def draw_mouth(sitter: Sitter) -> None:
     outer_top = upper - 5.4 * thin * taper * bow
     outer_low = lower + 7.2 * thin * taper**0.75
 
-    def band(top: Points, bottom: Points) -> Points:
-        return np.concatenate([np.column_stack([x, top]), np.column_stack([x, bottom])[::-1]])
-
     feminine = identity.presentation == "feminine"
     lip = skin.lip if feminine else mix(skin.lip, skin.base, 0.4)
-    canvas.fill(band(outer_top, upper), mix(lip, skin.line, 0.12))
-    canvas.fill(band(lower, outer_low), lip)
+    canvas.fill(band(x, outer_top, upper), mix(lip, skin.line, 0.12))
+    canvas.fill(band(x, lower, outer_low), lip)
     glossy = np.column_stack([x, lower + 3.4 * thin * taper])[11:-11]
     canvas.stroke(glossy, 2.4 * thin, skin.lip_light, 0.75)
     if gap > 0.6 or face.upper_lip > 0.2:
-        canvas.fill(band(upper, lower), _CAVITY)
+        canvas.fill(band(x, upper, lower), _CAVITY)
         _draw_inside(sitter, x, upper, lower)
     seam = np.column_stack([x, upper if gap > 0.6 else 0.5 * (upper + lower)])
     canvas.stroke(seam, 2.0 if gap < 2.0 else 1.3, mix(skin.line, _CAVITY, 0.4), 0.95)
@@ -190,22 +185,19 @@ def _draw_inside(sitter: Sitter, x: Points, upper: Points, lower: Points) -> Non
     face, canvas = sitter.face, sitter.canvas
     room = lower - upper
 
-    def band(top: Points, bottom: Points) -> Points:
-        return np.concatenate([np.column_stack([x, top]), np.column_stack([x, bottom])[::-1]])
-
     depth = float(room.max())
     if depth > 9.0 and face.teeth_lower < 0.5:
         rise = np.clip(1.0 - (_U / 0.72) ** 2, 0.0, None) ** 0.5 * 0.32 * depth
-        canvas.fill(band(np.maximum(lower - rise, upper), lower), (206, 96, 100))
+        canvas.fill(band(x, np.maximum(lower - rise, upper), lower), (206, 96, 100))
     bow = 1.0 - 0.22 * _U**2
     if face.teeth_lower > 0.0:
         tall = np.minimum(0.46 * depth * face.teeth_lower * bow, 0.5 * room)
-        canvas.fill(band(lower - tall, lower), _TEETH)
+        canvas.fill(band(x, lower - tall, lower), _TEETH)
     if face.teeth_upper > 0.0:
         most = 0.52 if face.teeth_lower > 0.0 else (0.94 if depth < 9.0 else 0.6)
         tall = np.minimum(np.minimum(face.teeth_upper * 10.0, most * depth) * bow, most * room)
-        canvas.fill(band(upper, upper + tall), _TEETH)
-        canvas.fill(band(upper, upper + 0.3 * tall), (176, 160, 168), 0.35)
+        canvas.fill(band(x, upper, upper + tall), _TEETH)
+        canvas.fill(band(x, upper, upper + 0.3 * tall), (176, 160, 168), 0.35)
     if face.mouth_square > 0.4 and face.teeth_upper > 0.3:
         marks = np.linspace(-0.72, 0.72, 9)
         for mark in marks.tolist():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BACKDROPS", "CLOTHES", "EYES", "HAIR", "SKIN", "Colour", "SkinColours", "mix"]
-
 Colour = tuple[int, int, int]
 """Red, green, blue, 0 to 255."""
 

@@ -6,26 +6,11 @@ from dataclasses import dataclass, fields, replace
 
 from affectlab.core.errors import check_number, unknown_name
 
-__all__ = ["FaceParameters"]
-
-_SIGNED = frozenset(
-    {
-        "brow_raise",
-        "brow_inner",
-        "brow_outer",
-        "eye_open",
-        "gaze_x",
-        "gaze_y",
-        "lip_corner",
-        "lip_stretch",
-        "head_tilt",
-        "head_pitch",
-        "brow_left",
-        "brow_right",
-        "corner_left",
-        "corner_right",
-    }
-)
+_SIGNED = (
+    "brow_raise", "brow_inner", "brow_outer", "brow_left", "brow_right", "eye_open", "gaze_x",
+    "gaze_y", "lip_corner", "lip_stretch", "corner_left", "corner_right", "head_tilt", "head_pitch",
+)  # fmt: skip
+"""Parameters that go both ways."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,37 +19,17 @@ from affectlab.simulate.faces.face import draw_face
 from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = [
-    "PARAMETERS",
-    "TRANSITION_EXPRESSIONS",
-    "DrawnTransition",
-    "DrawnTransitions",
-    "apart",
-    "draw_transitions",
-    "parameter_rows",
-    "peak_parameters",
-    "seen",
-    "true_difference",
-]
-
 # How different two drawn faces truly are: a metric on what can be seen of their parameters.
 
 
 PARAMETERS: tuple[str, ...] = tuple(field.name for field in fields(FaceParameters))
 """Names of the parameters of a drawn face, in the order of the columns of an array of faces."""
 
+_MOVEMENTS = peaks_of("movements.toml")
 TRANSITION_EXPRESSIONS: tuple[str, ...] = (
     *(name for name in EXPRESSIONS if name != "neutral"),
-    "brows-up", "brows-down", "inner-brows-up", "outer-brows-up", "brow-up-left", "brow-up-right",
-    "eyes-wide", "eyes-closed", "eyes-squeezed", "squint", "wink-left", "wink-right", "look-left",
-    "look-right", "look-up", "look-down", "lids-drooping", "cheeks-up", "nose-wrinkled",
-    "upper-lip-up", "smile-closed", "smile-teeth", "smile-huge", "mouth-left", "mouth-right",
-    "mouth-left-open", "mouth-right-open", "corners-down", "corner-down-left", "corner-down-right",
-    "lips-stretched", "lips-stretched-teeth", "lips-rounded", "lips-rounded-open", "lips-pressed",
-    "lips-parted", "mouth-open", "jaw-down", "jaw-down-brows-up", "jaw-down-eyes-closed",
-    "jaw-clenched", "chin-up", "chin-up-corners-down", "all-teeth", "scream",
-    "scream-eyes-closed", "face-scrunched", "head-left", "head-right", "head-up", "head-down",
-)  # fmt: skip
+    *_MOVEMENTS,
+)
 """Expressions of drawn transitions: ten emotions and 51 movements of parts of the face."""
 
 _MOST, _SCALE = 85.0, 0.38
@@ -98,7 +78,7 @@ def true_difference(
 
     Examples
     --------
-    >>> from affectlab.simulate import expression_parameters
+    >>> from affectlab.simulate.faces import expression_parameters
     >>> rest, joy = FaceParameters(), expression_parameters("joy")
     >>> [round(true_difference(rest, expression_parameters("joy", part))) for part in (0.1, 0.5, 1)]
     [20, 63, 80]
@@ -164,7 +144,7 @@ def peak_parameters(expression: str) -> FaceParameters:
     check_choice("expression", expression, TRANSITION_EXPRESSIONS)
     if expression in EXPRESSIONS:
         return expression_parameters(expression)
-    return peaks_of("movements.toml")[expression]
+    return _MOVEMENTS[expression]
 
 
 _UPPER = ("brow", "eye", "lid", "gaze", "wink")
@@ -404,6 +384,10 @@ def draw_transitions(
     -------
     DrawnTransitions
         Times and strengths of every transition, their frames, true differences and pictures.
+
+        ``of(actor, expression)`` gives one, with ``times_ms``, ``differences(frame)``,
+        ``fastest(difference)`` and ``draw(frame)``; ``frames()`` is a table of all frames,
+        ``truth(pairs, frames)`` the true differences of pairs, ``save(path)`` draws all.
 
     Raises
     ------

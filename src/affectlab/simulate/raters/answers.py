@@ -14,8 +14,6 @@ from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
 
-__all__ = ["Simulation", "simulate_raters"]
-
 _KINDS = ("main", "golden", "repeat")
 
 
@@ -93,6 +91,9 @@ def simulate_raters(
     Simulation
         Answers with ``trial_kind`` main, golden or repeat, ``trial`` (order of showing, from 1) and
         ``rt_ms``. Missing answers are absent rows.
+
+        ``ratings``, ``truth``, ``profiles`` and ``golden`` (the known answers);
+        ``profiles_frame()`` has a row per rater.
 
     Raises
     ------
@@ -284,14 +285,7 @@ def _on_scale(value: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
 
 
 def _rater_table(raters: tuple[RaterProfile, ...]) -> pl.DataFrame:
-    known: dict[str, None] = {}
-    for rater in raters:
-        known.update(dict.fromkeys(rater.attributes))
     return pl.DataFrame(
-        [
-            {"rater": rater.name, "rater_kind": rater.kind}
-            | {name: rater.attributes.get(name) for name in known}
-            for rater in raters
-        ],
+        [{"rater": rater.name, "rater_kind": rater.kind, **rater.attributes} for rater in raters],
         infer_schema_length=None,
     )

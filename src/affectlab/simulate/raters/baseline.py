@@ -11,8 +11,6 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = ["random_baseline"]
-
 How = Literal["uniform", "shuffled"]
 
 

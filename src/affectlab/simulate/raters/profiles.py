@@ -14,8 +14,6 @@ from affectlab.core.errors import check_choice, check_number, unknown_name
 from affectlab.ratings import RATER_KINDS, Scale
 from affectlab.simulate.raters.truth import bounds
 
-__all__ = ["PRESETS", "RaterProfile", "panel", "rater_profile"]
-
 
 @dataclass(frozen=True, slots=True)
 class RaterProfile:

@@ -17,8 +17,7 @@ from affectlab.core.types import Bools, Floats
 from affectlab.core.words import number, plural
 from affectlab.ratings import Ratings
 from affectlab.simulate.raters.answers import Simulation
-
-__all__ = ["Recovery", "recovery"]
+from affectlab.simulate.raters.truth import Truth
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -86,6 +85,12 @@ def recovery(
     min_agreement
         A rater with a lower agreement is flagged.
 
+    Returns
+    -------
+    Recovery
+        ``labels`` and ``raters`` are tables, ``bias_r`` and ``inconsistency_r``
+        correlations with the truth, ``flagged`` the raters of low agreement.
+
     Raises
     ------
     InputError
@@ -117,12 +122,13 @@ def recovery(
         np.divide(total, count, out=mean, where=count > 0)
         score: Floats = mean.reshape(truth.value.shape)
     else:
-        score = _given(estimates, truth.stimuli, truth.labels)
+        score = _given(estimates, truth)
     rater_table = _rater_rows(simulation, answers, own, count[cell], total[cell], min_agreement)
     chosen = rater_table.filter(
         pl.col("attentive") & pl.col("rater_kind").is_in(["human", "simulated"])
     )
     labels = _label_rows(score, truth.value, truth.labels)
+    means = labels.select(pl.col("spearman", "rmse").drop_nans().mean())
     bias_r = _pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy())
     return Recovery(
         (
@@ -130,8 +136,8 @@ def recovery(
             Table("raters", "Estimated and true raters.", rater_table, _RATERS),
         ),
         (
-            f"mean Spearman {number(_mean(labels['spearman'].to_numpy()))}, "
-            f"mean RMSE {number(_mean(labels['rmse'].to_numpy()))}, bias r {number(bias_r)}, "
+            f"mean Spearman {number(means['spearman'][0])}, "
+            f"mean RMSE {number(means['rmse'][0])}, bias r {number(bias_r)}, "
             f"{plural(int(rater_table['flagged'].sum()), 'rater')} flagged",
         ),
         bias_r=bias_r,
@@ -221,15 +227,18 @@ def _label_rows(score: Floats, true: Floats, labels: tuple[str, ...]) -> pl.Data
     )
 
 
-def _given(estimates: pl.DataFrame, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Floats:
+def _given(estimates: pl.DataFrame, truth: Truth) -> Floats:
+    """Give estimates in the shape of the truth, ``nan`` where there is none."""
     require_columns(estimates, ["stimulus", "label", "value"], "estimates: ")
-    row = _positions(tuple(estimates["stimulus"].cast(pl.String).to_list()), stimuli)
-    column_of = _positions(tuple(estimates["label"].cast(pl.String).to_list()), labels)
-    known = (row >= 0) & (column_of >= 0)
+    row, column = (
+        _positions(tuple(estimates[name].cast(pl.String).to_list()), known)
+        for name, known in (("stimulus", truth.stimuli), ("label", truth.labels))
+    )
+    known = (row >= 0) & (column >= 0)
     if not known.any():
         raise InputError("estimates: no stimulus and label of them occur in the truth")
-    score = np.full((len(stimuli), len(labels)), np.nan)
-    score[row[known], column_of[known]] = estimates["value"].cast(pl.Float64).to_numpy()[known]
+    score = np.full(truth.value.shape, np.nan)
+    score[row[known], column[known]] = estimates["value"].cast(pl.Float64).to_numpy()[known]
     return score
 
 
@@ -242,8 +251,3 @@ def _pearson(x: Floats, y: Floats) -> float:
     if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return math.nan
     return float(np.corrcoef(x, y)[0, 1])
-
-
-def _mean(values: Floats) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else math.nan

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.ratings import Scale
-from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
-
-__all__ = ["Truth", "simulate_truth"]
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy.taxonomy import match_taxonomy
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +106,12 @@ def simulate_truth(
         How far an expression reaches into related labels, in units of cost; above 0.
     spread
         Standard deviation of the noise as a share of the scale.
+
+    Returns
+    -------
+    Truth
+        ``value`` has the shape (stimuli, labels), beside it ``stimuli``, ``labels`` and
+        ``scale``; ``to_frame()`` gives a row per stimulus and label.
 
     Raises
     ------

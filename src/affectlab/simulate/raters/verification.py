@@ -9,8 +9,6 @@ from affectlab.core.errors import check_number
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy
 
-__all__ = ["simulate_verification"]
-
 
 def simulate_verification(
     n_stimuli: int = 1000,

@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple, cast
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.stimuli.taxonomy.review import Review, ReviewRow
-from affectlab.taxonomy import Label, LabelChange, Taxonomy, TaxonomyRevision
+from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
+from affectlab.taxonomy.label import Label
 
 __all__ = [
     "Assembled",

@@ -15,7 +15,7 @@ from affectlab.study.design.stimulus import Stimulus, picture_in
 from affectlab.study.design.study_file import Study
 
 if TYPE_CHECKING:
-    from affectlab.simulate import FaceSpec
+    from affectlab.simulate.faces import FaceSpec
 
 __all__ = ["draw_pairs", "pairs_of", "shows_pairs"]
 
@@ -128,7 +128,8 @@ def draw_pairs(study: Study, n: int) -> None:
 
 def _candidates(person: int) -> list[_Pair]:
     """All pairs of different faces of one person."""
-    from affectlab.simulate import EXPRESSIONS, FaceSpec, expression_parameters
+    from affectlab.simulate import EXPRESSIONS
+    from affectlab.simulate.faces import FaceSpec, expression_parameters
 
     names = EXPRESSIONS[:_EXPRESSIONS]
     peaks = [astuple(expression_parameters(name)) for name in names]

@@ -127,7 +127,8 @@ def draw_sequences(study: Study, n: int) -> None:
     folder = study.state / "media"
     if (folder / "sequences.json").exists():
         return
-    from affectlab.simulate import EXPRESSIONS, Identity, expression_sequence
+    from affectlab.simulate import EXPRESSIONS, Identity
+    from affectlab.simulate.faces import expression_sequence
 
     frames = study.design.stimuli.frames
     shown = [name for name in EXPRESSIONS if name != "neutral"]

@@ -16,7 +16,7 @@ from affectlab.study.design.stimulus import IMAGES, Stimulus, picture_in
 from affectlab.study.design.study_file import Study
 
 if TYPE_CHECKING:
-    from affectlab.simulate import FaceSpec
+    from affectlab.simulate.faces import FaceSpec
 
 __all__ = ["IMAGES", "Stimulus", "draw_faces", "nothing_to_ask", "planned_faces", "stimuli_of"]
 

@@ -63,7 +63,8 @@ def draw_comparers(store: Store, n: int, careless: int, seed: int) -> Comparers:
         When there are more careless people than people, or the scale has no two ends.
     """
     from affectlab.ratings import Scale
-    from affectlab.simulate import Truth, rater_profile, simulate_raters
+    from affectlab.simulate import simulate_raters
+    from affectlab.simulate.raters import Truth, rater_profile
 
     rng = np.random.default_rng(seed)
     spec = store.study.protocol.scale

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.protocols import ScaleSpec
-    from affectlab.simulate import RaterProfile, Truth
+    from affectlab.simulate.raters import RaterProfile, Truth
 
 __all__ = ["CARELESS", "People", "by_cell", "draw_people", "presets_of", "times_of"]
 
@@ -97,7 +97,8 @@ def draw_people(store: Store, n: int, careless: int, seed: int) -> People:
     InputError
         When there are more careless people than people.
     """
-    from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
+    from affectlab.simulate import simulate_raters, simulate_truth
+    from affectlab.simulate.raters import rater_profile
 
     rng = np.random.default_rng(seed)
     # Where the stimulus as a whole is asked about, one value is planted for each.
