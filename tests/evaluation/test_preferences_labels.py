@@ -119,8 +119,7 @@ def test_from_pairs_to_verdicts() -> None:
     }
     found = preferences(Ratings(table, scale="nominal:A,B,both,neither", stimuli=pairs))
     assert found["votes", "human"].value == 1.0
-    assert found.side is not None
-    assert found.side.value == 0.5
+    assert found["side", "A"].value == 0.5
 
 
 def test_input_that_cannot_be_used() -> None:

@@ -86,10 +86,8 @@ from affectlab.evaluation.outcomes import (
 )
 from affectlab.evaluation.people_and_models import CONTROLS, Sides, main_runs, on_scale, sides
 from affectlab.evaluation.preference import (
-    MetricPreferences,
     MetricScores,
     Preferences,
-    PreferenceScale,
     evaluate_preference_metrics,
     metric_scores,
     preference_pairs,
@@ -176,7 +174,6 @@ __all__ = [
     "Leaderboard",
     "LogisticFit",
     "Metric",
-    "MetricPreferences",
     "MetricScores",
     "ModelComparison",
     "MultilabelConfusion",
@@ -186,7 +183,6 @@ __all__ = [
     "PeopleAnswers",
     "Possibility",
     "PrecisionRecallF1",
-    "PreferenceScale",
     "Preferences",
     "PublishedTables",
     "Response",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from affectlab.analysis.reactions import EmotionWords
-    from affectlab.evaluation import MetricPreferences, Preferences
+    from affectlab.core.result import Result
+    from affectlab.evaluation import Preferences
 
 __all__ = ["metric_pictures", "reaction_pictures", "study_pictures"]
 
@@ -123,7 +124,7 @@ def _examples(
 
 
 def metric_pictures(
-    seen: MetricPreferences, found: Mapping[str, Finding], names: Mapping[str, str]
+    seen: Result, found: Mapping[str, Finding], names: Mapping[str, str]
 ) -> tuple[RecipeFigure, ...]:
     """Draw means by verdict (Table 2), with and without images (Table 3), and areas.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from affectlab.analysis.reactions import EmotionWords, PairScorer
     from affectlab.analysis.reactions.sentiment import Sentiment
     from affectlab.evaluation import Preferences
-    from affectlab.evaluation.preference import MetricPreferences
+    from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
 __all__ = [
@@ -173,12 +173,12 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     return made
 
 
-def table2_findings(found: MetricPreferences, metrics: Mapping[str, str]) -> dict[str, Finding]:
+def table2_findings(found: Result, metrics: Mapping[str, str]) -> dict[str, Finding]:
     """Give the mean of each metric by verdict; `metrics` has their full names by short ones."""
     made = {}
     for short, name in metrics.items():
         for key, group in _GROUPS.items():
-            rows = found.means.filter(metric=name, group=group)
+            rows = found.to_frame("means").filter(metric=name, group=group)
             row = rows.row(0, named=True) if rows.height else None
             made[f"table2.{short}.{key}"] = (
                 Finding(row["value"], row["low"], row["high"], sampling=True)
