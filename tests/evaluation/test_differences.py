@@ -88,7 +88,7 @@ def test_replicates_equal_a_plain_loop_over_drawn_items(clustered: bool) -> None
     pairs, _ = pairs_of(
         y, x, names=None, by={"kind": kind}, cluster=clusters, score="mean", label=None
     )
-    drawn = replicates(pairs, tuple(METRICS), 40, seed=7)
+    drawn = replicates(pairs, METRICS, 40, seed=7)
     weights = drawn_weights(pairs, 40, seed=7)
     assert drawn.shape == (40, 2, 3, 7)
     for b in range(40):

@@ -12,7 +12,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Preferences, evaluate_preference_metrics, preferences
+from affectlab.evaluation import evaluate_preference_metrics, preferences
+from affectlab.evaluation.preference import Preferences
 from affectlab.ratings import Ratings
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import preference_pairs, preferences, top_labels
+from affectlab.evaluation import preference_pairs, preferences
+from affectlab.evaluation.preference import top_labels
 from affectlab.ratings import Ratings
 
 LABELS = ["joy", "awe", "fear", "anger", "pride", "shame", "relief"]

@@ -14,7 +14,7 @@ from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.render.drawing import css_variables
 from affectlab.core.words import count, joined, number, percent, plural, shown
-from affectlab.evaluation import Board, Entry, Leaderboard, Standing
+from affectlab.evaluation.rankings import Board, Entry, Leaderboard, Standing
 from affectlab.report.page import _environment
 
 __all__ = [
@@ -354,7 +354,8 @@ def write_leaderboard(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from affectlab.core.estimates import Estimate
-    >>> from affectlab.evaluation import DataSet, ResultFile, leaderboard, write_result
+    >>> from affectlab.evaluation import ResultFile, leaderboard, write_result
+    >>> from affectlab.evaluation.rankings import DataSet
     >>> folder = Path(tempfile.mkdtemp())
     >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
     >>> result = ResultFile.from_estimates("gazer", {"kappa": Estimate(0.5)}, data=data)

@@ -12,7 +12,7 @@ from affectlab.cli.rate._runs import counts_of, show_plan
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.evaluation import OutcomeTable
+    from affectlab.evaluation.outcomes import OutcomeTable
     from affectlab.models.vlm import AskSettings, Budget, VlmRater, VlmRun
     from affectlab.models.vlm.prompts import Style
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.evaluation import BothWrong
+    from affectlab.evaluation.classification import BothWrong
 
 __all__ = ["Drawn", "ErrorItems", "drawn_items", "reviewed_items"]
 

@@ -63,7 +63,7 @@ def split_panels(
     """Panels of the people and of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
-    the two than :func:`affectlab.evaluation.sides` does. With `own_sets`, models that say which
+    the two than ``sides`` does. With `own_sets`, models that say which
     labels they choose (column ``chosen``) answer these, and not scores.
     """
     kinds = set(ratings.rater_kinds)

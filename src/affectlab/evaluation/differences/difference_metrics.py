@@ -121,7 +121,7 @@ def difference_metrics(
     cluster: str | ArrayLike | None = None,
     score: Score = "mean",
     label: str | None = None,
-    metrics: Collection[str] = tuple(METRICS),
+    metrics: Collection[str] = METRICS,
     comparison: bool = True,
     ceiling: bool = False,
     n_splits: int = 50,
@@ -150,7 +150,7 @@ def difference_metrics(
         Ratings of which each rater is a metric (or each label, where the scores have no labels), or
         an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing. Metrics are
         judged on the stimuli that they predict; ``coverage`` says on how many. Runs that control
-        another (:func:`~affectlab.evaluation.main_runs`) are left out.
+        another (``main_runs``) are left out.
     names
         Names of the metrics, with arrays.
     by
@@ -218,7 +218,7 @@ def difference_metrics(
     scores, models = canonical(scores), canonical(models, listed="raters")
     chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     for name in chosen:
-        check_choice("metric", name, tuple(METRICS))
+        check_choice("metric", name, METRICS)
     if not chosen:
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
     check_choice("score", score, SCORES)

@@ -21,7 +21,9 @@ from affectlab.evaluation.differences.logistic import (
 )
 from affectlab.evaluation.differences.pairs import Pairs
 
-METRICS = {
+METRICS = ("srocc", "plcc", "plcc_fit", "kendall", "rmse", "rmse_fit", "mae")
+"""Spearman, Pearson, Pearson after the logistic fit, Kendall's tau-b, and errors."""
+_TITLES = {
     "srocc": "Spearman's rank correlation",
     "plcc": "Pearson's correlation",
     "plcc_fit": "Pearson's correlation after a logistic fit",
@@ -165,7 +167,7 @@ class Measures:
             keys={"rater": raters, "group": groups, "metric": names},
             design=Design(np.broadcast_to(True, (n_rows, n_units)), np.ones((n_rows, 1), bool)),
             evaluate=evaluate,
-            method=[f"{METRICS[name]} with {pairs.score_name}" for name in names],
+            method=[f"{_TITLES[name]} with {pairs.score_name}" for name in names],
             n_items=np.repeat(self.n_items, self.shape[2]),
             n_raters=[pairs.n_people] * n_rows,
             n_ratings=np.repeat(self.n_ratings, self.shape[2]),

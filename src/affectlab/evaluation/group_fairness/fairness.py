@@ -69,8 +69,8 @@ def fairness(
         People, or people and models.
     models
         Models in a table of their own. Runs that control another
-        (:func:`~affectlab.evaluation.main_runs`) are not judged. Errors and agreement are those on
-        the people's scale (:func:`~affectlab.evaluation.on_scale`); correlations those of the
+        (``main_runs``) are not judged. Errors and agreement are those on
+        the people's scale (``on_scale``); correlations those of the
         models' own values.
     by
         Attribute that makes the groups: ``stimulus.gender``, ``rater.age``, or crossed:
@@ -167,7 +167,7 @@ def fairness(
     ------
     InputError
         When an attribute, metric or group is not known, numbers come without edges, or models
-        cannot be put on the people's scale (see :func:`~affectlab.evaluation.on_scale`).
+        cannot be put on the people's scale (see ``on_scale``).
 
     References
     ----------

@@ -117,8 +117,10 @@ def grouping_of(
     missing = len(names) - len(code)
     if not missing:
         return grouping
-    some = f"{count(missing)} of {count(len(names))} {grouping.things}"
-    note = f"{some} are left out: no {title} is known."
+    note = (
+        f"{count(missing)} of {count(len(names))} {grouping.things} are left out: no {title} is "
+        "known."
+    )
     return Grouping(carrier, title, groups, unit_of, group, (note,))
 
 

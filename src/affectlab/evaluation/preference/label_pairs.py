@@ -135,7 +135,7 @@ def preference_pairs(
     ----------
     ratings, models
         Ratings of people and of models, in one table or two; both rate several labels. Runs that
-        control another (:func:`~affectlab.evaluation.main_runs`) are not shown.
+        control another (``main_runs``) are not shown.
     k
         Labels per set, see :func:`top_labels`.
     seed

@@ -397,7 +397,8 @@ def leaderboard(
     --------
     >>> import tempfile
     >>> from affectlab.core.estimates import Estimate
-    >>> from affectlab.evaluation import DataSet, ResultFile, write_result
+    >>> from affectlab.evaluation import ResultFile, write_result
+    >>> from affectlab.evaluation.rankings import DataSet
     >>> folder = tempfile.mkdtemp()
     >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
     >>> for name, value in (("gazer", 0.5), ("starer", 0.3)):

@@ -45,7 +45,7 @@ def merged(
     ------
     InputError
         When a side is missing, a model has the name of a person, or models cannot be put on the
-        people's scale (see :func:`affectlab.evaluation.on_scale`).
+        people's scale (see ``on_scale``).
     """
     both = judged_sides(ratings, models)
     together = models is None and both.people.scale == ratings.scale
@@ -149,7 +149,7 @@ def pairwise_spearman(
     Parameters
     ----------
     ratings, models
-        People and models, see :func:`affectlab.evaluation.sides`. The scales need not be the same:
+        People and models, see ``sides``. The scales need not be the same:
         ranks do not change.
     exclude
         Labels that are left out.

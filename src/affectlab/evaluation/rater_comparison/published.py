@@ -34,7 +34,7 @@ class PublishedTables(Result):
     """Tables as published; those that a scale does not allow are ``None``.
 
     Kappa needs steps, the others but ``alpha`` an order; kappa and discrepancies need models on the
-    scale of people (see :func:`affectlab.evaluation.on_scale`).
+    scale of people (see ``on_scale``).
     """
 
     kappa: KappaResult | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from affectlab.analysis.reactions import EmotionWords
     from affectlab.core.result import Result
-    from affectlab.evaluation import Preferences
+    from affectlab.evaluation.preference import Preferences
 
 __all__ = ["metric_pictures", "reaction_pictures", "study_pictures"]
 

@@ -15,8 +15,8 @@ from affectlab.recipes.recipe import Finding
 if TYPE_CHECKING:
     from affectlab.analysis.reactions import EmotionWords, PairScorer
     from affectlab.analysis.reactions.sentiment import Sentiment
-    from affectlab.evaluation import Preferences
     from affectlab.core.result import Result
+    from affectlab.evaluation.preference import Preferences
     from affectlab.ratings import Ratings
 
 __all__ = [

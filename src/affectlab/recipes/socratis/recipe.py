@@ -45,8 +45,8 @@ from affectlab.recipes.threads import one_thread
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimate
-    from affectlab.evaluation import Preferences
     from affectlab.core.result import Result
+    from affectlab.evaluation.preference import Preferences
 
 
 __all__ = [

@@ -11,7 +11,7 @@ from affectlab.report.page import Block, Bullets, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import ClassificationResult
+    from affectlab.evaluation.classification import ClassificationResult
 
 __all__ = ["errors_section"]
 

@@ -16,7 +16,7 @@ from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, S
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import Fairness
+    from affectlab.evaluation.group_fairness import Fairness
 
 __all__ = ["fairness_section"]
 

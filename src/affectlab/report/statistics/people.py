@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.report.statistics.pairs import is_person
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import AlignmentResult
+    from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.ratings import Ratings
 
 __all__ = ["MOST_PEOPLE", "Beside", "beside_people"]
