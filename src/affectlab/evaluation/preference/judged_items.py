@@ -16,21 +16,6 @@ from affectlab.evaluation.preference.choices import is_both, is_system
 from affectlab.evaluation.preference.preferences import Preferences
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "PAIR",
-    "Choices",
-    "JudgedItems",
-    "Unit",
-    "cluster_codes",
-    "cluster_column",
-    "column_of",
-    "item_columns",
-    "item_table",
-    "judged_items",
-    "machine_of",
-    "verdicts_of",
-]
-
 Choices: TypeAlias = Preferences | Mapping[str, str] | pl.DataFrame
 """The result of :func:`preferences`; a verdict by item; or a table with item and verdict."""
 Unit: TypeAlias = Literal["item", "vote"]

@@ -13,8 +13,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.ratings.order import canonical
 
-__all__ = ["preference_pairs", "top_labels"]
-
 _HUMAN = "human"
 _BETWEEN = "; "
 

@@ -53,8 +53,6 @@ from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.order import canonical
 
-__all__ = ["Preferences", "preferences", "study_of"]
-
 _CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
 
 

@@ -12,8 +12,6 @@ from affectlab.core.words import joined
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = ["reaction_pairs"]
-
 _HUMAN, _MACHINE = "human", "machine"
 _ASKED = "{caption}\nA person feels {emotion}. Which reason fits better?"
 

@@ -30,8 +30,6 @@ from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdi
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 
-__all__ = ["preference_verdicts"]
-
 _NAN = float("nan")
 _REPLICATES = 1000
 """Replicates where items belong together, unless the caller says so."""

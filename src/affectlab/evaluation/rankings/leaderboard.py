@@ -19,18 +19,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation.rankings.result_file import DataSet, Metric, ResultFile, read_result
 
-__all__ = [
-    "Board",
-    "Entry",
-    "Leaderboard",
-    "Standing",
-    "against_people",
-    "cautions",
-    "leaderboard",
-    "possible_ranks",
-    "several",
-]
-
 # Ranks that intervals allow, and where a value stands against people.
 
 

@@ -21,8 +21,6 @@ from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["Cells", "group_comparison", "group_values", "groups_of"]
-
 Cells: TypeAlias = Literal["raters", "pairs"]
 
 CAUTION = "as published: treats cells as independent, which overstates certainty"

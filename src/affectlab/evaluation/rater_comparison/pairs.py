@@ -21,16 +21,6 @@ from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
 
-__all__ = [
-    "alpha_by_side",
-    "kappa_of_pairs",
-    "merged",
-    "pair_kinds",
-    "pairwise_spearman",
-    "spearman_of_sides",
-    "spearman_with_people",
-]
-
 
 def merged(
     ratings: Ratings,

@@ -26,8 +26,6 @@ from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
 from affectlab.ratings import Ratings
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["PublishedTables", "published_tables"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PublishedTables(Result):
