@@ -229,7 +229,7 @@ def _cuts(edges: Edges | None, found: Sequence[_Attribute]) -> dict[str, list[fl
                     f"edges: {len(numeric)} attributes are numbers; name one, as in "
                     "{'age': [30, 50]}"
                 )
-            given = {numeric[0]: given}
+            given = {numeric[0]: [float(edge) for edge in given]}
     names = sorted({one.name for one in found})
     cuts = {}
     for key, values in given.items():
@@ -293,9 +293,9 @@ def _numeric(
         if cuts.ndim != 1 or not cuts.size or not (np.diff(cuts) > 0).all():
             raise InputError(f"edges of {one}: {list(edges)!r}; expected rising numbers")
         place = np.searchsorted(cuts, values, side="right")
-        text = [number(cut, 0) if cut == round(cut) else f"{cut:g}" for cut in cuts.tolist()]
-        middle = [f"{low} to under {high}" for low, high in pairwise(text)]
-        names = [f"under {text[0]}", *middle, f"{text[-1]} and over"]
+        ends = [number(cut, 0) if cut == round(cut) else f"{cut:g}" for cut in cuts.tolist()]
+        middle = [f"{low} to under {high}" for low, high in pairwise(ends)]
+        names = [f"under {ends[0]}", *middle, f"{ends[-1]} and over"]
     return [
         (-1, "") if missing else (int(at), names[int(at)])
         for at, missing in zip(place, np.isnan(values), strict=True)

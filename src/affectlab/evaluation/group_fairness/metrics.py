@@ -327,7 +327,8 @@ def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetr
                 paired = np.bincount(part.stimulus)[part.stimulus] > 1
                 unit = unit[np.unique(thing[paired])]
             each = np.ascontiguousarray(weights[:, unit])
-            draws = Draws(len(each), **{"rater" if data.of_raters else "stimulus": each})
+            n = len(each)
+            draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
             found.append(statistic.evaluate(draws)[:, 0])
         return mean_defined(np.stack(found, axis=1))
 

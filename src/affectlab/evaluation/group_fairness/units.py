@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
@@ -131,7 +133,7 @@ def _class_rows(
         costs=options.costs,
     )
 
-    def grid(values: Ints, known: Bools | None = None) -> Floats:
+    def grid(values: NDArray[Any], known: Bools | None = None) -> Floats:
         cells = np.full(len(stimuli), np.nan)
         cells[of_truth] = values if known is None else np.where(known, values, np.nan)
         return cells
@@ -239,7 +241,7 @@ def sides_of(
         _check_classes(rows, metric)
     else:
         rows = _score_rows(people, models, metric, of_raters=of_raters)
-    wanted = range(len(rows.labels))
+    wanted: Sequence[int] = range(len(rows.labels))
     if labels is not None:
         given = [labels] if isinstance(labels, str) else labels
         for name in given:

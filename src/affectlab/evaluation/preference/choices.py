@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Ints
 from affectlab.core.words import joined
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import row_column
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _BOTH = ("both", "both good", "both fit")
 _NEITHER = ("neither", "none", "both bad", "neither fits")
@@ -117,6 +114,8 @@ def comparisons_of(ratings: Ratings, systems: Sequence[str] | None = None) -> Co
     # Of several answers of a judge on an item the first counts.
     _, rows = np.unique(item * len(used.rater_names) + used.rater_code, return_index=True)
     rows = np.sort(rows)
+    systems_of: tuple[str, ...]
+    sides: tuple[str, ...]
     if len(places) == 2:
         systems_of, (first, second) = _placed(stimuli, places)
         stimulus = used.stimulus_code[rows]
@@ -172,7 +171,7 @@ def _items(used: Ratings) -> tuple[Ints, tuple[str, ...]]:
 
 def _placed(stimuli: pl.DataFrame, places: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
     """Systems by name, and the one at each place of every stimulus."""
-    named = stimuli.select("stimulus", *places).cast(str)
+    named = stimuli.select("stimulus", *places).cast(pl.String)
     for name, *pair in named.iter_rows():
         if None in pair:
             raise InputError(

@@ -178,17 +178,18 @@ def preference_pairs(
     rng = np.random.default_rng(seed)
     people_first = pl.Series(random_sides(pairs["rater"].to_list(), rng))
     width, order = max(4, len(str(pairs.height))), rng.permutation(pairs.height).tolist()
-    human = pl.lit(_HUMAN)
-    items = pairs.select(
+    told = pl.lit(_HUMAN)
+    items: pl.DataFrame = pairs.select(
         shown="stimulus",
         labels_A=pl.when(people_first).then("of_people").otherwise("labels").list.join(_BETWEEN),
         labels_B=pl.when(people_first).then("labels").otherwise("of_people").list.join(_BETWEEN),
-        A=pl.when(people_first).then(human).otherwise("rater"),
-        B=pl.when(people_first).then("rater").otherwise(human),
+        A=pl.when(people_first).then(told).otherwise("rater"),
+        B=pl.when(people_first).then("rater").otherwise(told),
         same=pl.col("labels").list.sort() == pl.col("of_people").list.sort(),
     )[order]
     names = [f"pair{n:0{width}d}" for n in range(1, pairs.height + 1)]
-    return items.insert_column(0, pl.Series("stimulus", names, dtype=pl.String))
+    items.insert_column(0, pl.Series("stimulus", names, dtype=pl.String))
+    return items
 
 
 def random_sides(systems: Sequence[str], rng: np.random.Generator) -> Bools:

@@ -174,10 +174,10 @@ def _areas(
     ]
     for row in rows:
         together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
-        sides = row.pop("sides")
+        n_good, n_poor = row.pop("sides")
         for prefix, level in _levels(scored.confidence, together):
             if scored.n_boot and row["value"] in (0.0, 1.0):
-                ends = edge_interval(row["value"], *sides, level)
+                ends = edge_interval(row["value"], n_good, n_poor, level)
             else:
                 error = row["se"] * few_clusters(level, row["n_clusters"])
                 ends = logit_interval(row["value"], error, level)

@@ -366,7 +366,7 @@ def _shares(
     )
 
 
-_Ends: TypeAlias = tuple[tuple[Floats, Floats, Floats, Floats], list[str]]
+_Ends: TypeAlias = tuple[tuple[Any, Any, Any, Any], list[str]]
 """Standard errors, lower and upper ends and p values; and how they were made."""
 
 

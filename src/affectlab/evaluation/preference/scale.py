@@ -386,12 +386,10 @@ def _replicates(
     size = max(1, _AT_ONCE // max(n_items, n_judges))
     tables = []
     for items, judges in crossed_weights(rng, over, n_items, n_judges, n_boot, size):
-        n, step = len(items if judges is None else judges), max(1, _AT_ONCE // wins.item.size)
-        for start in range(0, n, step):
+        step = max(1, _AT_ONCE // wins.item.size)
+        for start in range(0, len(items), step):
             rows = slice(start, start + step)
-            counts = np.ones((1, 1)) if items is None else items[rows, wins.item]
-            if judges is not None:
-                counts = counts * judges[rows, wins.judge]
+            counts = items[rows][:, wins.item] * judges[rows][:, wins.judge]
             tables.append((wins.of_vote.T @ counts.T).T)
     drawn = np.concatenate(tables).reshape(n_boot, *before.shape) + before
     found = np.full(drawn.shape[:2], np.nan)

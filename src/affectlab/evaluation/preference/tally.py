@@ -150,14 +150,16 @@ def crossed_weights(
     n_judges: int,
     n_boot: int,
     size: int,
-) -> Iterator[tuple[Floats | None, Floats | None]]:
+) -> Iterator[tuple[Floats, Floats]]:
     """Draw items, judges or both, in blocks of at most `size` replicates: how often each counts."""
     for start in range(0, n_boot, size):
         n = min(size, n_boot - start)
-        yield (
-            None if target == "raters" else np.concatenate(list(draw_weights(rng, n_items, n))),
-            None if target == "stimuli" else np.concatenate(list(draw_weights(rng, n_judges, n))),
-        )
+        items, judges = (np.broadcast_to(1.0, (n, of)) for of in (n_items, n_judges))
+        if target != "raters":
+            items = np.concatenate(list(draw_weights(rng, n_items, n)))
+        if target != "stimuli":
+            judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
+        yield items, judges
 
 
 def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator) -> Floats:
@@ -176,10 +178,10 @@ def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Ge
     for items, judges in crossed_weights(
         rng, target, len(tally.items), tally.n_judges, n_boot, max(1, _CELLS // wide)
     ):
-        if items is not None and judges is not None and votes is not None:
+        if target == "both" and votes is not None:
             drawn.append((items[:, votes.item] * judges[:, votes.judge]) @ chosen)
         else:
-            drawn.append(items @ tally.counts if judges is None else judges @ tally.by_judge)
+            drawn.append(items @ tally.counts if target == "stimuli" else judges @ tally.by_judge)
     counts = np.concatenate(drawn)
     out = np.empty((n_boot, counts.shape[1] + 2))
     for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
