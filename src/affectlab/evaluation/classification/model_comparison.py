@@ -173,7 +173,7 @@ def compare_models(
     Parameters
     ----------
     ratings, models
-        Answers of people, of models, or of both; or :class:`Classes` made before.
+        Answers of people, of models, or of both; or ``Classes`` made before.
     a
         A model; without one, all are compared with all.
     b

@@ -91,7 +91,7 @@ def compared(
     confidence: float,
     seed: int,
 ) -> Estimates:
-    """Subtract the second of every pair from the first; see :meth:`Differences.compare`."""
+    """Subtract the second of every pair from the first; see ``Differences.compare``."""
     if not found.replicates.size:
         raise InputError("there are no replicates to compare; expected n_boot above 0")
     by_group = over == "group"

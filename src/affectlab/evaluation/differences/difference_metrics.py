@@ -172,7 +172,7 @@ def difference_metrics(
     comparison
         Compare every two metrics by the sizes of their correlations; needs replicates.
 
-        As :meth:`Differences.compare` does.
+        As ``Differences.compare`` does.
     ceiling
         Also how well two halves of the people agree, on each group.
     n_splits

@@ -134,7 +134,7 @@ def preference_pairs(
         Ratings of people and of models, in one table or two; both rate several labels. Runs that
         control another (``main_runs``) are not shown.
     k
-        Labels per set, see :func:`top_labels`.
+        Labels per set, see ``top_labels``.
     seed
         Seed or generator for the sides. Of the items of one model, people's set stands as ``A`` on
         half (to one).
@@ -178,13 +178,13 @@ def preference_pairs(
     rng = np.random.default_rng(seed)
     people_first = pl.Series(random_sides(pairs["rater"].to_list(), rng))
     width, order = max(4, len(str(pairs.height))), rng.permutation(pairs.height).tolist()
-    told = pl.lit(_HUMAN)
+    person = pl.lit(_HUMAN)
     items: pl.DataFrame = pairs.select(
         shown="stimulus",
         labels_A=pl.when(people_first).then("of_people").otherwise("labels").list.join(_BETWEEN),
         labels_B=pl.when(people_first).then("labels").otherwise("of_people").list.join(_BETWEEN),
-        A=pl.when(people_first).then(told).otherwise("rater"),
-        B=pl.when(people_first).then("rater").otherwise(told),
+        A=pl.when(people_first).then(person).otherwise("rater"),
+        B=pl.when(people_first).then("rater").otherwise(person),
         same=pl.col("labels").list.sort() == pl.col("of_people").list.sort(),
     )[order]
     names = [f"pair{n:0{width}d}" for n in range(1, pairs.height + 1)]

@@ -133,7 +133,7 @@ class Standing:
     rank: tuple[int, int] | None = None
     """The best and the worst rank among models that the intervals allow; people are not ranked."""
     against: str = ""
-    """Where it stands against people; see :func:`against_people`."""
+    """Where it stands against people; see ``against_people``."""
 
     @property
     def value(self) -> float:

@@ -79,7 +79,7 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> Result:
     Parameters
     ----------
     pairs
-        What :func:`pairwise_spearman` or :func:`affectlab.reliability.pairwise_kappa` gave.
+        What ``pairwise_spearman`` or :func:`affectlab.reliability.pairwise_kappa` gave.
     by_label
         One row per label and kind.
 
@@ -187,7 +187,7 @@ def spearman_of_sides(
 
     Returns
     -------
-    As :func:`pairwise_spearman`; None where no label is in all tables.
+    As ``pairwise_spearman``; None where no label is in all tables.
     """
     first = sides[0]
     shared = set(first.labels).intersection(*(side.labels for side in sides))

@@ -42,9 +42,9 @@ class PublishedTables(Result):
     kinds_by_label: pl.DataFrame | None
     """The same per label."""
     raters: pl.DataFrame | None
-    """See :func:`rater_table`."""
+    """See ``rater_table``."""
     groups: Estimates | None
-    """See :func:`group_comparison`."""
+    """See ``group_comparison``."""
     kind_groups: Estimates | None
     """The same for kinds of pairs."""
     spearman: KappaResult | None
@@ -54,7 +54,7 @@ class PublishedTables(Result):
     with_median: Estimates | None
     """See :func:`spearman_with_people`."""
     alpha: Estimates
-    """See :func:`alpha_by_side`; at the interval level, as published, where answers are numbers."""
+    """See ``alpha_by_side``; at the interval level, as published, where answers are numbers."""
     discrepancy: Estimates | None
     """See :func:`discrepancy`."""
 
@@ -81,7 +81,7 @@ def published_tables(
         As for :func:`alignment`.
     groups
         Groups of models: an attribute of raters such as ``family``, or a group for each model; by
-        default all models are one (see :func:`group_comparison`).
+        default all models are one (see ``group_comparison``).
     over
         What the SD of the rater table runs over: ``labels``, after averaging over the people met,
         or ``cells``, every person met and label.

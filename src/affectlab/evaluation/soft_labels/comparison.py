@@ -115,7 +115,7 @@ def soft_label_comparison(
 
 
 def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:
-    """Compare every model with all it is held against; see :func:`soft_label_comparison`."""
+    """Compare every model with all it is held against; see ``soft_label_comparison``."""
     rng = sampling.rng()
     people = both.people
     rows: list[Row] = []

@@ -63,7 +63,7 @@ def kullback_leibler(people: ArrayLike, predicted: ArrayLike, *, floor: float = 
     Parameters
     ----------
     people, predicted, floor
-        As for :func:`cross_entropy`.
+        As for ``cross_entropy``.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def jensen_shannon(people: ArrayLike, predicted: ArrayLike) -> Floats:
     Parameters
     ----------
     people, predicted
-        As for :func:`cross_entropy`.
+        As for ``cross_entropy``.
 
     Returns
     -------
