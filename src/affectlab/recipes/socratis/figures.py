@@ -93,7 +93,7 @@ def _examples(
 
     rows = {row["stimulus"]: row for row in items.iter_rows(named=True)}
     best: dict[str, tuple[int, int, str]] = {}
-    for row in found.verdicts().iter_rows(named=True):
+    for row in found.to_frame("verdicts").iter_rows(named=True):
         name, verdict = row["item"], row["verdict"]
         if verdict in _VERDICTS and row[verdict] > best.get(verdict, (0,))[0]:
             best[verdict] = (row[verdict], row["n_votes"], name)

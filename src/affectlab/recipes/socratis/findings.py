@@ -152,7 +152,7 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     """Count verdicts as Table 1 does, and how many times as often people are preferred."""
     from affectlab.evaluation import preference_verdicts
 
-    verdicts = found.verdicts()
+    verdicts = found.to_frame("verdicts")
     counts = dict(verdicts["verdict"].value_counts().iter_rows())
     numbers = {
         "sampled": verdicts.height,
