@@ -388,14 +388,16 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "latency_budget": lambda s: analysis.latency_budget(
         analysis.jnd_times(s(FACES), s(FRAMES), jnd=20.0), 10.0, n_boot=20, seed=1
     ),
-    "model_calibration": lambda s: evaluation.model_calibration(s(TICKS), n_boot=20, seed=1),
+    "model_calibration": lambda s: evaluation.soft_labels.model_calibration(
+        s(TICKS), n_boot=20, seed=1
+    ),
     "evaluate_soft_labels": lambda s: evaluation.evaluate_soft_labels(
         s(TICKS), by_person=True, n_splits=3, n_boot=20, seed=1
     ),
     "soft_label_metrics": lambda s: evaluation.soft_label_metrics(
         s(TICKS), by_person=True, n_splits=3, n_boot=20, seed=1
     ),
-    "soft_label_comparison": lambda s: evaluation.soft_label_comparison(
+    "soft_label_comparison": lambda s: evaluation.soft_labels.soft_label_comparison(
         s(TICKS), n_splits=3, n_boot=20, seed=1
     ),
     "classes_of": lambda s: [

@@ -184,12 +184,12 @@ def test_without_what_the_command_line_is_made_of_one_sentence_says_it(
 
 def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None:
     broken = Environment(tmp_path / "broken", hidden=(OPTIONAL | CORE) - LINE - {"torch", "polars"})
-    broken.hidden = set(broken.hidden) - {"numba", "scipy", "choix", "daft", "plotly"}
+    broken.hidden = set(broken.hidden) - {"numba", "scipy", "threadpoolctl", "daft", "plotly"}
     broken.put("torch", "raise OSError('libcudart.so.12: cannot open\\nmore')\n")
     broken.put("polars", "print('> rich')\nraise ImportError('built for another machine')\n")
     broken.put("numba", "import os\nos._exit(0)\n")
     broken.put("scipy", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
-    broken.put("choix", "print('fine')\n", version="0.0.1")
+    broken.put("threadpoolctl", "print('fine')\n", version="0.0.1")
     broken.put("daft", "import sys\nsys.exit('no thanks')\n")
     broken.put("plotly", "import no_such_part\n")
     found = broken.doctor("--full", code=1)
@@ -198,7 +198,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
         "polars": "ImportError: built for another machine",
         "scipy": "importing it ended the process by SIGSEGV",
     }
-    assert found["old"] == {"choix": "0.0.1 < 0.4"}
+    assert found["old"] == {"threadpoolctl": "0.0.1 < 3.1"}
     assert found["extras"]["models"]["broken"] == {"torch": "OSError: libcudart.so.12: cannot open"}
     assert found["extras"]["scale"]["broken"] == {"daft": "SystemExit: no thanks"}
     assert found["extras"]["explore"]["broken"] == {
@@ -207,7 +207,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
     assert found["accelerator"]["problem"] == "OSError: libcudart.so.12: cannot open"
     text = " ".join(broken.run("doctor", "--full").stdout.split())
     assert "torch: broken: 99.0 is installed, importing it says: OSError: libcudart.so.12" in text
-    assert "choix too old: 0.0.1; expected 0.4 or newer" in text
+    assert "threadpoolctl too old: 0.0.1; expected 3.1 or newer" in text
 
 
 def test_an_import_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
-from affectlab.evaluation import AlignmentResult, alignment
+from affectlab.evaluation import alignment
+from affectlab.evaluation.human_alignment import AlignmentResult
 
 
 def true_differences(noises: Sequence[float], n_labels: int) -> Array:

@@ -17,19 +17,16 @@ from sklearn.metrics import cohen_kappa_score
 
 from affectlab import InputError, Ratings
 from affectlab.core.inference import draw_crossed
-from affectlab.evaluation import (
-    alpha_by_side,
-    discrepancy,
-    kappa_of_pairs,
-    neutral_calibrated,
-    pair_kinds,
-    pairwise_spearman,
-    published_tables,
-    rater_table,
-    spearman_with_people,
-)
+from affectlab.evaluation import discrepancy, kappa_of_pairs, published_tables, spearman_with_people
+from affectlab.evaluation.human_alignment import neutral_calibrated
 from affectlab.evaluation.human_alignment.discrepancy import _of_label
 from affectlab.evaluation.human_alignment.panel import panel_of
+from affectlab.evaluation.rater_comparison import (
+    alpha_by_side,
+    pair_kinds,
+    pairwise_spearman,
+    rater_table,
+)
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import BothWrong, both_wrong, classes_of
+from affectlab.evaluation import both_wrong, classes_of
+from affectlab.evaluation.classification import BothWrong
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy
 

@@ -11,15 +11,17 @@ from sklearn.metrics import balanced_accuracy_score
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import (
-    CLASSIFICATION_METRICS,
     affect_scorer,
     classification_metrics,
     compare_predictions,
     confusion,
     evaluate_classification,
+)
+from affectlab.evaluation.classification import (
+    CLASSIFICATION_METRICS,
+    class_metric,
     metrics_of_confusion,
 )
-from affectlab.evaluation.classification import class_metric
 from affectlab.evaluation.classification.metrics import metric as registry
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import classes_of, load_thresholds, read_truth, score_variants
+from affectlab.evaluation import classes_of, read_truth
+from affectlab.evaluation.classes import load_thresholds, score_variants
 from affectlab.evaluation.classes.rules import highest, leave_one_out, pooled
 from affectlab.ratings import Ratings, read_ratings
 

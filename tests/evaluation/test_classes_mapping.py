@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import (
+from affectlab.evaluation import classes_of
+from affectlab.evaluation.classes import (
     NeutralRule,
     ScoreMapping,
     Sources,
-    classes_of,
     list_score_mappings,
     load_score_mapping,
 )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Confusion, confusion, ecc, multilabel_confusion
+from affectlab.evaluation import confusion, ecc, multilabel_confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.taxonomy import load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

@@ -14,7 +14,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import ControlChecks, control_checks, main_runs
+from affectlab.evaluation import control_checks
+from affectlab.evaluation.controls import ControlChecks
+from affectlab.evaluation.people_and_models import main_runs
 from affectlab.ratings import Ratings
 
 LABELS = ("joy", "fear", "awe")

@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
 from affectlab import InputError, Ratings
-from affectlab.evaluation import (
-    alignment,
-    group_comparison,
-    group_values,
-    kappa_of_pairs,
-    rater_table,
-)
+from affectlab.evaluation import alignment, kappa_of_pairs
+from affectlab.evaluation.rater_comparison import group_comparison, group_values, rater_table
 
 Array = NDArray[np.float64]
 

@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.evaluation import (
-    Coverage,
-    DataSet,
-    ResultFile,
-    against_people,
-    human_results,
-    leaderboard,
-    possible_ranks,
-    write_result,
-)
+from affectlab.evaluation import ResultFile, human_results, leaderboard, write_result
+from affectlab.evaluation.rankings import Coverage, DataSet, against_people, possible_ranks
 
 DATA = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=10, n_raters=4)
 OTHER = DATA.model_copy(update={"fingerprint": "sha256:" + 64 * "1"})

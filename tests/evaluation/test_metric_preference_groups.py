@@ -43,7 +43,7 @@ def planted(seed: int, n: int = 200, *, apart: float, shared: float = 0.0) -> tu
 def test_intervals_have_the_size_of_theory() -> None:
     said, score, _ = planted(4, 300, apart=0.6)
     found = evaluate_preference_metrics(said, table(said, m=score), n_boot=400, seed=0)
-    row = found.areas.to_dicts()[0]
+    row = found.to_frame("areas").to_dicts()[0]
     good = np.array([verdict == "model" for verdict in said.values()])
     u = stats.mannwhitneyu(score[good], score[~good])
     assert row["value"] == pytest.approx(u.statistic / (good.sum() * (~good).sum()))
@@ -71,9 +71,11 @@ def test_intervals_cover_also_with_few_groups() -> None:
         group, good, score = one(6)
         said = {f"i{k}": "model" if side else "human" for k, side in enumerate(good)}
         scores = {**table(said, m=score), "pair": [f"p{k}" for k in group]}
-        row = evaluate_preference_metrics(
-            said, scores, cluster="pair", n_boot=120, seed=seed
-        ).areas.to_dicts()[0]
+        row = (
+            evaluate_preference_metrics(said, scores, cluster="pair", n_boot=120, seed=seed)
+            .to_frame("areas")
+            .to_dicts()[0]
+        )
         hits += row["low"] <= truth <= row["high"]
     assert hits / runs > 0.93
 
@@ -91,14 +93,14 @@ def test_a_metric_that_never_errs_is_said_to_see_where_there_are_enough() -> Non
         said = {f"g{k}": "model" for k in range(n)} | {f"p{k}": "human" for k in range(n)}
         score = np.arange(2 * n)[::-1]
         found = evaluate_preference_metrics(said, table(said, m=score, w=-score), n_boot=50, seed=0)
-        row, turned = found.areas.to_dicts()
+        row, turned = found.to_frame("areas").to_dicts()
         assert (row["value"], row["high"], row["verdict"]) == (1.0, 1.0, verdict)
         assert 0 < row["low"] < 1
         assert (turned["low"], turned["high"]) == (0.0, pytest.approx(1 - row["low"]))
     # Items of one group are no cases of their own.
     scores = {**table(said, m=score), "pair": ["x"] * (2 * n)}
     alone = evaluate_preference_metrics(said, scores, cluster="pair", n_boot=50, seed=0)
-    assert alone.areas["verdict"][0] == "does not show that it sees"
+    assert alone.to_frame("areas")["verdict"][0] == "does not show that it sees"
 
 
 @pytest.mark.parametrize(("good", "poor"), [(3, 3), (5, 40), (100, 60)])
@@ -119,7 +121,7 @@ def test_the_best_of_many_metrics_is_not_simply_said_to_see() -> None:
         said = {f"i{k}": "model" if rng.random() < 0.5 else "human" for k in range(80)}
         blind = {f"m{m}": rng.normal(size=80) for m in range(8)}
         found = evaluate_preference_metrics(said, table(said, **blind), n_boot=100, seed=0)
-        rows = found.areas.to_dicts()
+        rows = found.to_frame("areas").to_dicts()
         lucky = [row for row in rows if row["verdict"] == "sees" and row["all_low"] < 0.5]
         if lucky:
             break
@@ -128,7 +130,7 @@ def test_the_best_of_many_metrics_is_not_simply_said_to_see() -> None:
     assert "though not with intervals that hold for all 8 metrics at once" in sentence
     differences = [s for s in found.sentences if s.startswith("AUC of")]
     assert all("for all 28 differences at once" in s for s in differences)
-    for row, sentence in zip(found.differences.to_dicts(), differences, strict=True):
+    for row, sentence in zip(found.to_frame("differences").to_dicts(), differences, strict=True):
         # What is said and the ends beside it agree.
         shown = row["all_low"] > 0 or row["all_high"] < 0
         assert shown != sentence.endswith("no difference is shown.")

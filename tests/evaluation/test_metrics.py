@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import (
+from affectlab.evaluation import acc, acc2, accuracy, ecc, emc
+from affectlab.evaluation.classification import (
     CLASSIFICATION_METRICS,
     Confusion,
-    acc,
-    acc2,
-    accuracy,
-    ecc,
-    emc,
     mean_emotional_distance,
     metrics_of_confusion,
 )

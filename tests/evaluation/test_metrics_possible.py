@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Confusion, figures_possible, severity_bounds
+from affectlab.evaluation.classification import Confusion, figures_possible, severity_bounds
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

@@ -12,7 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import CLASSIFICATION_METRICS, affect_scorer, confusion, ecc
+from affectlab.evaluation import affect_scorer, confusion, ecc
+from affectlab.evaluation.classification import CLASSIFICATION_METRICS
 from affectlab.taxonomy import load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

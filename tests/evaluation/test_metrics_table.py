@@ -9,13 +9,8 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import NO_VARIATION
-from affectlab.evaluation import (
-    CLASSIFICATION_METRICS,
-    classification_metrics,
-    confusion,
-    metrics_of_confusion,
-    precision_recall_f1,
-)
+from affectlab.evaluation import classification_metrics, confusion, precision_recall_f1
+from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

@@ -116,7 +116,7 @@ def test_items_of_a_pair_go_together() -> None:
         scale=ratings.scale,
     )
     found = preferences(same)
-    pair = {item: item[:-1] for item in found.items}
+    pair = {item: item[:-1] for item in found.tally.items}
     apart = preference_verdicts(found, n_boot=500, seed=0)["good", "machine"]
     together = preference_verdicts(found, cluster=pair, n_boot=500, seed=0)["good", "machine"]
     assert together.high - together.low == pytest.approx(2 * (apart.high - apart.low), rel=0.3)

@@ -12,7 +12,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Preferences, evaluate_preference_metrics, preferences
+from affectlab.evaluation import evaluate_preference_metrics, preferences
+from affectlab.evaluation.preference import Preferences
 from affectlab.ratings import Ratings
 
 
@@ -143,9 +144,10 @@ def test_socratis_verdicts_of_three_judges() -> None:
     decided = rows["decided verdicts", "human"]
     assert decided["p"] == pytest.approx(stats.binomtest(233, 324).pvalue)
     assert decided["low"] > 0.5
-    scores = {"item": found.items, "metric": ["order"] * 500, "score": np.arange(500.0)}
-    judged = evaluate_preference_metrics(found, scores, system="machine", n_permutations=0).judged
-    assert (judged.n_good, judged.n_poor, sum(judged.aside.values())) == (138, 233, 129)
+    scores = {"item": found.tally.items, "metric": ["order"] * 500, "score": np.arange(500.0)}
+    judged = evaluate_preference_metrics(found, scores, system="machine", n_permutations=0)
+    about = judged.settings
+    assert (about["n_good"], about["n_poor"], sum(about["set_aside"].values())) == (138, 233, 129)
 
 
 def published_margins() -> Any:
@@ -187,7 +189,7 @@ def test_majority_of_three_judges() -> None:
     }
     votes = [(item, f"j{k}", c) for item, cs in said.items() for k, c in enumerate(cs)]
     found = preferences(study(votes))
-    frame = found.verdicts()
+    frame = found.to_frame("verdicts")
     assert dict(zip(frame["item"], frame["verdict"], strict=True)) == {
         "clear": "A",
         "all": "B",
@@ -206,9 +208,11 @@ def test_majority_of_three_judges() -> None:
         r["choice"]: r["count"] for r in found.to_frame().to_dicts() if r["about"] == "verdicts"
     }
     assert counts == {"A": 1, "B": 1, "both": 1, "neither": 1, "no majority": 1}
-    plural = preferences(study([*votes, ("split", "j9", "A")]), rule="plurality").verdicts()
+    plural = preferences(study([*votes, ("split", "j9", "A")]), rule="plurality").to_frame(
+        "verdicts"
+    )
     assert plural.filter(plural["item"] == "split")["verdict"][0] == "A"
-    tied = preferences(study(votes), rule="plurality").verdicts()
+    tied = preferences(study(votes), rule="plurality").to_frame("verdicts")
     assert tied.filter(tied["item"] == "split")["verdict"][0] == "tied"
 
 
@@ -216,7 +220,7 @@ def test_blind_options_are_traced_to_their_systems() -> None:
     stimuli = {"stimulus": ["x", "y"], "A": ["human", "model"], "B": ["model", "human"]}
     votes = [("x", "j1", "A"), ("x", "j2", "B"), ("y", "j1", "B"), ("y", "j2", "both")]
     found = preferences(study(votes, stimuli=stimuli))
-    assert found.systems == ("human", "model")
+    assert found.choices[:2] == ("human", "model")
     assert found.votes.tolist() == [[1, 1, 0, 0], [1, 0, 1, 0]]
 
 
@@ -243,8 +247,7 @@ def test_a_bias_to_one_side_is_seen_and_a_better_system_is_none() -> None:
         return float(frame.filter(frame["about"] == "side")["p"][0])
 
     biased, fair = answers(0.3, 0.5), answers(0.0, 0.8)
-    assert biased.side is not None
-    assert biased.side.value > 0.6
+    assert biased["side", "A"].value > 0.6
     assert p(biased) < 0.001
     assert "a sign of side bias" in biased.sentences[-1]
     assert p(fair) > 0.01
@@ -255,9 +258,8 @@ def test_the_column_left_is_the_side() -> None:
     votes = [(f"i{k}", "j", "A" if k % 2 else "B") for k in range(40)]
     always = ["A" if k % 2 else "B" for k in range(40)]
     found = preferences(study(votes, left=always))
-    assert found.side is not None
-    assert found.side.value == 1.0
-    assert preferences(study(votes)).side is None
+    assert found["side", "left"].value == 1.0
+    assert "side" not in preferences(study(votes)).to_frame()["about"]
     one_side = preferences(study(votes, left=["A"] * 40))
     assert "on one side only" in one_side.sentences[-1]
     with pytest.raises(InputError, match="neither a choice nor a system"):
@@ -338,7 +340,7 @@ def test_shares_add_up_whatever_the_votes(votes: list[Any], rule: Any) -> None:
         else:
             assert part["status"].str.starts_with("undefined").all()
     assert found.sentences
-    assert found.verdicts().height == len({vote[0] for vote in votes})
+    assert found.to_frame("verdicts").height == len({vote[0] for vote in votes})
 
 
 def test_agreement_is_krippendorffs_alpha() -> None:
@@ -346,10 +348,9 @@ def test_agreement_is_krippendorffs_alpha() -> None:
 
     ratings = simulated(40, 5, seed=2)
     found = preferences(ratings)
-    assert found.agreement is not None
     alpha = krippendorff_alpha(ratings.matrix(), level="nominal")
-    assert found.agreement.value == pytest.approx(alpha.value)
-    assert preferences({"a": 3, "b": 4}).agreement is None
+    assert found.to_frame("agreement")["value"][0] == pytest.approx(alpha.value)
+    assert len(preferences({"a": 3, "b": 4}).tables) == 2
 
 
 def test_several_labels_are_several_items_and_repeats_count_once() -> None:
@@ -363,7 +364,7 @@ def test_several_labels_are_several_items_and_repeats_count_once() -> None:
     with pytest.raises(InputError, match="second answer"):
         Ratings({k: v for k, v in table.items() if k != "trial"}, scale="nominal:A,B")
     ratings = Ratings({k: v[:2] for k, v in table.items()}, scale="nominal:A,B")
-    assert preferences(ratings).items == ("x: joy", "x: fear")
+    assert preferences(ratings).tally.items == ("x: joy", "x: fear")
 
 
 def fails(words: str, data: Any, **options: Any) -> None:
@@ -391,7 +392,7 @@ def test_input_that_cannot_be_used() -> None:
     fails("n_boot", study(votes), n_boot=-1)
     three = {"stimulus": ["x", "y"], "A": ["m", "n"], "B": ["o", "o"]}
     fails("preference_scale for all", study(votes, stimuli=three))
-    assert preferences(study(votes, stimuli=three), systems=("o", "n")).items == ("y",)
+    assert preferences(study(votes, stimuli=three), systems=("o", "n")).tally.items == ("y",)
     fails("no item compares", study(votes, stimuli=three), systems=["m", "n"])
     fails("different names", study(votes, stimuli=three), systems=["m", "m"])
     fails("with itself", study(votes, stimuli={**three, "B": ["m", "o"]}))

@@ -14,19 +14,9 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.evaluation import (
-    OUTCOMES,
-    Cost,
-    Coverage,
-    DataSet,
-    Metric,
-    ResultFile,
-    data_set,
-    human_results,
-    parse_result,
-    read_result,
-    write_result,
-)
+from affectlab.evaluation import ResultFile, data_set, human_results, write_result
+from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation.rankings import Cost, Coverage, DataSet, Metric, parse_result, read_result
 from affectlab.evaluation.rankings.result_file import Outcome
 from affectlab.ratings import Ratings
 

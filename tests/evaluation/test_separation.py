@@ -13,7 +13,8 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import MetricPreferences, evaluate_preference_metrics, preferences
+from affectlab.core.result import Result
+from affectlab.evaluation import evaluate_preference_metrics, preferences
 from affectlab.evaluation.preference.areas import area, delong_errors, replicated_areas
 from affectlab.ratings import Ratings
 
@@ -61,7 +62,7 @@ def planted(seed: int, n: int = 300, apart: float = 0.8) -> tuple[np.ndarray, li
     return rng.normal(0, 1, n) + apart * good, said.tolist()
 
 
-def judge(said: Any, *values: Any, **options: Any) -> MetricPreferences:
+def judge(said: Any, *values: Any, **options: Any) -> Result:
     """Ask of metrics ``0``, ``1``, … whether they see the verdicts on some items."""
     items = [f"i{k}" for k in range(len(said))]
     table = {
@@ -76,29 +77,29 @@ def judge(said: Any, *values: Any, **options: Any) -> MetricPreferences:
 def test_errors_of_bootstrap_and_delong_agree() -> None:
     for seed in range(5):
         values, said = planted(seed, 150)
-        row = judge(said, values, n_boot=200, seed=seed).areas.row(0, named=True)
+        row = judge(said, values, n_boot=200, seed=seed).to_frame("areas").row(0, named=True)
         assert row["se"] == pytest.approx(row["se_delong"], rel=0.25)
 
 
 def test_means_and_permutation_tests() -> None:
     values, said = planted(1)
     found = judge(said, values, n_boot=100, n_permutations=9999)
-    means = {row["group"]: row for row in found.means.to_dicts()}
+    means = {row["group"]: row for row in found.to_frame("means").to_dicts()}
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
     assert means["good"]["value"] == pytest.approx(values[good].mean())
     apart = means["good less poor"]
     assert apart["value"] == pytest.approx(values[good].mean() - values[poor].mean())
     assert apart["low"] < apart["value"] < apart["high"]
-    row = found.areas.row(0, named=True)
+    row = found.to_frame("areas").row(0, named=True)
     assert (row["n_good"], row["n_poor"]) == (good.sum(), poor.sum())
-    assert sum(found.judged.aside.values()) == said.count("neither")
+    assert sum(found.settings["set_aside"].values()) == said.count("neither")
     assert row["p"] == 1e-4
     of_areas, of_means = [], []
     for seed in range(150):
         noise, said = planted(seed, 60, apart=0.0)
         table = judge(said, noise, n_permutations=199, seed=seed)
-        of_areas.append(table.areas["p"][0])
-        of_means.append(table.means["p"].drop_nans()[0])
+        of_areas.append(table.to_frame("areas")["p"][0])
+        of_means.append(table.to_frame("means")["p"].drop_nans()[0])
     for ps in (of_areas, of_means):
         assert stats.kstest(ps, "uniform").pvalue > 0.001
         assert np.mean(np.array(ps) <= 0.05) < 0.12
@@ -107,7 +108,7 @@ def test_means_and_permutation_tests() -> None:
 def test_the_permutation_test_of_the_area_is_the_u_test() -> None:
     values, said = planted(3, 80, apart=0.4)
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
-    p = judge(said, values, n_permutations=20_000).areas["p"][0]
+    p = judge(said, values, n_permutations=20_000).to_frame("areas")["p"][0]
     assert p == pytest.approx(stats.mannwhitneyu(values[good], values[poor]).pvalue, abs=0.02)
 
 
@@ -116,28 +117,32 @@ def test_items_that_belong_together_are_not_permuted_one_by_one() -> None:
     items = pl.DataFrame(
         {"item": [f"i{k}" for k in range(40)], "pair": [k // 2 for k in range(40)]}
     )
-    assert np.isnan(judge(said, values, items=items, n_permutations=99).areas["p"][0])
+    assert np.isnan(judge(said, values, items=items, n_permutations=99).to_frame("areas")["p"][0])
 
 
 def test_both_bad_is_left_out_unless_it_is_said_to_be_poor() -> None:
     values = [3.0, 2, 1, 0, 5]
     said = ["model", "both good", "human", "both bad", "tie"]
     by_default = judge(said, values)
-    assert sum(by_default.judged.aside.values()) == 2
-    also = judge(said, values, poor=["human", "both bad"]).judged
-    assert (also.n_poor, sum(also.aside.values())) == (2, 1)
-    assert judge(said, values, good=["model"], poor=["human"]).judged.n_good == 1
+    assert sum(by_default.settings["set_aside"].values()) == 2
+    also = judge(said, values, poor=["human", "both bad"]).settings
+    assert (also["n_poor"], sum(also["set_aside"].values())) == (2, 1)
+    assert judge(said, values, good=["model"], poor=["human"]).settings["n_good"] == 1
     other = judge(said, values, system="human")
-    assert by_default.areas["value"][0] == 1.0
-    assert (other.judged.n_good, other.judged.n_poor, other.areas["value"][0]) == (2, 1, 0.0)
+    assert by_default.to_frame("areas")["value"][0] == 1.0
+    assert (
+        other.settings["n_good"],
+        other.settings["n_poor"],
+        other.to_frame("areas")["value"][0],
+    ) == (2, 1, 0.0)
 
 
 def test_gaps_of_a_metric() -> None:
     values, said = planted(2, 100)
     gappy = values.copy()
     gappy[::2] = np.nan
-    found = judge(said, values, gappy, np.full(100, np.nan), n_boot=50).areas
-    alone = judge(said[1::2], values[1::2]).areas
+    found = judge(said, values, gappy, np.full(100, np.nan), n_boot=50).to_frame("areas")
+    alone = judge(said[1::2], values[1::2]).to_frame("areas")
     assert found["value"][1] == alone["value"][0]
     assert found["status"][2].startswith("too few: 0 good, 0 poor")
     assert np.isnan(found["se_delong"][2])
@@ -159,11 +164,15 @@ def test_ratings_of_metrics_meet_verdicts_by_name() -> None:
         },
         scale="interval",
     )
-    ours = evaluate_preference_metrics(preferences(votes), metric, n_boot=50, seed=0).areas
+    ours = evaluate_preference_metrics(preferences(votes), metric, n_boot=50, seed=0).to_frame(
+        "areas"
+    )
     assert ours["metric"].to_list() == ["clip"]
-    assert ours["value"][0] == judge(said, values).areas["value"][0]
-    assert evaluate_preference_metrics(votes, metric, n_boot=50, seed=0).areas.equals(
-        ours, null_equal=True
+    assert ours["value"][0] == judge(said, values).to_frame("areas")["value"][0]
+    assert (
+        evaluate_preference_metrics(votes, metric, n_boot=50, seed=0)
+        .to_frame("areas")
+        .equals(ours, null_equal=True)
     )
     other = Ratings({"stimulus": ["x"], "rater": ["clip"], "value": [1.0]}, scale="interval")
     with pytest.raises(InputError, match="share no item"):
@@ -195,7 +204,7 @@ def test_interval_of_the_area_covers_with_few_items() -> None:
         good = rng.integers(0, 2, 30)
         x = rng.normal(0, 1, 30) + 1.5 * good
         said = ["model" if each else "human" for each in good]
-        row = judge(said, x, n_boot=200, seed=seed).areas.row(0, named=True)
+        row = judge(said, x, n_boot=200, seed=seed).to_frame("areas").row(0, named=True)
         if np.isnan(row["low"]):
             continue
         n += 1

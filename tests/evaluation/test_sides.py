@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab import InputError, Ratings, Scale, evaluation
-from affectlab.evaluation import on_scale, sides
+from affectlab.evaluation.people_and_models import on_scale, sides
 
 
 def table(rater: str, values: list[float], scale: str = "0-7", **given_too: object) -> Ratings:

@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import (
+from affectlab.evaluation import evaluate_soft_labels, soft_label_metrics
+from affectlab.evaluation.soft_labels import (
     LabelDistributions,
-    evaluate_soft_labels,
     jensen_shannon,
     model_calibration,
     soft_label_comparison,
-    soft_label_metrics,
 )
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy

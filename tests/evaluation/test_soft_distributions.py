@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import LabelDistributions, label_distributions, rater_distributions
+from affectlab.evaluation import label_distributions
+from affectlab.evaluation.soft_labels import LabelDistributions, rater_distributions
 from affectlab.ratings import Ratings
 
 nan = float("nan")

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import (
+from affectlab.evaluation import label_distributions, soft_label_metrics
+from affectlab.evaluation.soft_labels import (
     LabelDistributions,
     earth_movers_distance,
     jensen_shannon,
-    label_distributions,
-    soft_label_metrics,
 )
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy

@@ -11,7 +11,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import (
+from affectlab.evaluation.soft_labels import (
     cross_entropy,
     earth_movers_distance,
     jensen_shannon,

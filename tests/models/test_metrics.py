@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.evaluation import acc2, ecc, emc, mean_emotional_distance
+from affectlab.evaluation import acc2, ecc, emc
+from affectlab.evaluation.classification import mean_emotional_distance
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
 torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import sides
+from affectlab.evaluation.people_and_models import sides
 from affectlab.ratings import read_ratings
 from affectlab.recipes import load_published, reproduce
 from affectlab.recipes.emonet_face.agreement import (

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from affectlab.evaluation import AlignmentResult
+from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.recipes import reproduce
 from affectlab.recipes.emonet_face.agreement import PEOPLE, STAND_INS, Compared, compare, paper_name
 from affectlab.recipes.emonet_face.heads import HEADS_MISSING

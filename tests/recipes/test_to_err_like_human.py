@@ -12,7 +12,7 @@ import torch
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import figures_possible
+from affectlab.evaluation.classification import figures_possible
 from affectlab.recipes import Comparison, Finding, PublishedFigure, load_published, reproduce
 from affectlab.recipes.to_err_like_human.data import (
     LABELS,

@@ -9,7 +9,8 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.evaluation import DataSet, ResultFile, human_results, leaderboard, write_result
+from affectlab.evaluation import ResultFile, human_results, leaderboard, write_result
+from affectlab.evaluation.rankings import DataSet
 from affectlab.report import write_leaderboard
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "leaderboard"

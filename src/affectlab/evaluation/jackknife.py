@@ -11,8 +11,6 @@ import numpy as np
 
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["contributions", "jackknife_spread", "spread_of", "t_interval", "t_test"]
-
 
 def contributions(left_out: Floats, times: Ints | None = None) -> Floats:
     r"""Say what each unit adds to the standard error, squared and summed.

@@ -15,8 +15,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classes.costs import read_costs
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
 
-__all__ = ["CostsLike", "GroupsLike", "LabelFacts", "TaxonomyLike", "label_facts"]
-
 TaxonomyLike: TypeAlias = str | Path | Taxonomy | CostMatrix
 CostsLike: TypeAlias = CostMatrix | str
 GroupsLike: TypeAlias = Mapping[str, str] | str

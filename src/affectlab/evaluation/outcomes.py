@@ -150,7 +150,7 @@ def classify_outcome(
 ) -> str:
     """Say what became of asking a model once.
 
-    The classes are tried in the order of :data:`OUTCOMES`; the first that fits counts. So an
+    The classes are tried in the order of ``OUTCOMES``; the first that fits counts. So an
     answer that was cut off is ``truncated`` even when what there is of it could be parsed, and a
     refusal in words is looked for only in answers that were not parsed: a reason that says
     "I cannot see the eyes" within a valid answer is no refusal.
@@ -164,7 +164,7 @@ def classify_outcome(
 
     Returns
     -------
-    A key of :data:`OUTCOMES`.
+    A key of ``OUTCOMES``.
 
     Raises
     ------
@@ -237,7 +237,7 @@ class _Asked:
     """Columns of names that tell groups apart."""
     frame: pl.DataFrame
     """These, and ``_stimulus``, ``_rater`` (null where not known), ``_outcome`` (its place in
-    :data:`OUTCOMES`) and ``_retries``."""
+    ``OUTCOMES``) and ``_retries``."""
     n_stimuli: int
     """Stimuli in the whole table, 0 when there are none."""
     has_outcomes: bool
@@ -450,7 +450,7 @@ def outcome_table(
 
     One answer is what a rater said about a stimulus at once: all rows of ratings with one rater,
     stimulus, session, trial and trial kind, and one value of each of `by`. Where its labels have
-    different outcomes, the first in the order of :data:`OUTCOMES` counts. Trials of all kinds
+    different outcomes, the first in the order of ``OUTCOMES`` counts. Trials of all kinds
     count: a golden question that is refused is refused. Answers without a value and without an
     outcome are not in ratings; the column ``coverage`` shows that they are missing.
 
@@ -458,7 +458,7 @@ def outcome_table(
     ----------
     ratings
         Ratings; or a data frame with a column ``outcome``, the columns of `by`, and optionally
-        ``stimulus`` and ``retries``; or an iterable of :class:`Response`.
+        ``stimulus`` and ``retries``; or an iterable of ``Response``.
     by
         What to tell apart, such as ``rater,prompt``; by default these, where there is a prompt.
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["exact_mcnemar", "permutation_p", "sign_test", "tango_p"]
-
 
 def exact_mcnemar(only_first: Ints, only_second: Ints) -> Floats:
     """Two-sided exact McNemar test: are the two kinds of discordant items equally likely.

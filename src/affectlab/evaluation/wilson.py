@@ -9,8 +9,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 
-__all__ = ["wilson_interval"]
-
 
 def wilson_interval(
     k: ArrayLike, n: ArrayLike, confidence: float = 0.95

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.evaluation import Confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
 try:

@@ -20,7 +20,6 @@ _LIBRARIES = (
     "polars",
     "numba",
     "scikit-learn",
-    "choix",
     "pillow",
     "matplotlib",
     "scikit-image",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
-from affectlab.evaluation import Board, Entry, Leaderboard, Standing
+from affectlab.evaluation.rankings import Board, Entry, Leaderboard, Standing
 from affectlab.report.page import fill, page_path, script_hash, template_source
 
 # What the template of the leaderboard reads: heads, rows, cells and their small bars.
@@ -319,7 +319,8 @@ def write_leaderboard(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from affectlab.core.estimates import Estimate
-    >>> from affectlab.evaluation import DataSet, ResultFile, leaderboard, write_result
+    >>> from affectlab.evaluation import ResultFile, leaderboard, write_result
+    >>> from affectlab.evaluation.rankings import DataSet
     >>> folder = Path(tempfile.mkdtemp())
     >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
     >>> result = ResultFile.from_estimates("gazer", {"kappa": Estimate(0.5)}, data=data)

@@ -61,7 +61,7 @@ def write_report(
         when absent. Files of the same names are replaced.
     models
         Answers of models in a table of their own. They may be on another scale (people rate in
-        steps, a model gives any number): see :func:`affectlab.evaluation.on_scale`. What compares
+        steps, a model gives any number): see ``on_scale``. What compares
         all raters takes them to the nearest step.
     title
         Heading of the report; by default from the source of the ratings.

@@ -43,12 +43,12 @@ def verdicts_otherwise(al, ratings):
 
 @case("models", "full")
 def sides(al, ratings):
-    apart = al.evaluation.sides(ratings)
+    apart = al.evaluation.people_and_models.sides(ratings)
     return {
         "apart": apart,
         "people": apart.people.summary(),
         "models": apart.models.summary(),
-        "main runs": al.evaluation.main_runs(ratings).summary(),
+        "main runs": al.evaluation.people_and_models.main_runs(ratings).summary(),
     }
 
 
@@ -56,27 +56,31 @@ def sides(al, ratings):
 def beside_people(al, ratings):
     evaluation = al.evaluation
     return {
-        "alpha": lambda: evaluation.alpha_by_side(ratings, n_boot=40, seed=3),
-        "alpha interval": lambda: evaluation.alpha_by_side(ratings, level="interval", n_boot=0),
+        "alpha": lambda: evaluation.rater_comparison.alpha_by_side(ratings, n_boot=40, seed=3),
+        "alpha interval": lambda: evaluation.rater_comparison.alpha_by_side(
+            ratings, level="interval", n_boot=0
+        ),
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
         "discrepancy": lambda: evaluation.discrepancy(ratings, n_boot=40, seed=4),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
-        "kinds": lambda: evaluation.pair_kinds(evaluation.kappa_of_pairs(ratings)).to_frame(),
-        "kinds by label": lambda: evaluation.pair_kinds(
+        "kinds": lambda: evaluation.rater_comparison.pair_kinds(
+            evaluation.kappa_of_pairs(ratings)
+        ).to_frame(),
+        "kinds by label": lambda: evaluation.rater_comparison.pair_kinds(
             evaluation.kappa_of_pairs(ratings), by_label=True
         ).to_frame(),
-        "spearman": lambda: evaluation.pairwise_spearman(ratings),
+        "spearman": lambda: evaluation.rater_comparison.pairwise_spearman(ratings),
         "with people": lambda: evaluation.spearman_with_people(ratings, n_boot=40, seed=5),
-        "groups": lambda: evaluation.group_comparison(ratings, n_boot=40, seed=6),
-        "families": lambda: evaluation.group_comparison(
+        "groups": lambda: evaluation.rater_comparison.group_comparison(ratings, n_boot=40, seed=6),
+        "families": lambda: evaluation.rater_comparison.group_comparison(
             ratings, groups="family", n_boot=40, seed=6
         ),
-        "values": lambda: evaluation.group_values(ratings),
-        "raters": lambda: evaluation.rater_table(ratings).to_frame(),
+        "values": lambda: evaluation.rater_comparison.group_values(ratings),
+        "raters": lambda: evaluation.rater_comparison.rater_table(ratings).to_frame(),
         "ceiling": lambda: evaluation.human_ceiling(ratings, n_boot=40, seed=7),
         "published": lambda: evaluation.published_tables(ratings, n_boot=20, seed=8),
-        "top": lambda: evaluation.top_labels(ratings, k=2),
-        "top of raters": lambda: evaluation.top_labels(ratings, k=2, by="rater"),
+        "top": lambda: evaluation.preference.top_labels(ratings, k=2),
+        "top of raters": lambda: evaluation.preference.top_labels(ratings, k=2, by="rater"),
     }
 
 
@@ -85,9 +89,10 @@ def brought_to_scale(al, ratings):
     models = tables.make(al, "models").models()
     scale = al.Scale.parse("0-100 interval")
     found = {
-        how: al.evaluation.on_scale(models, scale, how) for how in ("round", "truncate", "none")
+        how: al.evaluation.people_and_models.on_scale(models, scale, how)
+        for how in ("round", "truncate", "none")
     }
-    calm = al.evaluation.neutral_calibrated(models, ["s00", "s01", "s02"])
+    calm = al.evaluation.human_alignment.neutral_calibrated(models, ["s00", "s01", "s02"])
     return found | {"calm": calm, "history": calm.history}
 
 
@@ -150,7 +155,7 @@ def controlled(al, ratings):
         "checks": checks,
         "outcomes": table,
         "counts": table.to_frame("usable").select(
-            *table.by, pl.col("n_ratings").alias("n"), *al.evaluation.OUTCOMES
+            *table.by, pl.col("n_ratings").alias("n"), *al.evaluation.outcomes.OUTCOMES
         ),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),
         "by label": lambda: al.evaluation.outcome_table(ratings, by=["rater", "label"]),
@@ -159,7 +164,7 @@ def controlled(al, ratings):
 
 @case(quick=True)
 def outcomes(al):
-    evaluation, answer = al.evaluation, al.evaluation.Response
+    evaluation, answer = al.evaluation, al.evaluation.outcomes.Response
     asked = {
         "busy": answer(http_status=429),
         "large": answer(http_status=400, rejection="image too large"),
@@ -175,10 +180,10 @@ def outcomes(al):
     }
     texts = ("I'm sorry, but I can't rate the emotions of real people.", "Joy: high. Fear: low.")
     return {
-        "classes": {name: evaluation.classify_outcome(one) for name, one in asked.items()},
-        "refusals": [evaluation.looks_like_refusal(text) for text in texts],
-        "known": evaluation.OUTCOMES,
-        "controls": evaluation.CONTROLS,
+        "classes": {name: evaluation.outcomes.classify_outcome(one) for name, one in asked.items()},
+        "refusals": [evaluation.outcomes.looks_like_refusal(text) for text in texts],
+        "known": evaluation.outcomes.OUTCOMES,
+        "controls": evaluation.people_and_models.CONTROLS,
         "table": evaluation.outcome_table(list(asked.values())),
     }
 
@@ -193,7 +198,7 @@ def spread_of_answers(al, ratings):
         "top": given.top(),
         "mean": given.mean(),
         "smoothed": lambda: evaluation.label_distributions(ratings.humans(), smoothing=0.5),
-        "raters": lambda: evaluation.rater_distributions(ratings),
+        "raters": lambda: evaluation.soft_labels.rater_distributions(ratings),
     }
 
 
@@ -206,7 +211,7 @@ def soft_labels(al, ratings):
         "metrics": lambda: evaluation.soft_label_metrics(
             people, models, n_boot=30, by_person=True, **settings
         ),
-        "comparison": lambda: evaluation.soft_label_comparison(
+        "comparison": lambda: evaluation.soft_labels.soft_label_comparison(
             people, models, n_boot=30, **settings
         ),
         "all": lambda: evaluation.evaluate_soft_labels(people, models, n_boot=30, **settings),
@@ -214,8 +219,10 @@ def soft_labels(al, ratings):
             people, models, truth="majority", n_boot=0, **settings
         ),
         "of categories": lambda: evaluation.soft_label_metrics(ratings, n_boot=0, **settings),
-        "calibration": lambda: evaluation.model_calibration(people, models, n_boot=30, seed=15),
-        "calibration of majority": lambda: evaluation.model_calibration(
+        "calibration": lambda: evaluation.soft_labels.model_calibration(
+            people, models, n_boot=30, seed=15
+        ),
+        "calibration of majority": lambda: evaluation.soft_labels.model_calibration(
             people, models, truth="majority", n_boot=0
         ),
     }
@@ -230,15 +237,15 @@ def distances_of_distributions(al):
     labels = al.load_taxonomy("mikels").labels
     chosen = [labels[k] for k in rng.integers(0, 8, 20)]
     yes = rng.integers(0, 2, 20)
-    given = evaluation.LabelDistributions.of(people, list(labels))
+    given = evaluation.soft_labels.LabelDistributions.of(people, list(labels))
     return {
-        "cross entropy": evaluation.cross_entropy(people, models, floor=0.01),
-        "divergence": evaluation.kullback_leibler(people, models, floor=0.01),
-        "divergence without a floor": evaluation.kullback_leibler(
+        "cross entropy": evaluation.soft_labels.cross_entropy(people, models, floor=0.01),
+        "divergence": evaluation.soft_labels.kullback_leibler(people, models, floor=0.01),
+        "divergence without a floor": evaluation.soft_labels.kullback_leibler(
             people, np.eye(8)[rng.integers(0, 8, 20)]
         ),
-        "jensen": evaluation.jensen_shannon(people, models),
-        "transport": evaluation.earth_movers_distance(people, models, costs),
+        "jensen": evaluation.soft_labels.jensen_shannon(people, models),
+        "transport": evaluation.soft_labels.earth_movers_distance(people, models, costs),
         "given": given,
         "taken": given.take(list(given.stimuli[1:3])),
         "calibration": evaluation.calibration(
@@ -255,12 +262,14 @@ def against_a_range(al):
     rng = np.random.default_rng(32)
     value = rng.random(6)
     return {
-        "standing": [evaluation.against_people(x, x - 0.05, x + 0.05, [0.4, 0.6]) for x in value],
-        "lower is better": evaluation.against_people(
+        "standing": [
+            evaluation.rankings.against_people(x, x - 0.05, x + 0.05, [0.4, 0.6]) for x in value
+        ],
+        "lower is better": evaluation.rankings.against_people(
             0.5, 0.45, 0.55, [0.4, 0.6], higher_is_better=False
         ),
-        "ranks": evaluation.possible_ranks(value, value - 0.1, value + 0.1),
-        "wilson": evaluation.wilson_interval([0, 3, 10], 10),
+        "ranks": evaluation.rankings.possible_ranks(value, value - 0.1, value + 0.1),
+        "wilson": evaluation.wilson.wilson_interval([0, 3, 10], 10),
         "equivalence": {
             str(at): evaluation.equivalence(at, 0.02, margin=0.05, df=24)
             for at in (-0.2, -0.04, 0.0, 0.03, 0.2)
@@ -286,7 +295,7 @@ def rows_of_a_leaderboard(al, ratings):
             {"kappa": al.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
             data=data,
             prompt="zero-shot",
-            cost=evaluation.Cost(amount=1.5, seconds=20.0),
+            cost=evaluation.rankings.Cost(amount=1.5, seconds=20.0),
         )
     ]
     from pathlib import Path
@@ -301,10 +310,10 @@ def rows_of_a_leaderboard(al, ratings):
         "files": files,
         "board": board,
         "columns": [one.columns for one in board.boards],
-        "coverage": evaluation.Coverage(n_answered=40, n_stimuli=48),
+        "coverage": evaluation.rankings.Coverage(n_answered=40, n_stimuli=48),
         "dict": as_dict(board),
-        "read": [evaluation.read_result(file) for file in files],
-        "parsed": evaluation.parse_result(files[0].read_text(), where="file"),
+        "read": [evaluation.rankings.read_result(file) for file in files],
+        "parsed": evaluation.rankings.parse_result(files[0].read_text(), where="file"),
         "example": as_dict(evaluation.leaderboard(inputs.examples("leaderboard"))),
     }
 

@@ -60,7 +60,7 @@ def metrics(al):
                     *("bounded", "ratio"),
                 )
             }
-            for name, metric in evaluation.CLASSIFICATION_METRICS.items()
+            for name, metric in evaluation.classification.CLASSIFICATION_METRICS.items()
         },
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
@@ -89,8 +89,10 @@ def confusions(al):
         "columns": seen.normalized("pred"),
         "all": seen.normalized("all"),
         "mistakes": seen.to_frame("mistakes"),
-        "own": evaluation.Confusion.from_counts([[8, 2], [1, 9]], ["awe", "fear"], "mikels"),
-        "many": evaluation.metrics_of_confusion(
+        "own": evaluation.classification.Confusion.from_counts(
+            [[8, 2], [1, 9]], ["awe", "fear"], "mikels"
+        ),
+        "many": evaluation.classification.metrics_of_confusion(
             [[[2, 0], [0, 2]], [[1, 1], [1, 1]]], ["awe", "fear"], "mikels"
         ),
         "sets": evaluation.multilabel_confusion(
@@ -98,9 +100,11 @@ def confusions(al):
             [["joy", "pride"], ["pride"]],
             labels=["joy", "love", "pride"],
         ),
-        "bounds": evaluation.severity_bounds(0.6, 0.9),
-        "possible": evaluation.figures_possible(acc=0.658, acc2=0.790, ecc=0.761, emc=0.501),
-        "not possible": evaluation.figures_possible(acc=0.612, ecc=0.715, emc=0.486),
+        "bounds": evaluation.classification.severity_bounds(0.6, 0.9),
+        "possible": evaluation.classification.figures_possible(
+            acc=0.658, acc2=0.790, ecc=0.761, emc=0.501
+        ),
+        "not possible": evaluation.classification.figures_possible(acc=0.612, ecc=0.715, emc=0.486),
     }
 
 
@@ -171,11 +175,12 @@ def scores_as_classes(al):
         "several judged": lambda: evaluation.evaluate_classification(
             people, shares, multilabel=True, threshold=0.3, agree=0.3, n_boot=20, **settings
         ),
-        "thresholds": evaluation.load_thresholds({"joy": 0.4}),
+        "thresholds": evaluation.classes.load_thresholds({"joy": 0.4}),
         "mappings": {
-            name: evaluation.load_score_mapping(name) for name in evaluation.list_score_mappings()
+            name: evaluation.classes.load_score_mapping(name)
+            for name in evaluation.classes.list_score_mappings()
         },
-        "variants": evaluation.score_variants(
+        "variants": evaluation.classes.score_variants(
             al.Ratings(
                 {
                     "stimulus": ["a", "a"],
@@ -194,14 +199,14 @@ def scores_as_classes(al):
 @case()
 def own_mapping(al):
     evaluation, from_labels = al.evaluation, al.Taxonomy.from_labels
-    mapping = evaluation.ScoreMapping(
+    mapping = evaluation.classes.ScoreMapping(
         from_labels(["glee", "delight", "dread"], name="heads"),
         from_labels(["happy", "afraid", "calm"], name="faces", neutral="calm"),
         {
-            "happy": evaluation.Sources(("glee", "delight")),
-            "afraid": evaluation.Sources(("dread",), how="mean"),
+            "happy": evaluation.classes.Sources(("glee", "delight")),
+            "afraid": evaluation.classes.Sources(("dread",), how="mean"),
         },
-        neutral=evaluation.NeutralRule("calm", below=0.5),
+        neutral=evaluation.classes.NeutralRule("calm", below=0.5),
     )
     scores = np.random.default_rng(7).random((10, 3))
     return {

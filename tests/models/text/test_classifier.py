@@ -194,7 +194,7 @@ def test_saving_and_loading_gives_the_same_answers(model, dev, tmp_path):
 
 
 def test_thresholds_stand_in_the_folder_as_evaluate_reads_them(model, tmp_path):
-    from affectlab.evaluation import load_thresholds
+    from affectlab.evaluation.classes import load_thresholds
 
     folder = model.save(tmp_path / "model")
     for name, level in (("thresholds.toml", None), ("thresholds-ekman.toml", "ekman")):

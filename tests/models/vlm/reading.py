@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from affectlab.evaluation import Response, classify_outcome
+from affectlab.evaluation.outcomes import Response, classify_outcome
 from affectlab.models.vlm.prompts.prompt import Prompt, build_prompt
 from affectlab.models.vlm.prompts.reading import Read, read_answer
 from affectlab.models.vlm.prompts.stimulus import Option, Stimulus

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import OUTCOMES, outcome_table
+from affectlab.evaluation import outcome_table
+from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.models.images import find_images
 from affectlab.models.vlm import AskSettings, Retrying, VlmRun, image_part, rate_vlm
 

@@ -59,7 +59,8 @@ def others(
         Leave out broken images, and count them.
     """
     from affectlab.core.errors import InputError
-    from affectlab.evaluation import OUTCOMES, outcome_table
+    from affectlab.evaluation import outcome_table
+    from affectlab.evaluation.outcomes import OUTCOMES
     from affectlab.models.raters import rate_faces
 
     with collected(out, "pictures", to) as (progress, doubts):

@@ -288,7 +288,7 @@ def preference(
     if scores is not None:
         with out.progress(f"reading {scores}") as progress:
             items = item_table(judged)
-            read = metric_scores(scores, system=machine_of(found.systems, system))
+            read = metric_scores(scores, system=machine_of(found.choices[:2], system))
             together = cluster or (PAIR if PAIR in {*items.columns, *read.columns} else None)
             features = preference_features(
                 found, read, system=system, items=items, cluster=together

@@ -54,7 +54,7 @@ def split_panels(
     """Panels of the people and of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
-    the two than :func:`affectlab.evaluation.sides` does. With `own_sets`, models that say which
+    the two than ``sides`` does. With `own_sets`, models that say which
     labels they choose (column ``chosen``) answer these, and not scores.
     """
     kinds = set(ratings.rater_kinds)
@@ -263,12 +263,12 @@ def classes_of(
     taxonomy
         Taxonomy of the classes; by default that of the mapping, or of the ratings.
     mapping
-        How many labels become few classes: a :class:`ScoreMapping`, its name or file, or a
-        :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already
-        are left as they are.
+        How many labels become few classes: a ``ScoreMapping``, its name or file, or a
+        :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already are left
+        as they are.
     scores
         Columns of scores of the models to be used in place of ``value``; with several, each model
-        is judged once for each (see :func:`score_variants`).
+        is judged once for each (see ``score_variants``).
     multilabel
         Whether a stimulus has a set of classes, rather than one.
     threshold

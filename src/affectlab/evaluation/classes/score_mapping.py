@@ -69,9 +69,9 @@ class ScoreMapping:
     source, target
         Taxonomies of the labels that are scored, and of the classes.
     classes
-        For every class its :class:`Sources`; labels of both taxonomies in any spelling.
+        For every class its ``Sources``; labels of both taxonomies in any spelling.
     neutral
-        A :class:`NeutralRule`, for a class that shows in the absence of the others.
+        A ``NeutralRule``, for a class that shows in the absence of the others.
     subtract
         What is taken off the scores of source labels first. ``{}``: nothing. Numbers by source
         label, such as each head's mean over neutral faces that the model's makers publish.
@@ -370,7 +370,7 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
         Name of a built-in mapping; or two taxonomies that a built-in mapping of names connects,
         such as ``"goemotions--ekman"``; or a taxonomy and one of its levels, such as
         ``"goemotions:sentiment"``; or the path of a TOML file (a string that ends in ``.toml`` or
-        holds a separator). A :class:`ScoreMapping` is given back as it is; a
+        holds a separator). A ``ScoreMapping`` is given back as it is; a
         :class:`~affectlab.taxonomy.taxonomy.LabelMapping` becomes one that takes the highest score.
 
     Raises

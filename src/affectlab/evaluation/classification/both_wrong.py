@@ -161,7 +161,7 @@ def both_wrong(
     Parameters
     ----------
     ratings, models
-        Answers, as for :func:`evaluate_classification`; or :class:`Classes` made before; or the
+        Answers, as for :func:`evaluate_classification`; or ``Classes`` made before; or the
         label that each of two models gives each stimulus, by name of the model.
     truth
         As for :func:`classes_of`; with labels by model, the true label of each stimulus in order.

@@ -316,7 +316,7 @@ def compare_predictions(
     names
         What the two are called.
     metrics
-        Names among :data:`CLASSIFICATION_METRICS`; by default accuracy, ACC2, ECC, EMC, mean
+        Names among ``CLASSIFICATION_METRICS``; by default accuracy, ACC2, ECC, EMC, mean
         emotional distance and macro F1, as far as the labels allow.
     margin
         Differences up to here do not matter: one number for all metrics in [-1, 1], or one per

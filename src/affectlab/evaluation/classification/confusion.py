@@ -135,7 +135,7 @@ class Confusion(Result):
         return self.metric("mean_emotional_distance")
 
     def metric(self, name: str, *, zero_division: float = 0.0) -> float:
-        """Compute a metric among :data:`CLASSIFICATION_METRICS` from the counts.
+        """Compute a metric among ``CLASSIFICATION_METRICS`` from the counts.
 
         Raises
         ------

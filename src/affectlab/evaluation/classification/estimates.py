@@ -275,7 +275,7 @@ def classification_metrics(
         A taxonomy, its name or path, or a cost matrix; without one only metrics that need no
         costs and no polarity are given.
     metrics
-        Names among :data:`CLASSIFICATION_METRICS`; by default all that the labels allow.
+        Names among ``CLASSIFICATION_METRICS``; by default all that the labels allow.
     costs
         A cost matrix, or the kind of costs that the taxonomy makes; its own by default.
     groups

@@ -332,7 +332,7 @@ def evaluate_classification(
     Parameters
     ----------
     ratings, models
-        Answers of people, of models, or of both; or :class:`Classes` made before.
+        Answers of people, of models, or of both; or ``Classes`` made before.
     truth
         ``people``, each judged by the others; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or
         a file with ratings, or with stimulus and class.
@@ -364,7 +364,7 @@ def evaluate_classification(
     metrics
         Metrics to compute; by default all that the classes allow.
 
-        They are names among :data:`CLASSIFICATION_METRICS`. For sets of classes these are not
+        They are names among ``CLASSIFICATION_METRICS``. For sets of classes these are not
         used: there are ``exact_match`` and averages of precision, recall
         and F1.
     soft_labels

@@ -35,8 +35,8 @@ class ClassificationResult(Result):
     them together, or baseline; and ``better``: higher or lower), ``classification`` (the same, one
     row per rater), ``per_class`` (precision, recall and F1 of every rater and class),
     ``confusion`` (how often each rater takes each class for each), ``people`` (mean, SD and range
-    of the metrics of people, each counting once), ``coverage`` (see :meth:`Classes.coverage`),
-    ``answers`` (see :meth:`Classes.to_frame`) and ``soft_labels``; those that hold nothing are
+    of the metrics of people, each counting once), ``coverage`` (see ``Classes.coverage``),
+    ``answers`` (see ``Classes.to_frame``) and ``soft_labels``; those that hold nothing are
     absent. There is a sentence for each model.
     """
 

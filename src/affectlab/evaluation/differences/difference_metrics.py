@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -10,21 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import Uncertainty, check_confidence, check_n_boot, summarise
+from affectlab.core.inference import infer
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
-from affectlab.core.types import Floats, Ints
 from affectlab.core.words import file_part, joined, number, plural
-from affectlab.evaluation.differences.bootstrap import METRICS, Measured, measure, replicate
-from affectlab.evaluation.differences.comparison import (
-    ERRORS,
-    Drawn,
-    compared,
-    counts_of,
-    resampled_name,
-)
+from affectlab.evaluation.differences.comparison import compared
 from affectlab.evaluation.differences.logistic import LogisticFit
+from affectlab.evaluation.differences.measures import ERRORS, METRICS, Measures
 from affectlab.evaluation.differences.pairs import (
     ALL,
     SCORES,
@@ -37,11 +30,6 @@ from affectlab.evaluation.differences.pairs import (
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "Differences",
-    "difference_metrics",
-]
-
 # What difference metrics were found, and how far metrics or groups are apart.
 
 
@@ -52,48 +40,20 @@ class Differences(Estimates):
     Made by :func:`difference_metrics`.
     """
 
-    ceiling: Estimates | None
+    ceiling: Estimates | None = None
     """How well people predict people, by ``group``: Spearman's correlation of two halves, with
     ``corrected`` (Spearman-Brown, for all people) and ``ceiling``, its square root: what a
     prediction without errors would reach."""
-    fits: dict[tuple[str, str], LogisticFit]
+    fits: Mapping[tuple[str, str], LogisticFit]
     """The fitted curve of every (rater, group)."""
-    drawn: Drawn
-    """What was measured, also in every replicate."""
+    measures: Measures
+    draws: int
+    """Seed of the replicates."""
 
     @property
     def pairs(self) -> Pairs:
         """Scores and predictions, with the groups of stimuli."""
-        return self.drawn.pairs
-
-    @property
-    def raters(self) -> tuple[str, ...]:
-        """Names of the metrics."""
-        return self.pairs.raters
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the groups, ``all`` first."""
-        return tuple(group.name for group in self.pairs.groups)
-
-    @property
-    def stimuli(self) -> tuple[str, ...]:
-        """Names of the stimuli, in the order of the arrays."""
-        return self.pairs.stimuli
-
-    @property
-    def scores(self) -> Floats:
-        """Scores, shape (n,)."""
-        return self.pairs.scores
-
-    @property
-    def predictions(self) -> Floats:
-        """Predictions, shape (raters, n), ``nan`` where there is none."""
-        return self.pairs.predictions
-
-    def items_of(self, group: str) -> Ints:
-        """Give the places of the stimuli of a group."""
-        return self.pairs.groups[self._group(group)].items
+        return self.measures.pairs
 
     def compare(
         self, over: Literal["rater", "group"] = "rater", *, absolute: bool = False
@@ -137,23 +97,16 @@ class Differences(Estimates):
         ['L1']
         """
         check_choice("over", over, ("rater", "group"))
-        return compared(self.drawn, over, absolute=absolute)
+        return compared(
+            self.measures,
+            self,
+            over,
+            absolute=absolute,
+            confidence=self.settings["confidence"],
+            seed=self.draws,
+        )
 
-    def _group(self, name: str) -> int:
-        if name not in self.groups:
-            raise unknown_name("group", name, self.groups)
-        return self.groups.index(name)
 
-
-_IN_WORDS = {
-    "srocc": "Spearman's rank correlation",
-    "plcc": "Pearson's correlation",
-    "plcc_fit": "Pearson's correlation after a logistic fit",
-    "kendall": "Kendall's tau-b",
-    "rmse": "root mean squared error",
-    "rmse_fit": "root mean squared error after a logistic fit",
-    "mae": "mean absolute error",
-}
 _FEW_CLUSTERS = 20
 _MOST_STIMULI = 1 << 23
 """Up to so many twice a rank is exact in single precision."""
@@ -197,7 +150,7 @@ def difference_metrics(
         Ratings of which each rater is a metric (or each label, where the scores have no labels), or
         an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing. Metrics are
         judged on the stimuli that they predict; ``coverage`` says on how many. Runs that control
-        another (:func:`~affectlab.evaluation.main_runs`) are left out.
+        another (``main_runs``) are left out.
     names
         Names of the metrics, with arrays.
     by
@@ -219,7 +172,7 @@ def difference_metrics(
     comparison
         Compare every two metrics by the sizes of their correlations; needs replicates.
 
-        As :meth:`Differences.compare` does.
+        As ``Differences.compare`` does.
     ceiling
         Also how well two halves of the people agree, on each group.
     n_splits
@@ -263,38 +216,44 @@ def difference_metrics(
     Estimate(0.942 [0.923, 0.953], Spearman's rank correlation with the scores given; ...)
     """
     scores, models = canonical(scores), canonical(models, listed="raters")
-    chosen = _check(metrics, score, n_boot, confidence)
+    chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    for name in chosen:
+        check_choice("metric", name, METRICS)
+    if not chosen:
+        raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
+    check_choice("score", score, SCORES)
     pairs, people = pairs_of(
         scores, models, names=names, by=by, cluster=cluster, score=score, label=label
     )
     if pairs.scores.size > _MOST_STIMULI:
         raise InputError(f"{pairs.scores.size:,} stimuli; expected at most {_MOST_STIMULI:,}")
     rng = np.random.default_rng(seed)
-    halves, bits = (int(part) for part in rng.integers(0, 2**63, size=2))
-    measured = measure(pairs, chosen)
-    replicates = replicate(pairs, measured, n_boot, bits) if n_boot else None
-    drawn = Drawn(pairs, measured, replicates, bits, confidence)
-    found = None
-    if ceiling:
-        if people is None:
-            raise InputError("the ceiling needs the ratings of people, not their scores")
-        found = _ceiling(people, pairs, score, n_splits, halves, confidence)
+    halves, draws = (int(part) for part in rng.integers(0, 2**63, size=2))
+    measures = Measures(pairs, tuple(name for name in METRICS if name in chosen))
+    estimates = infer(measures.statistic, n_boot=n_boot, confidence=confidence, seed=draws)
     made = Differences(
-        tables=_estimates(drawn).tables,
-        notes=(*pairs.notes, *_notes(pairs, measured, n_boot)),
+        tables=_with_groups(estimates, measures).tables,
+        notes=(*pairs.notes, *_notes(measures, n_boot)),
         settings={
             "score": pairs.score_name,
             "n_stimuli": int(pairs.scores.size),
             "raters": pairs.raters,
             "groups": tuple(group.name for group in pairs.groups),
+            "confidence": confidence,
         },
-        ceiling=found,
+        replicates=estimates.replicates,
         fits={
             (pairs.raters[rater], pairs.groups[group].name): fit
-            for (rater, group), fit in sorted(measured.fits.items())
+            for (rater, group), fit in measures.fits.items()
         },
-        drawn=drawn,
+        measures=measures,
+        draws=draws,
     )
+    if ceiling:
+        if people is None:
+            raise InputError("the ceiling needs the ratings of people, not their scores")
+        found = _ceiling(people, pairs, score, n_splits, halves, confidence)
+        made = replace(made, ceiling=found)
     apart = None
     if comparison and n_boot and len(pairs.raters) > 1:
         apart = made.compare(absolute=True)
@@ -303,6 +262,24 @@ def difference_metrics(
         tables=_tables(made, apart),
         sentences=_sentences(made, apart),
         figures=_figures(made),
+    )
+
+
+def _with_groups(found: Estimates, measures: Measures) -> Estimates:
+    """Say of each row what its group is, and how much of it the rater predicts."""
+    groups, (n_raters, _, n_names) = measures.pairs.groups, measures.shape
+    sizes = np.array([max(group.items.size, 1) for group in groups])
+
+    def each(values: Sequence[str]) -> list[str]:
+        return [value for value in values for _ in range(n_names)] * n_raters
+
+    coverage = np.repeat(measures.n_items / sizes, n_names)
+    return found.with_columns(
+        [
+            pl.Series("attribute", each([group.attribute for group in groups]), dtype=pl.String),
+            pl.Series("level", each([group.level for group in groups]), dtype=pl.String),
+            pl.Series("coverage", coverage),
+        ]
     )
 
 
@@ -322,19 +299,20 @@ _MOST_PANELS = 9
 def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     """Lay out the figures of merit, a row per metric and group, and what else was computed."""
     index = ["rater", "group"]
-    names = found.drawn.metrics
+    names = found.measures.names
     n = found.frame.group_by(index).agg(pl.col("n_items").first())
     wide = side_by_side(found.frame, index, names).join(n, on=index, maintain_order="left")
     columns = [Key("rater", "metric")]
-    if len(found.groups) > 1:
+    if len(found.pairs.groups) > 1:
         columns.append(Key("group"))
     columns.append(Count("n_items", "n"))
     for name in names:
         columns.append(Number(name, _HEADS[name], decimals=2 if name in ERRORS else 3))
-        if found.drawn.replicates is not None and name == names[0]:
+        if found.replicates.size and name == names[0]:
             columns.append(Interval(name, "interval"))
     long = replace(found.tables[0], name="metrics", limit=0)
-    said = f"How well {found.pairs.score_name} of {found.scores.size:,} stimuli is predicted."
+    n_stimuli = found.pairs.scores.size
+    said = f"How well {found.pairs.score_name} of {n_stimuli:,} stimuli is predicted."
     tables = [long, Table("merit", said, wide, tuple(columns))]
     if apart is not None:
         tables.append(replace(apart.tables[0], name="comparisons", limit=0))
@@ -352,7 +330,7 @@ def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
 
 def _columns_of(found: Differences) -> dict[str, str]:
     """Columns that hold the predictions, by rater."""
-    return {rater: f"prediction of {rater}" for rater in found.raters}
+    return {rater: f"prediction of {rater}" for rater in found.pairs.raters}
 
 
 def _predictions(found: Differences) -> Table:
@@ -360,9 +338,9 @@ def _predictions(found: Differences) -> Table:
     columns = _columns_of(found)
     frame = pl.DataFrame(
         {
-            "stimulus": pl.Series(found.stimuli, dtype=pl.String),
-            "score": found.scores,
-            **dict(zip(columns.values(), found.predictions, strict=True)),
+            "stimulus": pl.Series(found.pairs.stimuli, dtype=pl.String),
+            "score": found.pairs.scores,
+            **dict(zip(columns.values(), found.pairs.predictions, strict=True)),
         }
     )
     for group in found.pairs.groups[1:]:
@@ -379,14 +357,14 @@ def _predictions(found: Differences) -> Table:
 
 def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
     """Say which metric ranks best and by how much, and what people reach."""
-    lead = "srocc" if "srocc" in found.drawn.metrics else found.drawn.metrics[0]
-    size = {rater: abs(found[rater, "all", lead].value) for rater in found.raters}
+    lead = "srocc" if "srocc" in found.measures.names else found.measures.names[0]
+    size = {rater: abs(found[rater, "all", lead].value) for rater in found.pairs.raters}
     ranked = sorted(
         (rater for rater in size if size[rater] == size[rater]),
         key=lambda rater: size[rater] if lead in ERRORS else -size[rater],
     )
     if not ranked:
-        return (f"{_HEADS[lead]} is {found[found.raters[0], 'all', lead].status}.",)
+        return (f"{_HEADS[lead]} is {found[found.pairs.raters[0], 'all', lead].status}.",)
     best, *others = ranked
     one = found[best, "all", lead]
     ends = "" if one.low != one.low else f" ({number(one.low, 3)} to {number(one.high, 3)})"
@@ -433,8 +411,8 @@ def _about_ceiling(ceiling: Estimates) -> str:
 
 def _figures(found: Differences) -> tuple[Figure, ...]:
     """Scatter plots with the fitted curve for each metric, and SROCC beside the ceiling."""
-    ranked = "srocc" in found.drawn.metrics
-    raters = found.raters[:_MOST_PANELS]
+    ranked = "srocc" in found.measures.names
+    raters = found.pairs.raters[:_MOST_PANELS]
     drawn = [
         _scatter("scatter", "Scores beside predictions", [_panel(found, one) for one in raters])
     ]
@@ -475,13 +453,14 @@ def _scatter(name: str, title: str, panels: list[dict[str, Any]], **options: Any
 
 def _panel(found: Differences, rater: str, group: Group | None = None) -> dict[str, Any]:
     name = ALL if group is None else group.name
-    x = found.predictions[found.raters.index(rater), found.items_of(name)]
+    x = found.pairs.predictions[found.pairs.raters.index(rater)]
+    x = x if group is None else x[group.items]
     fit = found.fits.get((rater, name))
     curve = None
     if fit is not None and fit.ok:
         at = np.linspace(np.nanmin(x), np.nanmax(x), _CURVE)
         curve = at.tolist(), fit.predict(at).tolist()
-    ranked = "srocc" in found.drawn.metrics
+    ranked = "srocc" in found.measures.names
     return {
         "x": _columns_of(found)[rater],
         "title": rater if group is None else group.level,
@@ -493,64 +472,6 @@ def _panel(found: Differences, rater: str, group: Group | None = None) -> dict[s
 
 _CURVE = 100
 """Points of a drawn curve."""
-
-
-def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float) -> tuple[str, ...]:
-    chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    for name in chosen:
-        check_choice("metric", name, METRICS)
-    if not chosen:
-        raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
-    check_choice("score", score, SCORES)
-    check_n_boot(n_boot)
-    check_confidence(confidence)
-    return chosen
-
-
-def _estimates(made: Drawn) -> Estimates:
-    pairs, measured, drawn = made.pairs, made.measured, made.replicates
-    shape = measured.value.shape
-    point = measured.value.ravel()
-    spread = Uncertainty.none(point.size)
-    if drawn is not None:
-        spread = summarise(point, drawn.reshape(drawn.shape[0], -1), made.confidence)
-    keys = [
-        (rater, group, metric)
-        for rater in pairs.raters
-        for group in pairs.groups
-        for metric in measured.metrics
-    ]
-    boot = "" if drawn is None else f"; percentile bootstrap, {drawn.shape[0]} replicates"
-    methods = [
-        f"{_IN_WORDS[metric]} with {pairs.score_name}{boot}"
-        + (f", {undefined} undefined" if undefined else "")
-        + (f"; {reason}" if reason else "")
-        for (_, _, metric), undefined, reason in zip(
-            keys, spread.undefined.tolist(), spread.missing, strict=True
-        )
-    ]
-    n = np.repeat(measured.n, shape[2])
-    sizes = np.array([group.items.size for group in pairs.groups])
-    return Estimates.build(
-        {
-            "rater": [rater for rater, _, _ in keys],
-            "group": [group.name for _, group, _ in keys],
-            "metric": [metric for _, _, metric in keys],
-        },
-        value=point,
-        **spread.ends,
-        method=methods,
-        resampled=resampled_name(pairs) if drawn is not None else "none",
-        n_items=n,
-        n_raters=pairs.n_people,
-        n_ratings=np.repeat(counts_of(pairs), shape[2]),
-        status=measured.status.ravel().tolist(),
-        extra={
-            "attribute": [group.attribute for _, group, _ in keys],
-            "level": [group.level for _, group, _ in keys],
-            "coverage": n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2]),
-        },
-    )
 
 
 def _ceiling(
@@ -579,11 +500,12 @@ def _ceiling(
     return Estimates.of(frame.with_columns(corrected.alias("ceiling")), ("group",))
 
 
-def _notes(pairs: Pairs, measured: Measured, n_boot: int) -> list[str]:
+def _notes(measures: Measures, n_boot: int) -> list[str]:
+    pairs, n_items = measures.pairs, measures.n_items[:, 0]
     notes = [
-        f"{pairs.raters[rater]} predicts {measured.n[rater, 0]:,} of {pairs.scores.size:,} "
+        f"{pairs.raters[rater]} predicts {n_items[rater]:,} of {pairs.scores.size:,} "
         "stimuli and is judged on these"
-        for rater in np.flatnonzero(measured.n[:, 0] < pairs.scores.size).tolist()
+        for rater in np.flatnonzero(n_items < pairs.scores.size).tolist()
     ]
     if n_boot and pairs.clusters is not None and pairs.clusters.n < _FEW_CLUSTERS:
         notes.append(
@@ -600,7 +522,7 @@ def _notes(pairs: Pairs, measured: Measured, n_boot: int) -> list[str]:
         )
     bent = [
         pairs.raters[rater]
-        for (rater, group), fit in measured.fits.items()
+        for (rater, group), fit in measures.fits.items()
         if not group and fit.at_bound
     ]
     if bent:

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["Bins", "LogisticFit", "bends_of", "bins_of", "bounds_of", "fit_in_bins", "logistic_fit"]
-
 _BINS = 256
 """Most bins of predictions in which replicates are fitted."""
 _DISTINCT = 5

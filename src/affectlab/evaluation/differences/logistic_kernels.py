@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["bin_lanes", "fit_logistic", "fit_logistic_lanes", "logistic_moments"]
-
 
 @kernel
 def bin_lanes(

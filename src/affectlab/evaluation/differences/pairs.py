@@ -16,18 +16,6 @@ from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "ALL",
-    "SCORES",
-    "Attributes",
-    "Clusters",
-    "Group",
-    "Pairs",
-    "Score",
-    "labels_as_metrics",
-    "pairs_of",
-]
-
 ALL = "all"
 """Name of the group that every stimulus belongs to."""
 Score: TypeAlias = Literal["mean", "reml", "p910", "mle"]

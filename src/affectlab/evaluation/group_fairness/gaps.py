@@ -13,8 +13,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.jackknife import contributions, spread_of, t_test
 from affectlab.evaluation.paired_tests import permutation_p
 
-__all__ = ["Contrast", "Correction", "Judged", "corrected", "judge_groups"]
-
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 
 _BLOCK = 1 << 22

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,17 +17,6 @@ from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.ratings import Scale
 from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement import Coefficient, load_coefficient, load_coefficients
-
-__all__ = [
-    "SCORE_METRICS",
-    "AnswerMetric",
-    "Compared",
-    "MetricLike",
-    "class_metrics",
-    "list_metrics",
-    "load_metric",
-]
-
 
 Needs: TypeAlias = Literal["scores", "pairs", "classes", "answers", "people"]
 Better: TypeAlias = Literal["higher", "lower", "zero", "neither"]
@@ -67,17 +55,13 @@ class Compared:
 
     def take(self, rows: Any) -> Compared:
         """Keep some of the rows and all of the names."""
-        from dataclasses import replace
+        names = ("unit", "label", "stimulus", "rater", "answer", "truth")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
-        return replace(
-            self,
-            unit=self.unit[rows],
-            label=self.label[rows],
-            stimulus=self.stimulus[rows],
-            rater=self.rater[rows],
-            answer=self.answer[rows],
-            truth=self.truth[rows],
-        )
+    def by_label(self) -> Iterator[Compared]:
+        """Give the rows of each label."""
+        for label in np.unique(self.label):
+            yield self.take(self.label == label)
 
     def totals(self, values: Floats, weights: Floats) -> Floats:
         """Sum values over rows, each row as often as its unit counts, shape (b,)."""
@@ -225,15 +209,7 @@ def load_metric(metric: MetricLike) -> AnswerMetric:
 # The metrics of a classification, for any weights of the units.
 
 
-def class_metrics() -> Iterator[AnswerMetric]:
-    """All metrics that follow from a confusion matrix."""
-    for name, metric in CLASSIFICATION_METRICS.items():
-        yield AnswerMetric(
-            name, metric.title, _weighted(name), "classes", metric.better, pooled=True
-        )
-
-
-def _weighted(name: str) -> Callable[[Compared, Floats], Floats]:
+def _of_confusion(name: str) -> Callable[[Compared, Floats], Floats]:
     def compute(data: Compared, weights: Floats) -> Floats:
         k = len(data.labels)
         cell = data.truth.astype(np.int64) * k + data.answer.astype(np.int64)
@@ -250,8 +226,6 @@ def _weighted(name: str) -> Callable[[Compared, Floats], Floats]:
 
 
 _SMALL = 1e-12
-_BLOCK = 1 << 22
-"""Sums over cells that are held at once."""
 _LANES = 64
 """Rows of weights that are ranked at once."""
 
@@ -271,18 +245,6 @@ def mean_defined(values: Floats) -> Floats:
     """Mean over the columns that are defined, shape (b, m) to (b,)."""
     known = ~np.isnan(values)
     return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-
-
-def _absolute(data: Compared, weights: Floats) -> Floats:
-    return _mean_of(data, np.abs(data.answer - data.truth), weights)
-
-
-def _signed(data: Compared, weights: Floats) -> Floats:
-    return _mean_of(data, data.answer - data.truth, weights)
-
-
-def _level(data: Compared, weights: Floats) -> Floats:
-    return _mean_of(data, data.answer, weights)
 
 
 def _spearman(data: Compared, weights: Floats) -> Floats:
@@ -335,130 +297,45 @@ def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
     return mean_defined(kappa)
 
 
-def _coordinates(data: Compared) -> list[Floats]:
-    """Answers as points whose squared distance is the disagreement of two answers."""
-    if not data.nominal:
-        return [data.answer - data.answer.mean()]
-    # Two different categories are 2 apart, a factor that cancels.
-    return [(data.answer == value).astype(np.float64) for value in np.unique(data.answer)]
+# Agreement of people.
 
 
-def _alpha(data: Compared, weights: Floats) -> Floats:
-    """Krippendorff's alpha, mean over labels; interval distance, nominal without an order."""
-    found = [
-        (_alpha_over_raters if data.of_raters else _alpha_over_units)(part, weights)
-        for part in _by_label(data)
-    ]
-    return mean_defined(np.stack(found, axis=1))
-
-
-def _by_label(data: Compared) -> Iterator[Compared]:
-    for label in np.unique(data.label):
-        yield data.take(data.label == label)
-
-
-def _alpha_over_units(data: Compared, weights: Floats) -> Floats:
-    _, cell = np.unique(data.stimulus, return_inverse=True)
-    n_cells = int(cell.max()) + 1
-    unit = np.zeros(n_cells, dtype=np.int64)
-    unit[cell] = data.unit
-    m = _summed(cell, np.ones_like(data.answer), n_cells)
-    paired = m > 1
-    points = _coordinates(data)
-    sums = [_summed(cell, x, n_cells) for x in points]
-    squares = _summed(cell, _squared(points), n_cells)
-    apart = m * squares - sum(s * s for s in sums)
-    observed = np.divide(2 * apart, m - 1, out=np.zeros(n_cells), where=paired)
-
-    def total(values: Floats) -> Floats:
-        kept = np.where(paired, values, 0.0)
-        out: Floats = weights @ np.bincount(unit, weights=kept, minlength=data.n_units)
-        return out
-
-    return _alpha_of(total(m), total(observed), [total(s) for s in sums], total(squares))
-
-
-def _alpha_over_raters(data: Compared, weights: Floats) -> Floats:
-    """As over stimuli, where people count several times; a person is not paired with themselves."""
-    _, cell = np.unique(data.stimulus, return_inverse=True)
-    n_cells = int(cell.max()) + 1
-    points = _coordinates(data)
-    step = max(1, _BLOCK // n_cells)
-    found = []
-    for start in range(0, weights.shape[0], step):
-        block = weights[start : start + step]
-        of = [data.grouped(cell, n_cells, x, block) for x in points]
-        m = data.grouped(cell, n_cells, np.ones_like(data.answer), block)
-        own = data.grouped(cell, n_cells, np.ones_like(data.answer), block**2)
-        squares = data.grouped(cell, n_cells, _squared(points), block)
-        pairs = m * m - own
-        paired: Bools = pairs > _SMALL
-        apart = m * squares - sum(s * s for s in of)
-        observed = np.divide(2 * m * apart, pairs, out=np.zeros_like(m), where=paired)
-        kept = [np.where(paired, s, 0.0).sum(axis=1) for s in (m, observed, squares, *of)]
-        found.append(_alpha_of(kept[0], kept[1], kept[3:], kept[2]))
-    return np.concatenate(found)
-
-
-def _summed(cell: Ints, values: Floats, n_cells: int) -> Floats:
-    total = np.bincount(cell, weights=values, minlength=n_cells)
-    return np.asarray(total, dtype=np.float64)
-
-
-def _squared(points: list[Floats]) -> Floats:
-    total: Floats = np.sum([x * x for x in points], axis=0)
-    return total
-
-
-def _alpha_of(n: Floats, observed: Floats, sums: list[Floats], squares: Floats) -> Floats:
-    """1 - D_o / D_e from sums over the units with two answers or more."""
-    apart = n * squares - sum(s * s for s in sums)
-    expected = _ratio(2 * apart, n - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(expected > _SMALL, 1 - observed / expected, np.nan)
-    return found
-
-
-SCORE_METRICS: tuple[AnswerMetric, ...] = (
-    AnswerMetric("mae", "mean absolute error", _absolute, "scores", "lower", pooled=True),
-    AnswerMetric(
-        "bias", "mean signed difference", _signed, "scores", "zero", with_self=True, pooled=True
-    ),
-    AnswerMetric("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True),
-    AnswerMetric("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher"),
-    AnswerMetric("mean", "mean rating", _level, "answers", pooled=True, any_scale=True),
-    AnswerMetric("alpha", "Krippendorff's alpha of people", _alpha, "people", "higher"),
-)
-"""Metrics of ratings, built in."""
-
-# Coefficients of agreement.
-
-
-@cache
-def _of_coefficient(coefficient: Coefficient) -> AnswerMetric:
+def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetric:
     """Judge how far people agree, by the mean of a coefficient over labels."""
 
     def weighted(data: Compared, weights: Floats) -> Floats:
         what = "raters" if data.of_raters else "stimuli"
         found = []
-        for part in _by_label(data):
+        for part in data.by_label():
             scale = None if data.scales is None else data.scales[int(part.label[0])]
-            statistic = coefficient.statistic(_answers(part, scale), **coefficient.usual(scale))
+            options = coefficient.usual(scale)
+            if alpha:
+                options = {"level": "nominal" if data.nominal else "interval"}
+            statistic = coefficient.statistic(_answers(part, scale), **options)
             if what not in statistic.targets:
                 raise InputError(
                     f"metric {coefficient.name!r} takes no groups of people: its uncertainty is "
                     "known for other stimuli alone"
                 )
-            thing = part.rater if data.of_raters else part.stimulus
+            thing, n = part.stimulus, statistic.design.n_stimuli
+            if data.of_raters:
+                thing, n = part.rater, statistic.design.n_raters
             unit = np.zeros(int(thing.max()) + 1, dtype=np.int64)
             unit[thing] = part.unit
+            if n < unit.size:
+                # Alpha numbers those anew that have pairs of answers.
+                paired = np.bincount(part.stimulus)[part.stimulus] > 1
+                unit = unit[np.unique(thing[paired])]
             each = np.ascontiguousarray(weights[:, unit])
             n = len(each)
             draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
             found.append(statistic.evaluate(draws)[:, 0])
         return mean_defined(np.stack(found, axis=1))
 
-    return AnswerMetric(coefficient.name, coefficient.title, weighted, "people", "higher")
+    name, title = coefficient.name, coefficient.title
+    if alpha:
+        name, title = "alpha", f"{title} of people"
+    return AnswerMetric(name, title, weighted, "people", "higher")
 
 
 def _answers(part: Compared, scale: Scale | None) -> Answers:
@@ -477,6 +354,27 @@ def _answers(part: Compared, scale: Scale | None) -> Answers:
     )
 
 
+def _mean(values: Callable[[Compared], Floats]) -> Callable[[Compared, Floats], Floats]:
+    return lambda data, weights: _mean_of(data, values(data), weights)
+
+
+def _ours() -> Iterator[AnswerMetric]:
+    """Give the metrics that are built in, beside coefficients of agreement."""
+    of = AnswerMetric
+    error = _mean(lambda data: np.abs(data.answer - data.truth))
+    yield of("mae", "mean absolute error", error, "scores", "lower", pooled=True)
+    signed, title = _mean(lambda data: data.answer - data.truth), "mean signed difference"
+    yield of("bias", title, signed, "scores", "zero", with_self=True, pooled=True)
+    yield of("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True)
+    yield of("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher")
+    level = _mean(lambda data: data.answer)
+    yield of("mean", "mean rating", level, "answers", pooled=True, any_scale=True)
+    yield _of_coefficient(load_coefficient("krippendorff_alpha"), alpha=True)
+    for name, metric in CLASSIFICATION_METRICS.items():
+        weighted = _of_confusion(name)
+        yield of(name, metric.title, weighted, "classes", metric.better, pooled=True)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Metrics(Registry[AnswerMetric]):
     """Metrics of ours and, of people, all coefficients of agreement there are."""
@@ -493,7 +391,7 @@ _METRICS = _Metrics(
     group="affectlab.metrics",
     accept=AnswerMetric,
     expected="an AnswerMetric or a function",
-    ours={metric.name: metric for metric in (*SCORE_METRICS, *class_metrics())},
+    ours={metric.name: metric for metric in _ours()},
     of_function=AnswerMetric.of,
     any_spelling=True,
 )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import plural
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, rests_on_mistakes, why_not
 from affectlab.evaluation.group_fairness.groups import Grouping
@@ -21,26 +22,8 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.taxonomy import CostMatrix, load_taxonomy
 
-__all__ = [
-    "PEOPLE",
-    "Options",
-    "Rows",
-    "Side",
-    "Units",
-    "class_rows",
-    "counted",
-    "score_rows",
-    "sides_of",
-    "units_of",
-]
-
-# Rows of answers beside what they are compared with, for models and for people.
-
-
-PEOPLE = "people"
+_PEOPLE = "people"
 """What people are called where they are judged together."""
-
-
 _NONE = np.zeros(0, dtype=np.int64)
 _NOBODY = PeopleAnswers((), (), _NONE, _NONE, _NONE, _NONE, left_out=False)
 
@@ -49,8 +32,6 @@ _NOBODY = PeopleAnswers((), (), _NONE, _NONE, _NONE, _NONE, left_out=False)
 class Options:
     """What says how answers are compared."""
 
-    of_raters: bool
-    """Whether groups are made of people, so that models are compared with each person."""
     truth: Truth = "people"
     taxonomy: TaxonomyLike | None = None
     costs: CostsLike | None = None
@@ -58,7 +39,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Rows:
+class _Rows:
     """Rows of everybody, with codes into ``stimuli``, ``raters`` (people) and ``labels``."""
 
     stimuli: tuple[str, ...]
@@ -66,214 +47,144 @@ class Rows:
     labels: tuple[str, ...]
     people: Compared
     """Each person's answers, compared with the other people."""
-    models: dict[str, Compared] = field(default_factory=dict)
+    models: Mapping[str, Compared]
     """Each model's answers, compared with people together (the person of a row is then 0), or with
     each person."""
 
-    def judged(
-        self, metric: AnswerMetric, *, with_people: bool
-    ) -> Iterator[tuple[str, Compared, bool]]:
-        """Name, rows, and whether they are those of people, of everybody who is judged."""
-        if metric.needs != "people":
-            for name in self.models:
-                yield name, self.models[name], False
-        if with_people or metric.needs == "people":
-            yield PEOPLE, self.people, True
 
-
-def score_rows(
-    people: Ratings, models: Ratings | None, metric: AnswerMetric, options: Options
-) -> Rows:
-    """Compare answers to labels; see :class:`Rows`.
-
-    Parameters
-    ----------
-    people, models
-        Models on the scale of people, unless the metric takes any scale.
-
-    Raises
-    ------
-    InputError
-        When answers have no order.
-    """
-    if metric.needs != "people":
-        require_order(people, f"metric {metric.name!r}")
-    of_raters = options.of_raters
+def _score_rows(
+    people: Ratings, models: Ratings | None, metric: AnswerMetric, *, of_raters: bool
+) -> _Rows:
+    """Compare answers to labels; models are on the scale of people, unless any scale will do."""
+    for side in (people, models):
+        if side is not None and (side is models or metric.needs != "people"):
+            require_order(side, f"metric {metric.name!r}")
     given = answers_of(people)
-    n_labels, n_stimuli = len(given.labels), len(given.units)
-    cell = given.cell
-    total = np.bincount(cell, weights=given.value, minlength=n_labels * n_stimuli)
-    count = np.bincount(cell, minlength=n_labels * n_stimuli)
-    shape = {
-        "labels": given.labels,
-        "nominal": people.scale.kind == "nominal",
-        "scales": given.scales,
-    }
+    n_stimuli, cell = len(given.units), given.cell
+    n_cells = len(given.labels) * n_stimuli
+    total = np.bincount(cell, weights=given.value, minlength=n_cells)
+    count = np.bincount(cell, minlength=n_cells)
     several = count[cell] > 1
+    others = np.divide(
+        total[cell] - given.value, count[cell] - 1, out=np.zeros(cell.size), where=several
+    )
     if metric.needs in ("people", "answers"):
-        several = np.ones(cell.size, dtype=np.bool_)
-        others = np.full(cell.size, np.nan)
-    else:
-        others = np.divide(
-            total[cell] - given.value, count[cell] - 1, out=np.zeros(cell.size), where=several
-        )
+        several, others = np.ones(cell.size, dtype=np.bool_), np.full(cell.size, np.nan)
     if metric.with_self:
         # Apart from the others by d, a person is apart by d (N - 1)/N from the panel of N people
         # that they belong to, so that the gap of two groups is the difference of their ratings.
         panel = int(np.unique(given.rater).size)
         others = others + (given.value - others) / panel
-    own = _compared(given.unit, given.rater, given.label, given.value, others, several, **shape)
-    if models is None:
-        return Rows(given.units, given.raters, given.labels, own)
-    require_order(models, f"metric {metric.name!r}")
-    theirs = answers_of(models)
-    stimulus = _translate(theirs.units, given.units)[theirs.unit]
-    label = _translate(theirs.labels, given.labels)[theirs.label]
-    shared = (stimulus >= 0) & (label >= 0)
-    place = np.where(shared, label * n_stimuli + stimulus, 0)
+    rows = Compared(
+        unit=given.unit,
+        n_units=n_stimuli,
+        label=given.label,
+        labels=given.labels,
+        stimulus=given.unit,
+        rater=given.rater,
+        answer=given.value,
+        truth=others,
+        nominal=people.scale.kind == "nominal",
+        scales=given.scales,
+    )
+    grids: dict[str, Floats] = {}
+    if models is not None:
+        theirs = answers_of(models)
+        stimulus = _codes(theirs.units, given.units)[theirs.unit]
+        label = _codes(theirs.labels, given.labels)[theirs.label]
+        shared = (stimulus >= 0) & (label >= 0)
+        for code, name in enumerate(theirs.raters):
+            own = (theirs.rater == code) & shared
+            grids[name] = np.full(n_cells, np.nan)
+            grids[name][label[own] * n_stimuli + stimulus[own]] = theirs.value[own]
     mean = np.divide(total, count, out=np.full(total.size, np.nan), where=count > 0)
-    found: dict[str, Compared] = {}
     by_person = metric.needs == "pairs" or (of_raters and metric.needs != "people")
-    for code, name in enumerate(theirs.raters):
-        rows = np.flatnonzero((theirs.rater == code) & shared)
-        value = theirs.value[rows]
-        if by_person:
-            answer = np.full(total.size, np.nan)
-            answer[place[rows]] = value
-            both = ~np.isnan(answer[cell])
-            truth = given.value
-            found[name] = _compared(
-                given.unit, given.rater, given.label, answer[cell], truth, both, **shape
-            )
-        else:
-            at = place[rows]
-            found[name] = _compared(
-                stimulus[rows],
-                np.zeros(rows.size, dtype=np.int64),
-                label[rows],
-                value,
-                mean[at],
-                ~np.isnan(mean[at]),
-                **shape,
-            )
-    return Rows(given.units, given.raters, given.labels, own, found)
+    beside = _beside(rows, n_stimuli, grids, None if by_person else mean)
+    return _Rows(given.units, given.raters, given.labels, rows.take(several), beside)
 
 
-def class_rows(people: Ratings, models: Ratings | None, options: Options) -> Rows:
-    """Compare classes; see :class:`Rows`."""
+def _class_rows(
+    people: Ratings, models: Ratings | None, options: Options, *, of_raters: bool
+) -> _Rows:
+    """Compare classes."""
     taxonomy = options.taxonomy
     if isinstance(taxonomy, Path):
         taxonomy = load_taxonomy(taxonomy)
     if isinstance(taxonomy, CostMatrix):
         raise InputError("taxonomy: expected a taxonomy; give a cost matrix as costs")
-    found = classes_of(
-        people,
-        models,
-        truth=options.truth,
-        taxonomy=taxonomy,
-        seed=options.seed,
+    found = classes_of(people, models, truth=options.truth, taxonomy=taxonomy, seed=options.seed)
+    given = found.people or _NOBODY
+    stimuli = tuple(dict.fromkeys([*found.stimuli, *given.stimuli]))
+    stimulus, of_truth = (
+        _codes(given.stimuli, stimuli)[given.stimulus],
+        _codes(found.stimuli, stimuli),
     )
-    beside = found.people or _NOBODY
-    stimuli = tuple(dict.fromkeys([*found.stimuli, *beside.stimuli]))
-    of_people = _translate(beside.stimuli, stimuli)[beside.stimulus]
-    of_truth = _translate(found.stimuli, stimuli)
-    shape = {
-        "labels": found.labels,
-        "nominal": True,
-        "taxonomy": found.taxonomy,
-        "costs": options.costs,
+    rows = Compared(
+        unit=stimulus,
+        n_units=len(stimuli),
+        label=np.zeros_like(stimulus),
+        labels=found.labels,
+        stimulus=stimulus,
+        rater=given.rater,
+        answer=given.predicted.astype(np.float64),
+        truth=given.truth.astype(np.float64),
+        nominal=True,
+        taxonomy=found.taxonomy,
+        costs=options.costs,
+    )
+
+    def grid(values: NDArray[Any], known: Bools | None = None) -> Floats:
+        cells = np.full(len(stimuli), np.nan)
+        cells[of_truth] = values if known is None else np.where(known, values, np.nan)
+        return cells
+
+    grids = {
+        name: grid(found.predicted[code], found.answered[code])
+        for code, name in enumerate(found.raters)
     }
-    zero = np.zeros(of_people.size, dtype=np.int64)
-    own = _compared(
-        of_people,
-        beside.rater,
-        zero,
-        beside.predicted.astype(np.float64),
-        beside.truth.astype(np.float64),
-        np.ones(of_people.size, dtype=np.bool_),
-        **shape,
-    )
-    models_of: dict[str, Compared] = {}
-    for code, name in enumerate(found.raters):
-        if options.of_raters:
-            answer = np.full(len(stimuli), np.nan)
-            answer[of_truth] = np.where(found.answered[code], found.predicted[code], np.nan)
-            models_of[name] = _compared(
-                of_people,
-                beside.rater,
-                zero,
-                answer[of_people],
-                own.answer,
-                ~np.isnan(answer[of_people]),
-                **shape,
-            )
-        else:
-            n = found.n_stimuli
-            models_of[name] = _compared(
-                of_truth,
-                np.zeros(n, dtype=np.int64),
-                np.zeros(n, dtype=np.int64),
-                found.predicted[code].astype(np.float64),
-                found.truth.astype(np.float64),
-                found.answered[code],
-                **shape,
-            )
-    return Rows(stimuli, beside.raters, found.labels, own, models_of)
+    beside = _beside(rows, len(stimuli), grids, None if of_raters else grid(found.truth))
+    return _Rows(stimuli, given.raters, found.labels, rows, beside)
 
 
-def _compared(
-    stimulus: Ints,
-    rater: Ints,
-    label: Ints,
-    answer: Floats,
-    truth: Floats,
-    kept: Bools,
-    **shape: Any,
-) -> Compared:
-    """Rows whose units are their stimuli, until groups say otherwise."""
-    n = int(stimulus.max(initial=-1)) + 1
-    return Compared(
-        unit=stimulus[kept],
-        n_units=n,
-        label=label[kept],
-        stimulus=stimulus[kept],
-        rater=rater[kept],
-        answer=answer[kept],
-        truth=truth[kept],
-        **shape,
-    )
+def _beside(
+    people: Compared, n_stimuli: int, grids: Mapping[str, Floats], truth: Floats | None
+) -> dict[str, Compared]:
+    """Put the answers of models, by label and stimulus, beside a truth; or beside each person's."""
+    found = {}
+    for name, grid in grids.items():
+        if truth is None:
+            answer = grid[people.label * n_stimuli + people.stimulus]
+            rows = replace(people, answer=answer, truth=people.answer)
+            found[name] = rows.take(~np.isnan(answer))
+            continue
+        cells = np.flatnonzero(~np.isnan(grid + truth))
+        label, stimulus = np.divmod(cells, max(n_stimuli, 1))
+        found[name] = replace(
+            people,
+            unit=stimulus,
+            label=label,
+            stimulus=stimulus,
+            rater=np.zeros_like(cells),
+            answer=grid[cells],
+            truth=truth[cells],
+        )
+    return found
 
 
-def _translate(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
+def _codes(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
     """Code of each name in another list, -1 where it is not there."""
     place = {name: at for at, name in enumerate(into)}
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Units:
-    """What is resampled and permuted: stimuli, clusters of stimuli, people or clusters of them."""
-
-    names: tuple[str, ...]
-    group: Ints
-    """Group of each unit, shape (U,)."""
-    of: dict[str, int]
-    """Unit of each stimulus, or of each person."""
-    things: str
-    """What they are called in a sentence."""
-
-    def places(self, names: Sequence[str]) -> Ints:
-        """Unit of each of these names, -1 where it has no group."""
-        return np.array([self.of.get(name, -1) for name in names], dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class Side:
-    """One who is judged, on one label or on all."""
+    """One who is judged, on one label or on all; U units."""
 
     rater: str
     label: str
     """Empty where all labels count together."""
+    grouping: Grouping
     evaluate: Callable[[Floats], Floats]
     """From weights of units, shape (b, U), to values, shape (b,)."""
     members: Ints
@@ -282,140 +193,117 @@ class Side:
     """Answers of each unit, shape (U,)."""
     n_items: int
     n_raters: int
-    of_raters: bool
-    mistakes: Ints | None = None
+    mistakes: Ints | None
     """Mistakes in each unit, shape (U,), for a metric that looks at mistakes alone."""
 
-    @property
-    def present(self) -> Bools:
-        """Units that have an answer, shape (U,)."""
-        here: Bools = self.members > 0
-        return here
+    @cached_property
+    def codes(self) -> Ints:
+        """Group of each unit, -1 where it has no answer."""
+        return np.where(self.members > 0, self.grouping.group, -1)
 
-    def counts(self, group: Bools) -> dict[str, int]:
-        """Items, raters and ratings of the units in a group."""
-        members = int(self.members[group].sum())
+    def counts(self, units: Bools) -> dict[str, int]:
+        """Items, raters and ratings of some units."""
+        members = int(self.members[units].sum())
+        of_raters = self.grouping.carrier == "rater"
         return {
-            "n_items": self.n_items if self.of_raters else members,
-            "n_raters": members if self.of_raters else self.n_raters,
-            "n_ratings": int(self.ratings[group].sum()),
+            "n_items": self.n_items if of_raters else members,
+            "n_raters": members if of_raters else self.n_raters,
+            "n_ratings": int(self.ratings[units].sum()),
         }
-
-
-def counted(n: int, things: str) -> str:
-    """Write how many stimuli or people there are."""
-    return plural(n, "person" if things == "people" else "stimulus", things)
-
-
-def units_of(grouping: Grouping, clusters: dict[str, str] | None) -> Units:
-    """Number the units; without clusters each stimulus, or person, is its own."""
-    unit_name = {name: name for name in grouping.code} if clusters is None else clusters
-    names = tuple(dict.fromkeys(unit_name.values()))
-    place = {name: at for at, name in enumerate(names)}
-    of = {name: place[unit] for name, unit in unit_name.items()}
-    group = np.zeros(len(names), dtype=np.int64)
-    for name, unit in of.items():
-        group[unit] = grouping.code[name]
-    things = "people" if grouping.carrier == "rater" else "stimuli"
-    return Units(names, group, of, things)
 
 
 def sides_of(
     people: Ratings,
     models: Ratings | None,
     metric: AnswerMetric,
-    units: Units,
+    grouping: Grouping,
     options: Options,
     *,
     labels: Sequence[str] | None,
     by_label: bool,
     with_people: bool,
 ) -> Iterator[Side]:
-    """Give what is judged, one after the other: models, then people where they are wanted."""
+    """Give what is judged, one after the other: models, then people where they are wanted.
+
+    Raises
+    ------
+    InputError
+        When answers have no order, or classes lack what the metric needs.
+    """
+    of_raters = grouping.carrier == "rater"
     if metric.needs == "classes":
         if labels is not None or by_label:
             raise InputError(
                 f"metric {metric.name!r} is about one class per stimulus; labels and by_label are "
                 "for metrics of ratings"
             )
-        rows = class_rows(people, models, options)
-        _check_labels(rows, metric)
+        rows = _class_rows(people, models, options, of_raters=of_raters)
+        _check_classes(rows, metric)
     else:
-        rows = score_rows(people, models, metric, options)
-    places = range(len(rows.labels)) if labels is None else _places(rows.labels, labels)
-    for name, data, is_people in rows.judged(metric, with_people=with_people):
+        rows = _score_rows(people, models, metric, of_raters=of_raters)
+    wanted: Sequence[int] = range(len(rows.labels))
+    if labels is not None:
+        given = [labels] if isinstance(labels, str) else labels
+        for name in given:
+            if name not in rows.labels:
+                raise unknown_name("label", name, rows.labels)
+        wanted = [rows.labels.index(name) for name in given]
+    judged = {} if metric.needs == "people" else dict(rows.models)
+    if with_people or metric.needs == "people":
+        judged[_PEOPLE] = rows.people
+    for name, data in judged.items():
+        parts = {rows.labels[at]: data.take(data.label == at) for at in wanted} if by_label else {}
         if not by_label:
-            part = data if labels is None else data.take(np.isin(data.label, places))
-            yield _side(name, "", rows, part, metric, units, is_people=is_people)
-            continue
-        for at in places:
-            part = data.take(data.label == at)
-            yield _side(name, rows.labels[at], rows, part, metric, units, is_people=is_people)
+            parts[""] = data if labels is None else data.take(np.isin(data.label, wanted))
+        for label, part in parts.items():
+            yield _side(name, label, rows, part, metric, grouping, data is rows.people)
 
 
-def _check_labels(rows: Rows, metric: AnswerMetric) -> None:
+def _check_classes(rows: _Rows, metric: AnswerMetric) -> None:
     """Refuse classes without the costs or the polarity that a metric needs."""
-    kind = CLASSIFICATION_METRICS.get(metric.name)
-    if kind is None:
+    kind, of = CLASSIFICATION_METRICS.get(metric.name), rows.people
+    facts = None if kind is None else label_facts(of.taxonomy, labels=of.labels, costs=of.costs)
+    if kind is None or facts is None:
         return
-    everyone = [rows.people, *rows.models.values()]
+    everyone = [of, *rows.models.values()]
     used = np.unique(np.concatenate([codes for of in everyone for codes in (of.answer, of.truth)]))
-    of = rows.people
-    facts = label_facts(of.taxonomy, labels=of.labels, costs=of.costs)
-    reason = "" if facts is None else why_not(kind, facts, used.astype(np.int64))
+    reason = why_not(kind, facts, used.astype(np.int64))
     if reason:
         raise InputError(f"metric {metric.name!r}: {reason.removeprefix('undefined: ')}")
-
-
-def _places(known: Sequence[str], labels: Sequence[str]) -> list[int]:
-    given = [labels] if isinstance(labels, str) else list(labels)
-    for name in given:
-        if name not in known:
-            raise unknown_name("label", name, known)
-    return [known.index(name) for name in given]
 
 
 def _side(
     name: str,
     label: str,
-    rows: Rows,
+    rows: _Rows,
     data: Compared,
     metric: AnswerMetric,
-    units: Units,
-    *,
+    grouping: Grouping,
     is_people: bool,
 ) -> Side:
-    of_raters = units.things == "people"
+    of_raters = grouping.carrier == "rater"
     names = rows.raters if of_raters else rows.stimuli
-    unit_of = units.places(names)
-    thing = data.rater if of_raters else data.stimulus
-    kept = unit_of[thing] >= 0 if thing.size else np.zeros(0, dtype=np.bool_)
-    data, thing = data.take(kept), thing[kept]
-    n_units = len(units.names)
-    data = replace(data, unit=unit_of[thing], n_units=n_units, of_raters=of_raters)
-    mistakes = None
-    kind = CLASSIFICATION_METRICS.get(metric.name)
+    unit_of = np.array([grouping.unit_of.get(name, -1) for name in names], dtype=np.int64)
+    unit = unit_of[data.rater if of_raters else data.stimulus]
+    n_units = grouping.group.size
+    data = replace(data, unit=unit, n_units=n_units, of_raters=of_raters).take(unit >= 0)
+    mistakes, kind = None, CLASSIFICATION_METRICS.get(metric.name)
     if metric.needs == "classes" and kind is not None and rests_on_mistakes(kind):
         mistakes = np.bincount(data.unit[data.answer != data.truth], minlength=n_units)
-    if of_raters and metric.needs != "people":
-        data, thing = _value_per_person(data, thing, metric)
-        evaluate: Callable[[Floats], Floats] = _mean_of_values(data)
-    elif is_people and not metric.pooled and metric.needs != "people":
-        evaluate = _mean_over_people(data, metric)
+    if metric.needs != "people" and (of_raters or (is_people and not metric.pooled)):
+        evaluate, data = _mean_over_people(data, metric)
     else:
         evaluate = _alone(data, metric)
-    of_thing = np.unique(thing)
-    members = np.bincount(unit_of[of_thing], minlength=n_units)
-    per_unit = np.bincount(data.unit, minlength=n_units)
+    members = np.unique(data.rater if of_raters else data.stimulus)
     return Side(
         rater=name,
         label=label,
+        grouping=grouping,
         evaluate=evaluate,
-        members=members.astype(np.int64),
-        ratings=per_unit.astype(np.int64),
+        members=np.bincount(unit_of[members], minlength=n_units).astype(np.int64),
+        ratings=np.bincount(data.unit, minlength=n_units).astype(np.int64),
         n_items=int(np.unique(data.stimulus).size),
         n_raters=int(np.unique(data.rater).size) if is_people else 1,
-        of_raters=of_raters,
         mistakes=mistakes,
     )
 
@@ -424,40 +312,34 @@ def _alone(data: Compared, metric: AnswerMetric) -> Callable[[Floats], Floats]:
     return lambda weights: metric(data, weights)
 
 
-def _mean_over_people(data: Compared, metric: AnswerMetric) -> Callable[[Floats], Floats]:
-    parts = [data.take(data.rater == rater) for rater in np.unique(data.rater)]
+def _mean_over_people(
+    data: Compared, metric: AnswerMetric
+) -> tuple[Callable[[Floats], Floats], Compared]:
+    """Mean over people of each one's value, and the rows that count.
 
-    def evaluate(weights: Floats) -> Floats:
+    Where people are the units each has one value, which is computed once; those for whom it is not
+    defined do not count.
+    """
+    raters = np.unique(data.rater)
+    parts = [data.take(data.rater == rater) for rater in raters]
+
+    def over_stimuli(weights: Floats) -> Floats:
         if not parts:
-            return np.full(weights.shape[0], np.nan)
+            return np.full(len(weights), np.nan)
         return mean_defined(np.stack([metric(part, weights) for part in parts], axis=1))
 
-    return evaluate
-
-
-def _value_per_person(data: Compared, person: Ints, metric: AnswerMetric) -> tuple[Compared, Ints]:
-    """Keep the rows of the people for whom the metric is defined; the answer is their value."""
-    once = np.ones((1, 1))
-    value = np.full(data.answer.size, np.nan)
-    for rater in np.unique(person):
-        rows = np.flatnonzero(person == rater)
-        own = data.take(rows)
-        own = replace(own, unit=np.zeros(rows.size, dtype=np.int64), n_units=1, of_raters=False)
-        value[rows] = metric(own, once)[0]
+    if not data.of_raters:
+        return over_stimuli, data
+    once = (replace(one, unit=one.unit * 0, n_units=1, of_raters=False) for one in parts)
+    value = np.array([metric(one, np.ones((1, 1)))[0] for one in once])
     known = ~np.isnan(value)
-    return replace(data.take(known), answer=value[known]), person[known]
-
-
-def _mean_of_values(data: Compared) -> Callable[[Floats], Floats]:
-    """Mean over the people of each one's value; every row of a person holds it."""
-    _, first = np.unique(data.rater, return_index=True)
-    value, unit = data.answer[first], data.unit[first]
-    total = np.bincount(unit, weights=value, minlength=data.n_units)
+    unit = np.array([one.unit[0] for one in parts], dtype=np.int64)[known]
+    total = np.bincount(unit, weights=value[known], minlength=data.n_units)
     count = np.bincount(unit, minlength=data.n_units).astype(np.float64)
 
-    def evaluate(weights: Floats) -> Floats:
+    def over_people(weights: Floats) -> Floats:
         top, bottom = weights @ total, weights @ count
         mean: Floats = np.divide(top, bottom, out=np.full(top.size, np.nan), where=bottom > 0)
         return mean
 
-    return evaluate
+    return over_people, data.take(np.isin(data.rater, raters[known]))

@@ -678,9 +678,9 @@ def alignment(
     Parameters
     ----------
     ratings, models
-        People and models, see :func:`affectlab.evaluation.sides`. Ranks are those of the models'
+        People and models, see ``sides``. Ranks are those of the models'
         own values. For kappa, concordance and the alternative-annotator test models are put on the
-        people's scale, see :func:`affectlab.evaluation.on_scale`: linearly between the bounds where
+        people's scale, see ``on_scale``: linearly between the bounds where
         both are declared; the steps of kappa are rounded to. Where there is no such map these
         measures are left out, the notes say why, and Spearman's correlation decides.
     margin

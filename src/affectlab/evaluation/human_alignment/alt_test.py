@@ -238,7 +238,7 @@ def alt_test(
     Parameters
     ----------
     ratings, models
-        People and models, see :func:`affectlab.evaluation.sides`.
+        People and models, see ``sides``.
     epsilon
         What the model may lose for being cheaper: by the authors' rule of thumb 0.2 where people
         are experts, 0.15 where they are skilled, 0.1 for crowd workers; smaller when they agree
@@ -271,7 +271,7 @@ def alt_test(
     ------
     InputError
         When an option cannot be used, the scale does not fit the score, or models cannot be put on
-        the people's scale (see :func:`affectlab.evaluation.on_scale`).
+        the people's scale (see ``on_scale``).
 
     Notes
     -----

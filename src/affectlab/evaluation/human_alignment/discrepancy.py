@@ -65,7 +65,7 @@ def discrepancy(
     ------
     InputError
         When a side is missing, the answers have no order, or models cannot be put on the people's
-        scale (see :func:`affectlab.evaluation.on_scale`).
+        scale (see ``on_scale``).
 
     References
     ----------

@@ -174,7 +174,7 @@ def panel_of(
     Parameters
     ----------
     ratings, models
-        As for :func:`affectlab.evaluation.sides`.
+        As for ``sides``.
     exclude
         Labels that are left out.
     truncate

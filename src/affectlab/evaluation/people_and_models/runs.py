@@ -286,7 +286,7 @@ def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     Raises
     ------
     InputError
-        As :func:`affectlab.evaluation.sides`; also when a person and a model have one name, or
+        As ``sides``; also when a person and a model have one name, or
         every run of models is a control.
     """
     both = sides(ratings, models)

@@ -172,7 +172,7 @@ def on_scale(models: Ratings, scale: Scale, how: Rounding = "round") -> Ratings:
 
 
 def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = False) -> Ratings:
-    """Do as :func:`on_scale`, for models in a table of their own or `together` with people."""
+    """Do as ``on_scale``, for models in a table of their own or `together` with people."""
     way = scale_map(models, scale, together=together)
     if way.missing:
         raise InputError(way.missing)

@@ -20,21 +20,18 @@ from affectlab.evaluation.preference.judged_items import (
 from affectlab.evaluation.preference.label_pairs import preference_pairs, top_labels
 from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
 from affectlab.evaluation.preference.metrics import (
-    MetricPreferences,
     area_verdict,
     evaluate_preference_metrics,
 )
 from affectlab.evaluation.preference.preferences import Preferences, preferences
 from affectlab.evaluation.preference.reaction_pairs import reaction_pairs
-from affectlab.evaluation.preference.scale import PreferenceScale, preference_scale
+from affectlab.evaluation.preference.scale import preference_scale
 from affectlab.evaluation.preference.verdicts import preference_verdicts
 
 __all__ = [
     "PAIR",
     "Choices",
-    "MetricPreferences",
     "MetricScores",
-    "PreferenceScale",
     "Preferences",
     "area",
     "area_verdict",

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats
 
-__all__ = ["auc_lanes"]
-
 
 @kernel
 def auc_lanes(order: NDArray[Any], last: Bools, good: Bools, weights: Floats, area: Floats) -> None:

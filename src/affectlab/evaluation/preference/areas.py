@@ -6,24 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from affectlab.core.inference import draw_weights
+from affectlab.core.inference import draw_weights, summarise
 from affectlab.core.types import Bools, Floats, Ints
-
-__all__ = [
-    "area",
-    "cluster_weights",
-    "delong_errors",
-    "drawn_areas",
-    "edge_interval",
-    "error_of",
-    "expanded_tails",
-    "few_clusters",
-    "fold_areas",
-    "logit_interval",
-    "normal_interval",
-    "replicated_areas",
-    "weighted_means",
-]
 
 
 def area(values: Floats, good: Bools) -> float:
@@ -149,17 +133,14 @@ def edge_interval(area: float, n_good: int, n_poor: int, confidence: float) -> t
 
 
 _AT_ONCE = 256
-_MOST_UNDEFINED = 0.1
 
 
-def cluster_weights(
-    clusters: Ints, base: Floats, n_boot: int, rng: np.random.Generator
-) -> Iterator[Floats]:
+def cluster_weights(clusters: Ints, n_boot: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Draw clusters with replacement; yields how often each row counts, (replicates, rows)."""
     n = int(clusters.max()) + 1
     for start in range(0, n_boot, _AT_ONCE):
         drawn = np.concatenate(list(draw_weights(rng, n, min(_AT_ONCE, n_boot - start))))
-        yield drawn[:, clusters] * base
+        yield drawn[:, clusters]
 
 
 def fold_areas(
@@ -225,20 +206,31 @@ def drawn_areas(
     -------
     Shape (n_boot, metrics).
     """
-    once = np.ones(good.size) if base is None else base
-    drawn = cluster_weights(clusters, once, n_boot, rng)
-    return np.concatenate([fold_areas(values, good, weights, folds) for weights in drawn])
+    once = 1.0 if base is None else base
+    drawn = cluster_weights(clusters, n_boot, rng)
+    return np.concatenate([fold_areas(values, good, weights * once, folds) for weights in drawn])
 
 
-def weighted_means(values: Floats, rows: Bools, weights: Floats) -> Floats:
-    """Give means over some rows, shape (replicates, metrics)."""
+def weighted_means(values: Floats, sides: Bools, weights: Floats) -> Floats:
+    """Give means of values, shape (n,), over each of some sets of rows.
+
+    Parameters
+    ----------
+    sides
+        Shape (n, sets).
+    weights
+        Shape (replicates, n).
+
+    Returns
+    -------
+    Shape (replicates, sets), ``nan`` for a set without rows.
+    """
     # About their mean, so that far from 0 digits are kept.
-    centre = values[rows].mean(axis=0) if rows.any() else np.zeros(values.shape[1])
+    centre = float(values.mean()) if values.size else np.nan
+    apart = sides * (values - centre)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = (weights[:, rows] @ (values[rows] - centre)) / weights[:, rows].sum(
-            axis=1, keepdims=True
-        ) + centre
-    return found
+        means: Floats = centre + (weights @ apart) / (weights @ sides)
+    return means
 
 
 def error_of(drawn: Floats) -> Floats:
@@ -249,15 +241,7 @@ def error_of(drawn: Floats) -> Floats:
     drawn
         Shape (replicates, k).
     """
-    missing = np.isnan(drawn)
-    out = np.full(drawn.shape[1], np.nan)
-    for k in range(drawn.shape[1]):
-        known = drawn[~missing[:, k], k]
-        if known.size > 1 and missing[:, k].mean() <= _MOST_UNDEFINED:
-            error = float(known.std(ddof=1))
-            if error > 1e-12 * max(1.0, float(np.abs(known).max())):
-                out[k] = error
-    return out
+    return summarise(np.zeros(drawn.shape[1]), drawn, 0.95).se
 
 
 def few_clusters(confidence: float, n: int) -> float:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.types import Bools, Ints
+from affectlab.core.types import Ints
 from affectlab.core.words import joined
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import row_column
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["BOTH", "Comparisons", "comparisons_of", "is_both", "is_system", "two_systems"]
-
-BOTH = ("both", "both good", "both fit")
+_BOTH = ("both", "both good", "both fit")
 _NEITHER = ("neither", "none", "both bad", "neither fits")
 _OPEN = (
     "indistinct",
@@ -43,12 +38,12 @@ def _folded(name: str) -> str:
 
 def is_system(choice: str) -> bool:
     """Say whether a choice is for one side, not both, neither or an open answer."""
-    return _folded(choice) not in (*BOTH, *_NEITHER, *_OPEN)
+    return _folded(choice) not in (*_BOTH, *_NEITHER, *_OPEN)
 
 
 def is_both(choice: str) -> bool:
     """Say whether a choice accepts both sides."""
-    return _folded(choice) in BOTH
+    return _folded(choice) in _BOTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +67,26 @@ class Comparisons:
     side: str = ""
     """Name of the side that ``first_left`` is about; empty where it is not known."""
 
-    def take(self, rows: Bools) -> Comparisons:
-        """Keep some of the answers and all of the names."""
-        names = ("item", "judge", "first", "second", "choice", "first_left")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+    def between(self, systems: tuple[str, str]) -> Comparisons:
+        """Keep the answers about two systems by item, as if the first had always come first."""
+        a, b = (self.systems.index(name) for name in systems)
+        turned = (self.first == b) & (self.second == a)
+        rows = np.flatnonzero(turned | ((self.first == a) & (self.second == b)))
+        rows = rows[np.argsort(self.item[rows], kind="stable")]
+        turned, choice, left = turned[rows], self.choice[rows], self.first_left[rows]
+        items, item = np.unique(self.item[rows], return_inverse=True)
+        judges, judge = np.unique(self.judge[rows], return_inverse=True)
+        return replace(
+            self,
+            item=item.astype(np.int64),
+            judge=judge.astype(np.int64),
+            first=np.full(rows.size, a),
+            second=np.full(rows.size, b),
+            choice=np.where(turned & (choice < 2), 1 - choice, choice),
+            first_left=np.where(turned & (left >= 0), 1 - left, left),
+            items=tuple(self.items[k] for k in items.tolist()),
+            judges=tuple(self.judges[k] for k in judges.tolist()),
+        )
 
 
 def comparisons_of(ratings: Ratings, systems: Sequence[str] | None = None) -> Comparisons:
@@ -96,38 +107,36 @@ def comparisons_of(ratings: Ratings, systems: Sequence[str] | None = None) -> Co
             f"these are on another ({ratings.scale})"
         )
     used = ratings.answers()
-    choices = used.scale.categories
+    choices, stimuli = used.scale.categories, used.stimuli
     named = [choice for choice in choices if is_system(choice)]
-    stimuli = used.stimuli
-    places = [choice for choice in named if choice in stimuli.columns]
+    places = tuple(choice for choice in named if choice in stimuli.columns)
     item, items = _items(used)
-    judge, value = used.rater_code.astype(np.int64), used.value.astype(np.int64)
-    key = item * len(used.rater_names) + judge
-    rows = np.sort(np.unique(key, return_index=True)[1])
-    stimulus = used.stimulus_code.astype(np.int64)[rows]
-    item, judge, value = item[rows], judge[rows], value[rows]
+    # Of several answers of a judge on an item the first counts.
+    _, rows = np.unique(item * len(used.rater_names) + used.rater_code, return_index=True)
+    rows = np.sort(rows)
+    systems_of: tuple[str, ...]
+    sides: tuple[str, ...]
     if len(places) == 2:
-        compared, at = _placed(stimuli, places)
-        first, second = at[0][stimulus], at[1][stimulus]
-        sides: Sequence[str] = places
+        systems_of, (first, second) = _placed(stimuli, places)
+        stimulus = used.stimulus_code[rows]
+        first, second, sides = first[stimulus], second[stimulus], places
     else:
-        compared = sides = _sides(named, choices, systems)
+        systems_of = sides = _sides(named, choices, systems)
         first, second = np.zeros(rows.size, dtype=np.int64), np.ones(rows.size, dtype=np.int64)
     others = tuple(choice for choice in choices if choice not in sides)
-    code = np.array(
-        [sides.index(choice) if choice in sides else 2 + others.index(choice) for choice in choices]
-    )
-    left, side = _left(used, rows, compared, sides, first, placed=len(places) == 2)
+    ordered = (*sides, *others)
+    code = np.array([ordered.index(choice) for choice in choices])
+    left, side = _left(used, rows, systems_of, sides, first)
     return Comparisons(
-        item=item,
-        judge=judge,
+        item=item[rows],
+        judge=used.rater_code[rows].astype(np.int64),
         first=first,
         second=second,
-        choice=code[value],
+        choice=code[used.value[rows].astype(np.int64)],
         first_left=left,
         items=items,
         judges=used.rater_names,
-        systems=compared,
+        systems=systems_of,
         others=others,
         side=side,
     )
@@ -162,52 +171,37 @@ def _items(used: Ratings) -> tuple[Ints, tuple[str, ...]]:
 
 def _placed(stimuli: pl.DataFrame, places: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
     """Systems by name, and the one at each place of every stimulus."""
-    columns = [
-        [None if v is None else str(v) for v in stimuli[place].to_list()] for place in places
-    ]
-    names = stimuli["stimulus"].to_list()
-    for k, pair in enumerate(zip(*columns, strict=True)):
+    named = stimuli.select("stimulus", *places).cast(pl.String)
+    for name, *pair in named.iter_rows():
         if None in pair:
             raise InputError(
-                f"stimulus {names[k]!r}: no system is named in column "
+                f"stimulus {name!r}: no system is named in column "
                 f"{places[pair.index(None)]!r}; expected one"
             )
         if pair[0] == pair[1]:
             raise InputError(
-                f"stimulus {names[k]!r}: {pair[0]!r} is compared with itself; expected two systems"
+                f"stimulus {name!r}: {pair[0]!r} is compared with itself; expected two systems"
             )
-    systems = tuple(sorted({name for column in columns for name in column if name is not None}))
-    place = {name: k for k, name in enumerate(systems)}
-    return systems, [np.array([place[str(v)] for v in column]) for column in columns]
-
-
-def _texts(values: Sequence[object]) -> list[str | None]:
-    return [None if value is None else str(value) for value in values]
+    systems, code = np.unique(named.select(places).to_numpy().astype(str), return_inverse=True)
+    return tuple(systems.tolist()), list(code.reshape(-1, 2).T.astype(np.int64))
 
 
 def _left(
-    used: Ratings,
-    rows: Ints,
-    systems: tuple[str, ...],
-    sides: Sequence[str],
-    first: Ints,
-    *,
-    placed: bool,
+    used: Ratings, rows: Ints, systems: tuple[str, ...], sides: Sequence[str], first: Ints
 ) -> tuple[Ints, str]:
     """Which of the two stood on the left, from a column, or from the places themselves."""
     given = row_column(used, LEFT, stimuli_first=True)
     if given is None:
+        placed = sides is not systems
         return (np.ones(rows.size, np.int64), sides[0]) if placed else (np.full(rows.size, -1), "")
-    column, found = _texts(given.to_list()), np.full(rows.size, -1)
-    for k, (row, system) in enumerate(zip(rows.tolist(), first.tolist(), strict=True)):
-        name = column[row]
-        if name is None:
-            continue
-        if name in sides:
-            found[k] = int(name == sides[0])
-        elif name in systems:
-            found[k] = int(name == systems[system])
-        else:
+    # A name on the left is that of a side, or else of one of the systems.
+    of_side = {name: int(name == sides[0]) for name in sides}
+    found = np.full(rows.size, -1)
+    names = given.cast(str)[rows].to_list()
+    for k, (name, system) in enumerate(zip(names, first.tolist(), strict=True)):
+        if name in of_side or name in systems:
+            found[k] = of_side.get(name, int(name == systems[system]))
+        elif name is not None:
             raise InputError(
                 f"column '{LEFT}': {name!r} is neither a choice nor a system; expected one of: "
                 f"{', '.join(dict.fromkeys([*sides, *systems]))}"

@@ -16,21 +16,6 @@ from affectlab.evaluation.preference.choices import is_both, is_system
 from affectlab.evaluation.preference.preferences import Preferences
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "PAIR",
-    "Choices",
-    "JudgedItems",
-    "Unit",
-    "cluster_codes",
-    "cluster_column",
-    "column_of",
-    "item_columns",
-    "item_table",
-    "judged_items",
-    "machine_of",
-    "verdicts_of",
-]
-
 Choices: TypeAlias = Preferences | Mapping[str, str] | pl.DataFrame
 """The result of :func:`preferences`; a verdict by item; or a table with item and verdict."""
 Unit: TypeAlias = Literal["item", "vote"]
@@ -152,19 +137,17 @@ def judged_items(
 
 def _rows(choices: Choices, unit: Unit) -> tuple[list[str], list[str], Floats, tuple[str, ...]]:
     if isinstance(choices, Preferences):
-        if not choices.items:
+        tally, systems = choices.tally, choices.choices[:2]
+        if not tally.items:
             raise InputError("only counts are known; expected the verdict of every item")
         if unit == "vote":
-            row, column = np.nonzero(choices.votes)
-            return (
-                [choices.items[k] for k in row.tolist()],
-                [choices.choices[k] for k in column.tolist()],
-                choices.votes[row, column],
-                choices.systems,
-            )
-        frame = choices.verdicts()
+            row, column = np.nonzero(tally.counts)
+            names = [tally.items[k] for k in row.tolist()]
+            said = [tally.choices[k] for k in column.tolist()]
+            return names, said, tally.counts[row, column], systems
+        frame = choices.to_frame("verdicts")
         names, said = frame["item"].to_list(), frame["verdict"].to_list()
-        return names, said, np.ones(len(names)), choices.systems
+        return names, said, np.ones(len(names)), systems
     if unit == "vote":
         raise InputError("unit 'vote' needs the votes; expected the result of preferences")
     names, said = verdicts_of(choices)

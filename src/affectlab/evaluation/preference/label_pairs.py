@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.types import Bools
 from affectlab.evaluation.people_and_models import judged_runs, sides
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.ratings.order import canonical
-
-__all__ = ["preference_pairs", "top_labels"]
 
 _HUMAN = "human"
 _BETWEEN = "; "
@@ -94,23 +94,20 @@ def top_labels(
         pl.int_range(1, pl.len() + 1).over(keys).alias("rank"),
         pl.col("value").slice(k, 1).max().over(keys).alias("next"),
     )
-    kept = ordered.filter(pl.col("rank") <= k)
     names = {"unit": answers.units, "rater": answers.raters, "label": answers.labels}
-    columns = {
-        key: pl.Series(np.array(names[key], dtype=object)[kept[key].to_numpy()], dtype=pl.String)
-        for key in [*keys, "label"]
-    }
-    return kept.with_columns(
-        **columns, tied=(pl.col("value") == pl.col("next")).fill_null(False)
-    ).select(
-        pl.col("unit").alias("stimulus"),
-        *(["rater"] if by == "rater" else []),
+    columns = [pl.Series(of, dtype=pl.String) for of in names.values()]
+    return ordered.filter(pl.col("rank") <= k).select(
+        *(
+            pl.lit(column).gather(pl.col(key)).alias(key.replace("unit", "stimulus"))
+            for key, column in zip(names, columns, strict=True)
+            if key in keys
+        ),
         "rank",
-        "label",
+        pl.lit(columns[-1]).gather(pl.col("label")).alias("label"),
         "value",
         "mean",
         "n_raters",
-        "tied",
+        tied=(pl.col("value") == pl.col("next")).fill_null(False),
     )
 
 
@@ -135,9 +132,9 @@ def preference_pairs(
     ----------
     ratings, models
         Ratings of people and of models, in one table or two; both rate several labels. Runs that
-        control another (:func:`~affectlab.evaluation.main_runs`) are not shown.
+        control another (``main_runs``) are not shown.
     k
-        Labels per set, see :func:`top_labels`.
+        Labels per set, see ``top_labels``.
     seed
         Seed or generator for the sides. Of the items of one model, people's set stands as ``A`` on
         half (to one).
@@ -179,32 +176,30 @@ def preference_pairs(
     machine = _sets(top_labels(judged, k=k, by="rater"), ["stimulus", "rater"])
     pairs = machine.join(human, on="stimulus", how="inner").sort("rater", "stimulus")
     rng = np.random.default_rng(seed)
-    first = np.zeros(pairs.height, dtype=bool)
-    codes = pairs["rater"].rank("dense").to_numpy()
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
+    people_first = pl.Series(random_sides(pairs["rater"].to_list(), rng))
+    width, order = max(4, len(str(pairs.height))), rng.permutation(pairs.height).tolist()
+    person = pl.lit(_HUMAN)
+    items: pl.DataFrame = pairs.select(
+        shown="stimulus",
+        labels_A=pl.when(people_first).then("of_people").otherwise("labels").list.join(_BETWEEN),
+        labels_B=pl.when(people_first).then("labels").otherwise("of_people").list.join(_BETWEEN),
+        A=pl.when(people_first).then(person).otherwise("rater"),
+        B=pl.when(people_first).then("rater").otherwise(person),
+        same=pl.col("labels").list.sort() == pl.col("of_people").list.sort(),
+    )[order]
+    names = [f"pair{n:0{width}d}" for n in range(1, pairs.height + 1)]
+    items.insert_column(0, pl.Series("stimulus", names, dtype=pl.String))
+    return items
+
+
+def random_sides(systems: Sequence[str], rng: np.random.Generator) -> Bools:
+    """Draw where people stand first: on half of the items of each system, to one."""
+    first = np.zeros(len(systems), dtype=np.bool_)
+    for name in dict.fromkeys(systems):
+        rows = np.flatnonzero([other == name for other in systems])
         half = rows.size // 2 + int(rows.size % 2 and rng.random() < 0.5)
         first[rng.permutation(rows)[:half]] = True
-    width = max(4, len(str(pairs.height)))
-    order = rng.permutation(pairs.height)
-    people = pl.Series(first)
-    made = pairs.with_columns(people.alias("first")).with_columns(
-        pl.when("first").then(pl.lit(_HUMAN)).otherwise("rater").alias("A"),
-        pl.when("first").then("rater").otherwise(pl.lit(_HUMAN)).alias("B"),
-        pl.when("first").then("of_people").otherwise("labels").alias("labels_A"),
-        pl.when("first").then("labels").otherwise("of_people").alias("labels_B"),
-        (pl.col("labels").list.sort() == pl.col("of_people").list.sort()).alias("same"),
-    )[order.tolist()]
-    names = [f"pair{n:0{width}d}" for n in range(1, pairs.height + 1)]
-    items: pl.DataFrame = made.select(
-        pl.Series("name", names, dtype=pl.String),
-        pl.col("stimulus").alias("shown"),
-        pl.col("labels_A", "labels_B").list.join(_BETWEEN),
-        "A",
-        "B",
-        "same",
-    ).rename({"name": "stimulus"})
-    return items
+    return first
 
 
 def _sets(top: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

@@ -17,8 +17,6 @@ from affectlab.evaluation.differences import labels_as_metrics
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 
-__all__ = ["MetricScores", "metric_scores", "scores_of_ratings"]
-
 _NEEDED = ("item", "metric", "score")
 _SYSTEM = "system"
 

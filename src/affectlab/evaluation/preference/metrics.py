@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
-from affectlab.core.inference import check_confidence
+from affectlab.core.errors import InputError, check_number
+from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
@@ -49,8 +49,6 @@ from affectlab.evaluation.preference.tally import Rule
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = ["MetricPreferences", "area_verdict", "evaluate_preference_metrics"]
-
 _NAN = float("nan")
 _FEW = 10
 """Groups with good, or with poor items, below which a bootstrap of them says little."""
@@ -60,33 +58,7 @@ _LESS = "good less poor"
 """The row of the difference among means."""
 
 
-@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class MetricPreferences(Result):
-    """Which metrics see what people prefer.
-
-    Made by :func:`evaluate_preference_metrics`.
-    """
-
-    judged: JudgedItems
-
-    @property
-    def areas(self) -> pl.DataFrame:
-        """``metric``, ``by`` (empty for all items), ``group``, ``value`` (area under the curve, 0
-        to 1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``se_delong``, ``p``,
-        ``n_together``, ``n_good``, ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
-        return self.to_frame("areas")
-
-    @property
-    def means(self) -> pl.DataFrame:
-        """``metric``, ``group`` (a verdict, ``good``, ``poor``, or the difference of these two),
-        ``value``, ``se``, ``low``, ``high``, ``p``, ``n``, ``status``."""
-        return self.to_frame("means")
-
-    @property
-    def differences(self) -> pl.DataFrame:
-        """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
-        ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
-        return self.to_frame("differences")
+_Row: TypeAlias = Mapping[str, Any]
 
 
 def area_verdict(low: float, high: float, margin: float | None) -> str:
@@ -196,28 +168,36 @@ def _areas(
     for name, (names, code) in groups.items():
         parts += [(name, group, code == k) for k, group in enumerate(names)]
     rows = [
-        {
-            "metric": metric,
-            "by": by,
-            "group": group,
-            **_area(scored, m, of, 1 if not by else min_size),
-        }
+        {"metric": metric, "by": by, "group": group} | _area(scored, m, of, min_size if by else 1)
         for by, group, of in parts
         for m, metric in enumerate(scored.metrics)
     ]
     for row in rows:
         together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
-        wide = 1 - (1 - scored.confidence) / max(together, 1)
-        apart = row.pop("apart")
-        row["low"], row["high"] = _area_ends(row, apart, scored.confidence, scored.n_boot)
-        row["all_low"], row["all_high"] = _area_ends(row, apart, wide, scored.n_boot)
+        n_good, n_poor = row.pop("sides")
+        for prefix, level in _levels(scored.confidence, together):
+            if scored.n_boot and row["value"] in (0.0, 1.0):
+                ends = edge_interval(row["value"], n_good, n_poor, level)
+            else:
+                error = row["se"] * few_clusters(level, row["n_clusters"])
+                ends = logit_interval(row["value"], error, level)
+            row[f"{prefix}low"], row[f"{prefix}high"] = ends
         row["n_together"] = together
-        seen = (row["low"], row["high"]) if row["by"] == "" else (row["all_low"], row["all_high"])
-        row["verdict"] = area_verdict(*seen, margin) if row["status"] == "ok" else "too few to tell"
+        seen = "all_" if row["by"] else ""
+        row["verdict"] = (
+            area_verdict(row[f"{seen}low"], row[f"{seen}high"], margin)
+            if row["status"] == "ok"
+            else "too few to tell"
+        )
     return pl.DataFrame(rows, infer_schema_length=None).select(
         *("metric", "by", "group", "value", "se", "low", "high", "all_low", "all_high"),
         *("se_delong", "p", "n_together", "n_good", "n_poor", "n_clusters", "verdict", "status"),
     )
+
+
+def _levels(confidence: float, together: int) -> tuple[tuple[str, float], tuple[str, float]]:
+    """Coverage of an interval by itself, and where it has to hold for all of several at once."""
+    return ("", confidence), ("all_", 1 - (1 - confidence) / max(together, 1))
 
 
 def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, Any]:
@@ -230,7 +210,7 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
         "n_poor": n_poor,
         "n_clusters": part.n_clusters,
         # Clusters that hold good items, and those that hold poor ones.
-        "apart": [int(np.unique(part.clusters[side]).size) for side in sides],
+        "sides": [int(np.unique(part.clusters[side]).size) for side in sides],
         "status": "ok",
     }
     if min(n_good, n_poor) < least:
@@ -245,16 +225,6 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
     return row
 
 
-def _area_ends(
-    row: Mapping[str, Any], apart: Sequence[int], confidence: float, n_boot: int
-) -> tuple[float, float]:
-    """Ends of the interval of an area, also where all good items are above all poor ones."""
-    if n_boot and row["value"] in (0.0, 1.0):
-        return edge_interval(row["value"], apart[0], apart[1], confidence)
-    wider = few_clusters(confidence, row["n_clusters"])
-    return logit_interval(row["value"], row["se"] * wider, confidence)
-
-
 def _means(scored: _Scored) -> pl.DataFrame:
     """Means by ``metric`` and ``group``: every verdict, all good and all poor ones, and their
     difference."""
@@ -262,35 +232,41 @@ def _means(scored: _Scored) -> pl.DataFrame:
     verdict = np.array(judged.verdict, dtype=object)
     kinds = {name: verdict == name for name in sorted(set(judged.verdict))}
     kinds |= {"good": judged.good, "poor": ~judged.good}
+    marks = np.stack(list(kinds.values()), axis=1)
     rows = []
     for m, metric in enumerate(scored.metrics):
-        part = scored.part([m])
-        known = ~np.isnan(scored.values[:, m])
-        sides = [side[known] for side in kinds.values()]
+        part, inside = scored.part([m]), marks[~np.isnan(scored.values[:, m])]
 
-        def means(weights: Floats, part: _Part = part, sides: list[Bools] = sides) -> Floats:
-            each = [weighted_means(part.x, side, weights) for side in sides]
-            return np.column_stack([*each, each[-2] - each[-1]])
+        def means(weights: Floats, part: _Part = part, inside: Bools = inside) -> Floats:
+            each = weighted_means(part.x[:, 0], inside, weights * part.base)
+            return np.column_stack([each, each[:, -2] - each[:, -1]])
 
-        drawn = np.full((1, len(kinds) + 1), _NAN)
-        if scored.n_boot and known.any():
+        values, drawn = means(np.ones((1, part.good.size)))[0], np.full((1, len(kinds) + 1), _NAN)
+        if scored.n_boot and part.good.size:
             rng = np.random.default_rng(scored.seeds[0])
-            weights = cluster_weights(part.clusters, part.base, scored.n_boot, rng)
+            weights = cluster_weights(part.clusters, scored.n_boot, rng)
             drawn = np.concatenate([means(one) for one in weights])
-        values, errors = means(part.base[None, :])[0], error_of(drawn)
-        sides.append(sides[-2] | sides[-1])
-        p = scored.p_values(part)[1]
+        errors, p = error_of(drawn), scored.p_values(part)[1]
+        inside = np.column_stack([inside, np.ones(len(inside), dtype=bool)])
         for k, name in enumerate((*kinds, _LESS)):
             low, high = _NAN, _NAN
             if errors[k] == errors[k]:
-                n_groups = int(np.unique(part.clusters[sides[k]]).size)
+                n_groups = int(np.unique(part.clusters[inside[:, k]]).size)
                 tails = expanded_tails(scored.confidence, n_groups)
                 low, high = map(float, np.nanquantile(drawn[:, k], tails))
-            ends = {"se": float(errors[k]), "low": low, "high": high}
-            n = int(part.base[sides[k]].sum())
-            status = "ok" if values[k] == values[k] else "undefined: no item with a score"
-            row = {"metric": metric, "group": name, "value": float(values[k]), **ends}
-            rows.append({**row, "p": p if name == _LESS else _NAN, "n": n, "status": status})
+            rows.append(
+                {
+                    "metric": metric,
+                    "group": name,
+                    "value": float(values[k]),
+                    "se": float(errors[k]),
+                    "low": low,
+                    "high": high,
+                    "p": p if name == _LESS else _NAN,
+                    "n": int(part.base[inside[:, k]].sum()),
+                    "status": "ok" if values[k] == values[k] else "undefined: no item with a score",
+                }
+            )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -312,34 +288,33 @@ def _differences(scored: _Scored) -> pl.DataFrame:
             areas = fold_areas(part.x, part.good, part.base[None, :])
             value = float(areas[0, 0] - areas[0, 1])
         if scored.n_boot and value == value:
-            both = scored.areas(part)
-            error = float(error_of(both[:, :1] - both[:, 1:])[0])
-        names = {"metric": scored.metrics[a], "other": scored.metrics[b]}
-        found = {"value": value, "se": error, "n": int(part.base.sum())}
-        rows.append({**names, **found, "n_clusters": part.n_clusters})
-    together = sum(row["value"] == row["value"] for row in rows)
+            error = float(error_of(-np.diff(scored.areas(part), axis=1))[0])
+        known = value == value
+        rows.append(
+            {
+                "metric": scored.metrics[a],
+                "other": scored.metrics[b],
+                "value": value,
+                "se": error,
+                "n": int(part.base.sum()),
+                "n_clusters": part.n_clusters,
+                "status": "ok" if known else "undefined: no item that both score",
+            }
+        )
+    together = sum(row["status"] == "ok" for row in rows)
     for row in rows:
         n_clusters = row.pop("n_clusters")
-        wide = 1 - (1 - scored.confidence) / max(together, 1)
-        for prefix, level in (("", scored.confidence), ("all_", wide)):
+        for prefix, level in _levels(scored.confidence, together):
             error = row["se"] * few_clusters(level, n_clusters)
             ends = normal_interval(np.array(row["value"]), np.array(error), level)
             row[f"{prefix}low"], row[f"{prefix}high"] = map(float, ends)
         row["n_together"] = together
-        row["verdict"] = _ahead(row)
-        known = row["value"] == row["value"]
-        row["status"] = "ok" if known else "undefined: no item that both score"
+        row["verdict"] = "no interval"
+        if row["all_low"] == row["all_low"]:
+            ahead = row["metric"] if row["all_low"] > 0 else row["other"]
+            apart = row["all_low"] > 0 or row["all_high"] < 0
+            row["verdict"] = f"{ahead} sees more" if apart else "no difference is shown"
     return pl.DataFrame(rows, schema=_DIFFERENCES)
-
-
-def _ahead(row: Mapping[str, Any]) -> str:
-    if row["all_low"] != row["all_low"]:
-        return "no interval"
-    if row["all_low"] > 0:
-        return f"{row['metric']} sees more"
-    if row["all_high"] < 0:
-        return f"{row['other']} sees more"
-    return "no difference is shown"
 
 
 def evaluate_preference_metrics(
@@ -362,7 +337,7 @@ def evaluate_preference_metrics(
     n_permutations: int = 9999,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-) -> MetricPreferences:
+) -> Result:
     r"""Ask of metrics whether they score what people accept above what they reject.
 
     An output is good where people choose it or both, and poor where they choose the other; where
@@ -426,9 +401,12 @@ def evaluate_preference_metrics(
 
     Returns
     -------
-    MetricPreferences: ``areas`` (all items, then groups), ``means``, ``differences``. Over all
-    items areas have ``se_delong``, the error of DeLong (1988), as a check, and ``p`` (two-sided
-    permutation test), as has the difference of the means of good and poor items.
+    Three tables: ``areas``, by ``metric``, ``by`` (empty for all items) and ``group``; ``means``,
+    by ``metric`` and ``group`` (a verdict, good, poor, and the difference of these two); and
+    ``differences`` of areas, by ``metric`` and ``other``. Over all items areas have ``se_delong``,
+    the error of DeLong (1988), as a check, and ``p`` (two-sided permutation test), as has the
+    difference of the means of good and poor items. Verdicts that were set aside are counted in
+    ``settings``.
 
     Raises
     ------
@@ -457,18 +435,19 @@ def evaluate_preference_metrics(
     >>> table = {"item": list("abcdef"), "metric": ["clip"] * 6,
     ...          "score": [0.9, 0.7, 0.4, 0.8, 0.1, 0.6]}
     >>> found = evaluate_preference_metrics(said, table, n_boot=0)
-    >>> found.areas.select("metric", "value", "n_good", "n_poor").rows()
+    >>> found.to_frame().select("metric", "value", "n_good", "n_poor").rows()
     [('clip', 0.6666666666666666, 3, 2)]
     """
     check_confidence(confidence)
-    _check(n_boot, n_permutations, min_size, margin)
-    choices: Choices = (
-        preferences(ratings, systems=systems, rule=rule)
-        if isinstance(ratings, Ratings)
-        else ratings
-    )
-    if items is None and isinstance(ratings, Ratings):
-        items = ratings
+    check_n_boot(n_boot)
+    check_number("n_permutations", n_permutations, 0, whole=True)
+    check_number("min_size", min_size, 1, whole=True)
+    if margin is not None and not 0 < margin < 0.5:
+        raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
+    choices = ratings
+    if isinstance(choices, Ratings):
+        items = choices if items is None else items
+        choices = preferences(choices, systems=systems, rule=rule)
     judged = judged_items(choices, system=system, unit=unit, good=good, poor=poor)
     read = _scores_of(models, scores, judged.system)
     columns = {**read.by_item(), **item_columns(items)}
@@ -513,9 +492,7 @@ def evaluate_preference_metrics(
         "confidence": confidence,
     }
     said = _sentences(scored, areas, tables[3].frame, settings)
-    return MetricPreferences(
-        tables, said, _figures(tables, " ".join(said)), settings=settings, judged=judged
-    )
+    return Result(tables, said, _figures(tables, " ".join(said)), settings=settings)
 
 
 def _scores_of(models: Any, scores: str | Path | None, system: str) -> MetricScores:
@@ -645,7 +622,7 @@ def _sentences(
     return tuple(said)
 
 
-def _of_metric(row: Mapping[str, Any], margin: float | None) -> str:
+def _of_metric(row: _Row, margin: float | None) -> str:
     if row["status"] != "ok":
         return f"{row['metric']}: {row['status']}."
     area = f"{row['metric']}: AUC {number(row['value'])}"
@@ -666,7 +643,7 @@ def _of_metric(row: Mapping[str, Any], margin: float | None) -> str:
     return f"{area} ({number(row['low'])} to {number(row['high'])}): {said}."
 
 
-def _of_pair(row: Mapping[str, Any]) -> str:
+def _of_pair(row: _Row) -> str:
     pair = f"AUC of {row['metric']} less that of {row['other']}"
     if row["status"] != "ok":
         return f"{pair}: {row['status']}."
@@ -679,7 +656,7 @@ def _of_pair(row: Mapping[str, Any]) -> str:
     return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
 
 
-def _of_groups(by: str, rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> str:
+def _of_groups(by: str, rows: Sequence[_Row], settings: _Row) -> str:
     groups = {row["group"] for row in rows}
     large = {row["group"] for row in rows if row["status"] == "ok"}
     sees = [f"{row['metric']} for {row['group']}" for row in rows if row["verdict"] == "sees"]
@@ -695,16 +672,6 @@ def _of_groups(by: str, rows: Sequence[Mapping[str, Any]], settings: Mapping[str
         f"{percent(settings['confidence'])} intervals that hold for all {rows[0]['n_together']} "
         f"areas at once, a metric sees it in: {joined(sees) if sees else 'none'}."
     )
-
-
-def _check(n_boot: int, n_permutations: int, min_size: int, margin: float | None) -> None:
-    for name, n in (("n_boot", n_boot), ("n_permutations", n_permutations)):
-        if n < 0:
-            raise InputError(f"{name} {n}: expected 0 or a number of draws")
-    if min_size < 1:
-        raise InputError(f"min_size {min_size}: expected at least one good and one poor item")
-    if margin is not None and not 0 < margin < 0.5:
-        raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
 
 
 def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str], Ints]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -31,10 +31,15 @@ from affectlab.core.tables import (
     Text,
     Value,
 )
-from affectlab.core.types import Bools, Floats
+from affectlab.core.types import Floats
 from affectlab.core.words import count, number, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
-from affectlab.evaluation.preference.choices import comparisons_of, is_system, two_systems
+from affectlab.evaluation.preference.choices import (
+    Comparisons,
+    comparisons_of,
+    is_system,
+    two_systems,
+)
 from affectlab.evaluation.preference.tally import (
     Rule,
     Tally,
@@ -42,274 +47,13 @@ from affectlab.evaluation.preference.tally import (
     exact_interval,
     no_verdict,
     replicates,
-    shares,
-    tally_of,
-    verdicts,
+    target_of,
 )
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "Preferences",
-    "preferences",
-    "sentences",
-    "share_table",
-    "side_check",
-    "study_of",
-]
-
-# The table of a preference study: shares, with intervals that know which votes go together.
-
-
-_EXTRA = {"count": pl.Int64, "of": pl.Int64, "p": pl.Float64}
 _CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
-
-
-def share_table(
-    tally: Tally,
-    rule: Rule,
-    over: DrawnTarget | None,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> Estimates:
-    """Count, and give every share its interval and test; see :func:`preferences`."""
-    rows = tally.rows(rule)
-    k, n = shares(tally, rule)
-    value = np.divide(k, n, out=np.full(k.size, np.nan), where=n > 0)
-    two = np.array([about.startswith("decided") for about, _ in rows])
-    low, high = wilson_interval(k, n, confidence)
-    exact = exact_interval(k, n, confidence)
-    with np.errstate(invalid="ignore"):
-        se = np.sqrt(value * (1 - value) / n)
-    columns = {
-        "se": se,
-        "low": np.where(two, exact[0], low),
-        "high": np.where(two, exact[1], high),
-        "p": np.where(two, sign_test(k, n), np.nan),
-    }
-    method = [
-        f"share of {about}; {'exact' if both else 'Wilson'} interval"
-        for (about, _), both in zip(rows, two.tolist(), strict=True)
-    ]
-    if over is not None:
-        # The first rows are about votes, which may belong together.
-        votes = slice(0, len(tally.choices) + 2)
-        found, how = (
-            _drawn(tally, over, value[votes], n_boot, confidence, rng)
-            if n_boot
-            else _clustered(tally, over, value[votes], n[votes], confidence)
-        )
-        for name, column in found.items():
-            columns[name][votes] = column
-        columns["p"][~two] = np.nan
-        method[votes] = [
-            f"share of {about}; {text}" for (about, _), text in zip(rows[votes], how, strict=True)
-        ]
-    p = columns.pop("p")
-    drawn = "units" if over == "stimuli" else over
-    n_votes = int(tally.counts.sum())
-    table = Estimates.build(
-        {"about": [about for about, _ in rows], "choice": [choice for _, choice in rows]},
-        value=value,
-        **columns,
-        method=method,
-        resampled=[drawn if n_boot and "bootstrap" in text else "none" for text in method],
-        n_items=n_votes if tally.single else len(tally.items),
-        n_raters=0 if tally.votes is None else len(tally.votes.judges),
-        n_ratings=n_votes,
-        status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
-    )
-    extra = {"count": k, "of": n, "p": p}
-    return table.with_columns([pl.Series(name, extra[name], dtype=_EXTRA[name]) for name in extra])
-
-
-def _clustered(
-    tally: Tally, over: DrawnTarget, value: Floats, n: Floats, confidence: float
-) -> tuple[dict[str, Floats], list[str]]:
-    """Wilson intervals and tests with as many votes as their clustered variance is worth."""
-    from scipy.special import ndtr
-
-    variance = clustered_variance(tally, over)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        worth = np.where(variance > 0, value * (1 - value) / variance, _fewest(tally, over))
-        worth = np.where(n > 0, np.minimum(worth, n), 0.0)
-    low, high = wilson_interval(np.nan_to_num(value) * worth, worth, confidence)
-    p = 2 * ndtr(-np.abs(value - 0.5) / np.sqrt(0.25 / np.maximum(worth, 1e-300)))
-    text = f"Wilson interval, votes clustered by {_CLUSTERS[over]}"
-    columns = {"se": np.sqrt(variance), "low": low, "high": high, "p": p}
-    return columns, [text] * value.size
-
-
-def _fewest(tally: Tally, over: DrawnTarget) -> int:
-    """Clusters behind a share that does not vary among them."""
-    sizes = {
-        "stimuli": len(tally.items),
-        "raters": 0 if tally.votes is None else len(tally.votes.judges),
-    }
-    return min(sizes.values()) if over == "both" else sizes[over]
-
-
-def _drawn(
-    tally: Tally,
-    over: DrawnTarget,
-    value: Floats,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> tuple[dict[str, Floats], list[str]]:
-    """Percentile intervals and tests from replicates."""
-    found = replicates(tally, over, n_boot, rng)
-    spread = summarise(value, found, confidence)
-    text = f"percentile bootstrap of {_CLUSTERS[over]}, {n_boot} replicates"
-    columns = {
-        "se": spread.se,
-        "low": spread.low,
-        "high": spread.high,
-        "p": np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5)),
-    }
-    return columns, [text + (f"; {reason}" if reason else "") for reason in spread.missing]
-
-
-# Did judges choose a side, whatever stood there?
-
-
-def side_check(tally: Tally, confidence: float) -> Estimates | None:
-    """Give the share of decided votes for one side, and a test that does not mind the design.
-
-    Where one system stood on the left more often, the better one draws votes to the left without
-    any bias. So the test asks whether a system is chosen more often on one side than on the other:
-    Fisher's exact test of side by choice.
-
-    Returns
-    -------
-    One row, keyed and with extra columns as the table of :func:`preferences`; ``None`` where sides
-    are not known.
-    """
-    votes, choice = tally.votes, tally.choice
-    if votes is None or choice is None or not votes.side:
-        return None
-    a_first = votes.first == votes.systems.index(tally.choices[0])
-    rows: Bools = (votes.first_left >= 0) & (choice < 2)
-    a_left = np.where(a_first, votes.first_left, 1 - votes.first_left)[rows] == 1
-    chose_a = choice[rows] == 0
-    k, n = int((a_left == chose_a).sum()), int(rows.sum())
-    value = k / n if n else np.nan
-    low, high = exact_interval(np.array([k]), np.array([n]), confidence)
-    p = np.nan
-    if a_left.any() and not a_left.all():
-        from scipy.stats import fisher_exact
-
-        table = [[(chose_a & side).sum(), (~chose_a & side).sum()] for side in (a_left, ~a_left)]
-        p = float(fisher_exact(table).pvalue)
-    row = {
-        "about": "side",
-        "choice": votes.side,
-        "value": value,
-        "se": np.sqrt(value * (1 - value) / n) if n else np.nan,
-        "low": low[0],
-        "high": high[0],
-        "n_items": np.unique(votes.item[rows]).size,
-        "n_raters": np.unique(votes.judge[rows]).size,
-        "n_ratings": n,
-        "status": "ok" if n else "undefined: nothing was decided",
-        "count": k,
-        "of": n,
-        "p": p,
-    }
-    method = (
-        "share of decided votes for the side; exact interval, p from Fisher's test of side by "
-        "choice, votes as independent"
-    )
-    return Estimates.of_rows([row], ("about", "choice"), _EXTRA, method=method)
-
-
-# A preference study in plain sentences.
-
-
-_Row: TypeAlias = Mapping[str, Any]
-_Rows: TypeAlias = Mapping[tuple[str, str], _Row]
-
-
-def sentences(
-    table: Estimates,
-    choices: tuple[str, ...],
-    rule: Rule,
-    agreement: Estimate | None,
-    confidence: float,
-) -> tuple[str, ...]:
-    """Say who is preferred, on how many items, how far judges agree, and whether a side was."""
-    rows = {(row["about"], row["choice"]): row for row in table.frame.to_dicts()}
-    said = [_preferred(rows, choices[0], choices[1], confidence)]
-    neither = [
-        f"{choice} {count(rows['votes', choice]['count'])}"
-        for choice in choices[2:]
-        if rows["votes", choice]["count"]
-    ]
-    if neither:
-        total = count(rows["votes", choices[0]]["of"])
-        said.append(f"Votes for neither side, of all {total}: {', '.join(neither)}.")
-    if ("items", "tied") in rows:
-        said += [_about_items(rows, choices[0], choices[1]), _about_verdicts(rows, choices, rule)]
-    if agreement is not None:
-        said.append(
-            f"Judges agree with an alpha of {number(agreement.value)} over all choices."
-            if agreement.ok
-            else f"Agreement of the judges is {agreement.status}."
-        )
-    side = next((row for (about, _), row in rows.items() if about == "side"), None)
-    if side is not None and side["of"]:
-        said.append(_about_side(side))
-    return tuple(said)
-
-
-def _preferred(rows: _Rows, first: str, second: str, confidence: float) -> str:
-    pair = [rows["decided votes", system] for system in (first, second)]
-    if not pair[0]["of"]:
-        return f"No vote decides between {first} and {second}."
-    better, worse = sorted(pair, key=lambda row: -row["count"])
-    votes = f"{count(better['count'])} of {count(better['of'])} decided votes"
-    share = percent(better["value"], 1)
-    if better["low"] == better["low"]:
-        ends = f"{percent(better['low'], 1)} to {percent(better['high'], 1)}"
-        share += f", {percent(confidence)} interval {ends}"
-    if better["low"] > 0.5:
-        return f"{better['choice']} is preferred to {worse['choice']}: {votes} ({share})."
-    if better["count"] == worse["count"]:
-        return f"{first} and {second} have {count(better['count'])} decided votes each ({share})."
-    return (
-        f"Neither {first} nor {second} is clearly preferred: {better['choice']} has {votes} "
-        f"({share})."
-    )
-
-
-def _about_items(rows: _Rows, first: str, second: str) -> str:
-    a, b, tied = (rows["items", name] for name in (first, second, "tied"))
-    decided = rows["decided items", first]
-    test = f"; sign test p {p_value(decided['p'])}" if decided["of"] else ""
-    return (
-        f"More judges prefer {first} on {count(a['count'])} of {plural(a['of'], 'item')}, "
-        f"{second} on {count(b['count'])}, and {count(tied['count'])} are tied{test}."
-    )
-
-
-def _about_verdicts(rows: _Rows, choices: tuple[str, ...], rule: Rule) -> str:
-    parts = [f"{name} {count(rows['verdicts', name]['count'])}" for name in choices]
-    none = rows["verdicts", no_verdict(rule)]
-    return f"Verdicts by {rule}: {', '.join(parts)}; {no_verdict(rule)} {count(none['count'])}."
-
-
-def _about_side(side: _Row) -> str:
-    where = "the left" if side["choice"] == "left" else f"option {side['choice']}"
-    found = f"{percent(side['value'], 1)} of decided votes went to {where}"
-    if side["p"] != side["p"]:
-        return f"{found}; each system stood on one side only, so that a bias cannot be told."
-    verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
-    return f"{found}: {verdict} (p {p_value(side['p'])})."
-
-
-# What a preference study found, as tables and in words.
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -328,14 +72,6 @@ class Preferences(Estimates):
     tally: Tally
     rule: Rule
     """What makes the verdict of an item."""
-    agreement: Estimate | None
-    """Krippendorff's alpha of the judges over all choices; ``None`` where no item has several
-    votes of known judges."""
-
-    @property
-    def systems(self) -> tuple[str, str]:
-        """The two systems that are compared."""
-        return self.choices[0], self.choices[1]
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -343,87 +79,9 @@ class Preferences(Estimates):
         return self.tally.choices
 
     @property
-    def items(self) -> tuple[str, ...]:
-        """Names of the items that were judged; empty where only counts are known."""
-        return self.tally.items
-
-    @property
     def votes(self) -> Floats:
         """Votes of shape (items, choices)."""
         return self.tally.counts
-
-    @property
-    def side(self) -> Estimate | None:
-        """Share of decided votes for the left side, or for option A; ``None`` where not known."""
-        found = self.frame["choice"].filter(self.frame["about"] == "side").to_list()
-        return self["side", found[0]] if found else None
-
-    def verdicts(self) -> pl.DataFrame:
-        """Give the verdict of every item.
-
-        Returns
-        -------
-        ``item``, ``verdict`` (a choice, or ``no majority`` or ``tied``), ``preferred`` (the system
-        that more judges chose, or ``tied``), ``n_votes``, and the votes for each choice.
-        """
-        return self.to_frame("verdicts")
-
-
-def _verdict_table(tally: Tally, rule: Rule) -> tuple[Table, dict[str, str]]:
-    """Give the verdict of every item, and the column that holds the votes for each choice."""
-    names = np.array([*tally.choices, no_verdict(rule)], dtype=object)
-    lead = np.sign(tally.counts[:, 0] - tally.counts[:, 1]).astype(int)
-    sides = np.array([tally.choices[1], "tied", tally.choices[0]], dtype=object)
-    n = tally.counts.sum(axis=1).astype(np.int64)
-    kept = np.flatnonzero(n) if tally.items else np.zeros(0, dtype=np.int64)
-    columns = {
-        "item": [tally.items[k] for k in kept.tolist()],
-        "verdict": names[verdicts(tally.counts, rule)[kept]].tolist(),
-        "preferred": sides[lead[kept] + 1].tolist(),
-        "n_votes": n[kept],
-    }
-    schema = {"item": pl.String, "verdict": pl.String, "preferred": pl.String}
-    votes = {
-        choice: f"votes for {choice}" if choice in columns else choice for choice in tally.choices
-    }
-    frame = pl.DataFrame(columns, schema_overrides=schema).with_columns(
-        pl.Series(name, tally.counts[kept, k]).cast(pl.Int64)
-        for k, name in enumerate(votes.values())
-    )
-    declared = (
-        Key("item"),
-        Text("verdict"),
-        Text("preferred"),
-        Count("n_votes"),
-        *(Count(name, choice, verbatim=True) for choice, name in votes.items()),
-    )
-    return Table("verdicts", "Verdicts of the items.", frame, declared, limit=0), votes
-
-
-_SHARES = (
-    Count("count"),
-    Count("of"),
-    Share("value", "share", decimals=1),
-    Column("interval", "interval", "share_interval", decimals=1),
-    PValue("p", "p"),
-)
-
-
-def _how(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Say how the intervals of shares were made."""
-    how = dict(frame.select("about", "method").iter_rows())
-    votes, two = (how[about].partition("; ")[2] for about in ("votes", "decided votes"))
-    notes = [f"votes: {votes}{'' if votes == two else f'; share of two: {two}'}"]
-    if "items" in how:
-        notes.append(
-            "items and verdicts: Wilson interval, and exact for the share of two; about other "
-            "items, judged by the same judges"
-        )
-    return tuple(notes)
-
-
-_ENOUGH_JUDGES = 5
-"""Fewest judges whose differences are taken into intervals unless the caller says so."""
 
 
 def preferences(
@@ -519,35 +177,45 @@ def preferences(
     check_confidence(confidence)
     check_choice("rule", rule, ("majority", "plurality"))
     check_n_boot(n_boot)
-    if target not in (None, *get_args(DrawnTarget)):
-        raise unknown_name("target", str(target), get_args(DrawnTarget))
     tally = _tally(ratings, choices, systems)
-    if n_boot and isinstance(ratings, Mapping):
+    over, notes = target_of(target, tally.n_judges), []
+    if over is None and tally.items:
+        few = plural(tally.n_judges, "judge") if tally.n_judges else "judges unknown"
+        notes.append(f"{few}: intervals are about other items, not about other judges")
+        over = "stimuli" if tally.repeated else None
+    if n_boot and not tally.items:
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
-    over, why = _about(tally, target)
     rng = np.random.default_rng(seed)
-    table = share_table(tally, rule, over, n_boot, confidence, rng)
-    side = side_check(tally, confidence)
-    agreement = _agreement(tally, n_boot, confidence, rng)
-    frame = table.frame if side is None else pl.concat([table.frame, side.frame])
+    shares = _shares(tally, rule, over, n_boot, confidence, rng)
+    frames = [shares.frame]
+    if tally.votes is not None and tally.votes.side:
+        frames.append(_side(tally.votes, confidence).frame)
+    agreement = _agreement(tally, n_boot, confidence, rng) if tally.repeated else None
+    frame = pl.concat(frames)
+    first, second = tally.choices[:2]
     shown = Estimates.of(frame, ("about", "choice")).laid_out(
-        *_SHARES,
+        Count("count"),
+        Count("of"),
+        Share("value", "share", decimals=1),
+        Column("interval", "interval", "share_interval", decimals=1),
+        PValue("p", "p"),
         name="shares",
-        caption=f"{tally.choices[0]} or {tally.choices[1]}?",
+        caption=f"{first} or {second}?",
         notes=_how(frame),
     )
-    said = sentences(shown, tally.choices, rule, agreement, confidence)
+    said = _sentences(frame, tally.choices, rule, agreement, confidence)
     items, columns = _verdict_table(tally, rule)
-    about = " ".join(said)
-    title = f"{tally.choices[0]} or {tally.choices[1]}"
-    votes = {"rows": {"about": "votes"}}
-    figures = [Figure("preference", "shares", "shares", title, description=about, options=votes)]
-    if tally.repeated:
-        title, votes = "Votes on every item", {"choices": columns}
-        name = "preference_by_item"
-        figures.append(
-            Figure(name, "item_votes", "verdicts", title, description=about, options=votes)
+    described = {"description": " ".join(said)}
+    options = {"rows": {"about": "votes"}}
+    figures = [
+        Figure(
+            "preference", "shares", "shares", f"{first} or {second}", **described, options=options
         )
+    ]
+    if tally.repeated:
+        name, title = "preference_by_item", "Votes on every item"
+        by_item = {"choices": columns}
+        figures.append(Figure(name, "item_votes", "verdicts", title, **described, options=by_item))
     tables = [*shown.tables, items]
     if agreement is not None:
         alpha = pl.DataFrame([{"of": "judges", **asdict(agreement)}])
@@ -557,11 +225,10 @@ def preferences(
         tables=tuple(tables),
         sentences=said,
         figures=tuple(figures),
-        notes=tuple(why),
+        notes=tuple(notes),
         settings={"rule": rule, "confidence": confidence},
         tally=tally,
         rule=rule,
-        agreement=agreement,
     )
 
 
@@ -576,42 +243,41 @@ def study_of(
     return preferences(ratings, systems=systems, rule=rule)
 
 
+# Votes by item, from ratings, counts or an array.
+
+
 def _tally(
     data: Ratings | Mapping[str, int] | ArrayLike,
     choices: Sequence[str] | None,
     systems: Sequence[str] | None,
 ) -> Tally:
+    if choices is not None and isinstance(data, Ratings | Mapping):
+        what = "the scale of ratings names them"
+        what = what if isinstance(data, Ratings) else "counts have names already"
+        raise InputError(f"choices goes with an array; {what}")
     if isinstance(data, Ratings):
-        if choices is not None:
-            raise InputError("choices goes with an array; the scale of ratings names them")
         found = comparisons_of(data, systems)
-        tally = tally_of(found, two_systems(found, systems))
-        if not tally.items:
+        pair = two_systems(found, systems)
+        votes = found.between(pair)
+        if not votes.items:
             raise InputError(
-                f"no item compares {tally.choices[0]!r} with {tally.choices[1]!r}; expected at "
-                "least one"
+                f"no item compares {pair[0]!r} with {pair[1]!r}; expected at least one"
             )
-        return tally
+        return Tally.of(votes)
+    items: tuple[str, ...] = ()
     if isinstance(data, Mapping):
-        if choices is not None:
-            raise InputError("choices goes with an array; counts have names already")
-        names, votes = tuple(map(str, data)), np.array([list(data.values())], dtype=object)
+        names, given = tuple(map(str, data)), np.array([list(data.values())], dtype=object)
     else:
-        votes = np.atleast_2d(np.asarray(data))
+        given = np.atleast_2d(np.asarray(data))
         names = tuple(map(str, choices or ()))
-        if votes.ndim != 2 or votes.shape[1] != len(names) or len(set(names)) != len(names):
+        if given.ndim != 2 or given.shape[1] != len(names) or len(set(names)) != len(names):
             raise InputError(
-                f"votes of shape {votes.shape} with choices {list(names)!r}: expected one "
+                f"votes of shape {given.shape} with choices {list(names)!r}: expected one "
                 "different name for each column"
             )
-    counts = _counts(votes)
-    order = _systems_first(names, systems)
-    ordered = tuple(names[k] for k in order)
-    if isinstance(data, Mapping):
-        # Each vote is taken as one of its own.
-        return Tally(counts[:, order], ordered, (), single=True)
-    items = tuple(map(str, range(counts.shape[0])))
-    return Tally(counts[:, order], ordered, items)
+        items = tuple(map(str, range(given.shape[0])))
+    counts, order = _counts(given), _systems_first(names, systems)
+    return Tally(counts[:, order], tuple(names[k] for k in order), items)
 
 
 def _counts(votes: NDArray[Any]) -> Floats:
@@ -641,38 +307,154 @@ def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> lis
     return first + [k for k in range(len(names)) if k not in first]
 
 
-def _about(tally: Tally, target: DrawnTarget | None) -> tuple[DrawnTarget | None, list[str]]:
-    """Say what intervals are about (None: votes of their own), and what a reader should know."""
-    judges = 0 if tally.votes is None else len(tally.votes.judges)
-    if target in ("raters", "both") and judges < 2:
-        raise InputError(
-            f"target {target!r}: {'one judge' if judges else 'the judges are not known'}; "
-            "expected two or more judges, or target='stimuli'"
+# Shares, with intervals that know which votes go together.
+
+
+_EXTRA = {"count": pl.Int64, "of": pl.Int64, "p": pl.Float64}
+
+
+def _shares(
+    tally: Tally,
+    rule: Rule,
+    over: DrawnTarget | None,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimates:
+    """Count, and give every share its interval and test."""
+    parts = tally.parts(rule)
+    about = [name for name, (names, _) in parts.items() for _ in names]
+    k = np.concatenate([counts for _, counts in parts.values()])
+    n = np.concatenate([np.full(counts.size, counts.sum()) for _, counts in parts.values()])
+    value = np.divide(k, n, out=np.full(k.size, np.nan), where=n > 0)
+    two = np.array([name.startswith("decided") for name in about])
+    exact, wilson = exact_interval(k, n, confidence), wilson_interval(k, n, confidence)
+    low, high = (np.where(two, *ends) for ends in zip(exact, wilson, strict=True))
+    with np.errstate(invalid="ignore"):
+        se = np.sqrt(value * (1 - value) / n)
+    p = sign_test(k, n)
+    how = np.where(two, "exact interval", "Wilson interval").astype(object)
+    if over is not None:
+        # The first rows are about votes, which may belong together.
+        votes = slice(0, len(tally.choices) + 2)
+        ends, how[votes] = (
+            _drawn(tally, over, value[votes], n_boot, confidence, rng)
+            if n_boot
+            else _clustered(tally, over, value[votes], n[votes], confidence)
         )
-    if target is not None:
-        return target, []
-    if judges >= _ENOUGH_JUDGES:
-        return "both", []
-    notes = []
-    if not tally.single:
-        few = f"{plural(judges, 'judge')}" if judges else "judges unknown"
-        notes.append(f"{few}: intervals are about other items, not about other judges")
-    return ("stimuli" if tally.repeated else None), notes
+        for column, part in zip((se, low, high, p), ends, strict=True):
+            column[votes] = part
+    drawn = "units" if over == "stimuli" else over
+    n_votes = int(tally.counts.sum())
+    return Estimates.build(
+        {"about": about, "choice": [name for names, _ in parts.values() for name in names]},
+        value=value,
+        se=se,
+        low=low,
+        high=high,
+        method=[f"share of {name}; {text}" for name, text in zip(about, how, strict=True)],
+        resampled=[drawn if "bootstrap" in text else "none" for text in how],
+        n_items=len(tally.items) or n_votes,
+        n_raters=tally.n_judges,
+        n_ratings=n_votes,
+        status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
+        extra={
+            "count": k.astype(np.int64),
+            "of": n.astype(np.int64),
+            "p": np.where(two, p, np.nan),
+        },
+    )
+
+
+_Ends: TypeAlias = tuple[tuple[Any, Any, Any, Any], list[str]]
+"""Standard errors, lower and upper ends and p values; and how they were made."""
+
+
+def _clustered(
+    tally: Tally, over: DrawnTarget, value: Floats, n: Floats, confidence: float
+) -> _Ends:
+    """Wilson intervals and tests with as many votes as their clustered variance is worth."""
+    from scipy.special import ndtr
+
+    variance = clustered_variance(tally, over)
+    # Of a share that does not vary among the clusters, each of them is worth a vote.
+    clusters = {"stimuli": len(tally.items), "raters": tally.n_judges}
+    fewest = min(clusters.values()) if over == "both" else clusters[over]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        worth = np.where(variance > 0, value * (1 - value) / variance, fewest)
+        worth = np.where(n > 0, np.minimum(worth, n), 0.0)
+    low, high = wilson_interval(np.nan_to_num(value) * worth, worth, confidence)
+    p = 2 * ndtr(-np.abs(value - 0.5) / np.sqrt(0.25 / np.maximum(worth, 1e-300)))
+    text = f"Wilson interval, votes clustered by {_CLUSTERS[over]}"
+    return (np.sqrt(variance), low, high, p), [text] * value.size
+
+
+def _drawn(
+    tally: Tally,
+    over: DrawnTarget,
+    value: Floats,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> _Ends:
+    """Percentile intervals and tests from replicates."""
+    found = replicates(tally, over, n_boot, rng)
+    spread = summarise(value, found, confidence)
+    p = np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5))
+    text = f"percentile bootstrap of {_CLUSTERS[over]}, {n_boot} replicates"
+    how = [text + (f"; {reason}" if reason else "") for reason in spread.missing]
+    return (spread.se, spread.low, spread.high, p), how
+
+
+def _side(votes: Comparisons, confidence: float) -> Estimates:
+    """Give the share of decided votes for one side, and a test that does not mind the design.
+
+    Where one system stood on the left more often, the better one draws votes to the left without
+    any bias. So the test asks whether a system is chosen more often on one side than on the other:
+    Fisher's exact test of side by choice.
+    """
+    from scipy.stats import fisher_exact
+
+    rows = (votes.first_left >= 0) & (votes.choice < 2)
+    first_left, chose_first = votes.first_left[rows] == 1, votes.choice[rows] == 0
+    k, n = int((first_left == chose_first).sum()), int(rows.sum())
+    value, p = k / n if n else np.nan, np.nan
+    if first_left.any() and not first_left.all():
+        table = [
+            [(chose_first & side).sum(), (~chose_first & side).sum()]
+            for side in (first_left, ~first_left)
+        ]
+        p = float(fisher_exact(table).pvalue)
+    low, high = exact_interval(np.array([k]), np.array([n]), confidence)
+    return Estimates.build(
+        {"about": ["side"], "choice": [votes.side]},
+        value=value,
+        se=np.sqrt(value * (1 - value) / n) if n else np.nan,
+        low=low,
+        high=high,
+        method="share of decided votes for the side; exact interval, p from Fisher's test of side "
+        "by choice, votes as independent",
+        n_items=np.unique(votes.item[rows]).size,
+        n_raters=np.unique(votes.judge[rows]).size,
+        n_ratings=n,
+        status="ok" if n else "undefined: nothing was decided",
+        extra={"count": [k], "of": [n], "p": [p]},
+    )
 
 
 def _agreement(
     tally: Tally, n_boot: int, confidence: float, rng: np.random.Generator
 ) -> Estimate | None:
     """Krippendorff's alpha of the judges, each choice being a category."""
-    if tally.votes is None or tally.choice is None or not tally.repeated:
-        return None
     from affectlab.reliability import krippendorff_alpha
 
+    if tally.votes is None:
+        return None
     votes = Ratings(
         {
             "stimulus": tally.votes.item.astype(str),
             "rater": tally.votes.judge.astype(str),
-            "value": tally.choice,
+            "value": tally.votes.choice,
         },
         scale=Scale.nominal(tally.choices),
     )
@@ -680,3 +462,131 @@ def _agreement(
         votes, level="nominal", n_boot=n_boot, confidence=confidence, seed=rng, by_label=False
     )
     return found["pooled"] if isinstance(found, Estimates) else found
+
+
+def _verdict_table(tally: Tally, rule: Rule) -> tuple[Table, dict[str, str]]:
+    """Give the verdict of every item, and the column that holds the votes for each choice."""
+    names = np.array([*tally.choices, no_verdict(rule)], dtype=object)
+    lead = np.sign(tally.counts[:, 0] - tally.counts[:, 1]).astype(int)
+    sides = np.array([tally.choices[1], "tied", tally.choices[0]], dtype=object)
+    n = tally.counts.sum(axis=1).astype(np.int64)
+    kept = np.flatnonzero(n) if tally.items else np.zeros(0, dtype=np.int64)
+    columns = {
+        "item": [tally.items[k] for k in kept.tolist()],
+        "verdict": names[tally.verdicts(rule)[kept]].tolist(),
+        "preferred": sides[lead[kept] + 1].tolist(),
+        "n_votes": n[kept],
+    }
+    schema = {"item": pl.String, "verdict": pl.String, "preferred": pl.String}
+    votes = {
+        choice: f"votes for {choice}" if choice in columns else choice for choice in tally.choices
+    }
+    frame = pl.DataFrame(columns, schema_overrides=schema).with_columns(
+        pl.Series(name, tally.counts[kept, k]).cast(pl.Int64)
+        for k, name in enumerate(votes.values())
+    )
+    declared = (
+        Key("item"),
+        Text("verdict"),
+        Text("preferred"),
+        Count("n_votes"),
+        *(Count(name, choice, verbatim=True) for choice, name in votes.items()),
+    )
+    return Table("verdicts", "Verdicts of the items.", frame, declared, limit=0), votes
+
+
+def _how(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Say how the intervals of shares were made."""
+    how = dict(frame.select("about", "method").iter_rows())
+    votes, two = (how[about].partition("; ")[2] for about in ("votes", "decided votes"))
+    notes = [f"votes: {votes}{'' if votes == two else f'; share of two: {two}'}"]
+    if "items" in how:
+        notes.append(
+            "items and verdicts: Wilson interval, and exact for the share of two; about other "
+            "items, judged by the same judges"
+        )
+    return tuple(notes)
+
+
+# A preference study in plain sentences.
+
+
+_Row: TypeAlias = Mapping[str, Any]
+_Rows: TypeAlias = Mapping[tuple[str, str], _Row]
+
+
+def _sentences(
+    frame: pl.DataFrame,
+    choices: tuple[str, ...],
+    rule: Rule,
+    agreement: Estimate | None,
+    confidence: float,
+) -> tuple[str, ...]:
+    """Say who is preferred, on how many items, how far judges agree, and whether a side was."""
+    rows = {(row["about"], row["choice"]): row for row in frame.to_dicts()}
+    said = [_preferred(rows, choices[0], choices[1], confidence)]
+    neither = [
+        f"{choice} {count(rows['votes', choice]['count'])}"
+        for choice in choices[2:]
+        if rows["votes", choice]["count"]
+    ]
+    if neither:
+        total = count(rows["votes", choices[0]]["of"])
+        said.append(f"Votes for neither side, of all {total}: {', '.join(neither)}.")
+    if ("items", "tied") in rows:
+        said += [_about_items(rows, choices[0], choices[1]), _about_verdicts(rows, choices, rule)]
+    if agreement is not None:
+        said.append(
+            f"Judges agree with an alpha of {number(agreement.value)} over all choices."
+            if agreement.ok
+            else f"Agreement of the judges is {agreement.status}."
+        )
+    side = next((row for (about, _), row in rows.items() if about == "side"), None)
+    if side is not None and side["of"]:
+        said.append(_about_side(side))
+    return tuple(said)
+
+
+def _preferred(rows: _Rows, first: str, second: str, confidence: float) -> str:
+    pair = [rows["decided votes", system] for system in (first, second)]
+    if not pair[0]["of"]:
+        return f"No vote decides between {first} and {second}."
+    better, worse = sorted(pair, key=lambda row: -row["count"])
+    votes = f"{count(better['count'])} of {count(better['of'])} decided votes"
+    share = percent(better["value"], 1)
+    if better["low"] == better["low"]:
+        ends = f"{percent(better['low'], 1)} to {percent(better['high'], 1)}"
+        share += f", {percent(confidence)} interval {ends}"
+    if better["low"] > 0.5:
+        return f"{better['choice']} is preferred to {worse['choice']}: {votes} ({share})."
+    if better["count"] == worse["count"]:
+        return f"{first} and {second} have {count(better['count'])} decided votes each ({share})."
+    return (
+        f"Neither {first} nor {second} is clearly preferred: {better['choice']} has {votes} "
+        f"({share})."
+    )
+
+
+def _about_items(rows: _Rows, first: str, second: str) -> str:
+    a, b, tied = (rows["items", name] for name in (first, second, "tied"))
+    decided = rows["decided items", first]
+    test = f"; sign test p {p_value(decided['p'])}" if decided["of"] else ""
+    return (
+        f"More judges prefer {first} on {count(a['count'])} of {plural(a['of'], 'item')}, "
+        f"{second} on {count(b['count'])}, and {count(tied['count'])} are tied{test}."
+    )
+
+
+def _about_verdicts(rows: _Rows, choices: tuple[str, ...], rule: Rule) -> str:
+    parts = [f"{name} {count(rows['verdicts', name]['count'])}" for name in choices]
+    none = rows["verdicts", no_verdict(rule)]
+    return f"Verdicts by {rule}: {', '.join(parts)}; {no_verdict(rule)} {count(none['count'])}."
+
+
+def _about_side(side: _Row) -> str:
+    where = "the left" if side["choice"] == "left" else f"option {side['choice']}"
+    found = f"{percent(side['value'], 1)} of decided votes went to {where}"
+    if side["p"] != side["p"]:
+        return f"{found}; each system stood on one side only, so that a bias cannot be told."
+    verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
+    return f"{found}: {verdict} (p {p_value(side['p'])})."

@@ -9,10 +9,9 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined
+from affectlab.evaluation.preference.label_pairs import random_sides
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
-
-__all__ = ["reaction_pairs"]
 
 _HUMAN, _MACHINE = "human", "machine"
 _ASKED = "{caption}\nA person feels {emotion}. Which reason fits better?"
@@ -97,17 +96,14 @@ def reaction_pairs(
             "people and machines share no stimulus and emotion with different reasons; expected "
             "reactions to the same stimuli"
         )
-    if n is not None:
-        if not 0 < n <= both.height:
-            raise InputError(f"n {n}: expected 1 up to the {both.height} items that there are")
-        both = both[rng.permutation(both.height)[:n].tolist()]
-    else:
-        both = both[rng.permutation(both.height).tolist()]
-    names = both["rater"].unique().sort().to_list()
-    system = both["rater"].to_list() if len(names) > 1 else [_MACHINE] * both.height
-    if _HUMAN in names:
+    if n is not None and not 0 < n <= both.height:
+        raise InputError(f"n {n}: expected 1 up to the {both.height} items that there are")
+    both = both[rng.permutation(both.height)[:n].tolist()]
+    if _HUMAN in both["rater"]:
         raise InputError(f"a machine is called {_HUMAN!r}; expected another name")
-    return _items(both, system, _shown(people, machines), text, rng)
+    if both["rater"].n_unique() == 1:
+        both = both.with_columns(rater=pl.lit(_MACHINE))
+    return _items(both, _shown(people, machines), text, rng)
 
 
 def _reactions(ratings: Ratings, what: str) -> pl.DataFrame:
@@ -143,17 +139,9 @@ def _shown(people: Ratings, machines: Ratings) -> pl.DataFrame:
 
 
 def _items(
-    both: pl.DataFrame,
-    system: list[str],
-    shown: pl.DataFrame,
-    text: str,
-    rng: np.random.Generator,
+    both: pl.DataFrame, shown: pl.DataFrame, text: str, rng: np.random.Generator
 ) -> pl.DataFrame:
-    first = np.zeros(both.height, dtype=bool)
-    for name in dict.fromkeys(system):
-        rows = np.array([k for k, other in enumerate(system) if other == name])
-        half = rows.size // 2 + int(rows.size % 2 and rng.random() < 0.5)
-        first[rng.permutation(rows)[:half]] = True
+    first = pl.Series(random_sides(both["rater"].to_list(), rng))
     about = both.select("stimulus", "emotion").join(
         shown.drop([c for c in ("emotion", "text") if c in shown.columns]),
         on="stimulus",
@@ -171,26 +159,23 @@ def _items(
             pair = about.filter(about[name].is_null())["stimulus"][0]
             raise InputError(f"stimulus {pair!r} has no {name}, which is shown with the reasons")
     width = max(4, len(str(both.height)))
-    human, machine = both["of_human"].to_list(), both["of_machine"].to_list()
-    columns: dict[str, list[str]] = {
-        "stimulus": [f"item{k:0{width}d}" for k in range(1, both.height + 1)]
-    }
-    if "image" in about.columns and not about["image"].null_count():
-        columns["file"] = about["image"].cast(pl.String).to_list()
-    columns["text"] = [
-        text.format(**{name: str(row[name]) for name in wanted}) for row in about.to_dicts()
-    ]
-    for letter, is_human in (("a", first), ("b", ~first)):
-        columns[f"option_{letter}"] = [
-            human[k] if person else machine[k] for k, person in enumerate(is_human.tolist())
-        ]
-        columns[f"system_{letter}"] = [
-            _HUMAN if person else system[k] for k, person in enumerate(is_human.tolist())
-        ]
-    columns["pair"] = about["stimulus"].to_list()
-    columns["emotion"] = about["emotion"].to_list()
-    rest = [name for name in about.columns if name not in (*columns, "stimulus", "image")]
-    return pl.DataFrame(columns).with_columns(*(about[name] for name in rest))
+    names = [f"item{k:0{width}d}" for k in range(1, both.height + 1)]
+    asked = [text.format(**{name: str(row[name]) for name in wanted}) for row in about.to_dicts()]
+    has_file = "image" in about.columns and not about["image"].null_count()
+    human = pl.lit(_HUMAN)
+    items = both.select(
+        pl.Series("stimulus", names),
+        *([about["image"].cast(pl.String).alias("file")] if has_file else []),
+        pl.Series("text", asked),
+        option_a=pl.when(first).then("of_human").otherwise("of_machine"),
+        system_a=pl.when(first).then(human).otherwise("rater"),
+        option_b=pl.when(first).then("of_machine").otherwise("of_human"),
+        system_b=pl.when(first).then("rater").otherwise(human),
+        pair=about["stimulus"],
+        emotion=about["emotion"],
+    )
+    rest = [name for name in about.columns if name not in (*items.columns, "image")]
+    return items.with_columns(about[name] for name in rest)
 
 
 def _parsed(text: str) -> list[tuple[str, str | None, str | None, str | None]]:

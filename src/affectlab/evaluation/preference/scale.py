@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import (
     DrawnTarget,
@@ -19,101 +18,109 @@ from affectlab.core.inference import (
     check_confidence,
     check_n_boot,
     crossing_p,
-    draw_weights,
     summarise,
 )
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, percent, plural
 from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
+from affectlab.evaluation.preference.tally import ENOUGH_JUDGES, crossed_weights, target_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-__all__ = [
-    "MODELS",
-    "PreferenceScale",
-    "chance_of_win",
-    "fit_strengths",
-    "preference_scale",
-    "why_undefined",
-]
+Model: TypeAlias = Literal["bradley-terry", "thurstone"]
+Ties: TypeAlias = Literal["half", "drop"]
 
-# Strengths of systems from counts of wins: Bradley-Terry by choix, Thurstone by Newton steps.
-
-
-MODELS = ("bradley-terry", "thurstone")
-
-_ROUNDS = 1000
-_NEWTON_ROUNDS = 100
+_NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}
+_ROUNDS = 100
 _SMALL = 1e-10
+_AT_ONCE = 1 << 22
+"""Weights that are held at once."""
 
 
-def fit_strengths(wins: Floats, model: str) -> Floats | None:
-    """Give the strengths of largest likelihood, with mean 0; None where the search fails.
+# Strengths of systems from counts of wins, by Newton steps.
+
+
+def fit_strengths(wins: Floats, model: Model) -> Floats:
+    """Give the strengths of largest likelihood, with mean 0; ``nan`` where the search fails.
+
+    The likelihood is concave, so that damped Newton steps find its maximum from anywhere.
 
     Parameters
     ----------
     wins
-        How often the row was chosen over the column, shape (k, k); need not be whole. Everyone has
-        to have won and lost, directly or through others, for there to be a maximum.
+        How often the row was chosen over the column, shape (tables, k, k); need not be whole.
+        Everyone has to have won and lost, directly or through others, for there to be a maximum.
     model
-        A name of :data:`MODELS`.
+        Which chance of a win follows from a difference of strengths.
+
+    Returns
+    -------
+    Shape (tables, k).
     """
-    return _bradley_terry(wins) if model == "bradley-terry" else _thurstone(wins)
+    n_tables, k = wins.shape[:2]
+    found = np.full((n_tables, k), np.nan)
+    open_tables, strength = np.arange(n_tables), np.zeros((n_tables, k))
 
-
-def chance_of_win(difference: Floats, model: str) -> Floats:
-    """Give the chance that the first wins from the difference of strengths."""
-    from scipy.special import expit, ndtr
-
-    chance: Floats = expit(difference) if model == "bradley-terry" else ndtr(difference)
-    return chance
-
-
-def _bradley_terry(wins: Floats) -> Floats | None:
-    from choix import ilsr_pairwise_dense
-
-    try:
-        with warnings.catch_warnings():
-            # Strengths that run away are told by the result, not by how it came about.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            found = np.asarray(ilsr_pairwise_dense(wins, alpha=0.0, max_iter=_ROUNDS))
-    except (RuntimeError, ValueError):
-        return None
-    return found - found.mean() if np.isfinite(found).all() else None
-
-
-def _thurstone(wins: Floats) -> Floats | None:
-    """Maximise sum wins_ij log Phi(s_i - s_j), which is concave."""
-    from scipy.special import log_ndtr
-
-    k = wins.shape[0]
-    strength = np.zeros(k)
-
-    def loss(at: Floats) -> float:
-        return -float((wins * log_ndtr(at[:, None] - at)).sum())
+    def loss(at: Floats) -> Floats:
+        total: Floats = -(wins * _log_chance(_differences(at), model)).sum(axis=(1, 2))
+        return total
 
     now = loss(strength)
-    for _ in range(_NEWTON_ROUNDS):
-        apart = strength[:, None] - strength
-        # phi / Phi, by logarithms, so that it holds far out in the tail.
-        ratio = np.exp(-0.5 * apart**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(apart))
-        slope = wins * ratio
-        bend = wins * ratio * (ratio + apart)
-        bend = bend + bend.T
-        gradient = slope.sum(axis=1) - slope.sum(axis=0)
+    for _ in range(_ROUNDS):
+        slope, bend = _derivatives(_differences(strength), model)
+        slope, bend = wins * slope, wins * bend
+        bend += bend.transpose(0, 2, 1)
+        gradient = slope.sum(axis=2) - slope.sum(axis=1)
         # Strengths have no zero of their own: the ones fix their mean.
-        hessian = np.diag(bend.sum(axis=1)) - bend + 1.0 / k
-        step = np.linalg.solve(hessian, gradient)
-        size = 1.0
-        while size > _SMALL and not loss(strength + size * step) <= now:
-            size /= 2
-        strength = strength + size * step
-        strength -= strength.mean()
-        now = loss(strength)
-        if np.abs(step).max() * size < _SMALL * max(1.0, np.abs(strength).max()):
-            return strength
-    return None
+        hessian = bend.sum(axis=2)[:, :, None] * np.eye(k) - bend + 1.0 / k
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        size = np.ones(len(step))
+        after = loss(strength + step)
+        while (worse := (size > _SMALL) & ~(after <= now + 1e-14 * np.abs(now))).any():
+            size[worse] /= 2
+            after = loss(strength + size[:, None] * step)
+        strength = strength + size[:, None] * step
+        strength -= strength.mean(axis=1, keepdims=True)
+        reach = np.maximum(1.0, np.abs(strength).max(axis=1))
+        done = np.abs(step).max(axis=1) * size < _SMALL * reach
+        found[open_tables[done]] = strength[done]
+        if done.all():
+            break
+        wins, strength, now, open_tables = (
+            part[~done] for part in (wins, strength, after, open_tables)
+        )
+    return found
+
+
+def _differences(strength: Floats) -> Floats:
+    apart: Floats = strength[..., :, None] - strength[..., None, :]
+    return apart
+
+
+def chance_of_win(difference: Floats, model: Model) -> Floats:
+    """Give the chance that the first wins from the difference of strengths."""
+    return np.asarray(np.exp(_log_chance(difference, model)))
+
+
+def _log_chance(difference: Floats, model: Model) -> Floats:
+    from scipy.special import log_expit, log_ndtr
+
+    log: Floats = (log_expit if model == "bradley-terry" else log_ndtr)(difference)
+    return log
+
+
+def _derivatives(difference: Floats, model: Model) -> tuple[Floats, Floats]:
+    """First and negative second derivative of the logarithm of the chance of a win."""
+    from scipy.special import expit
+
+    if model == "bradley-terry":
+        slope = expit(-difference)
+        return slope, slope * (1 - slope)
+    # phi / Phi, by logarithms, so that it holds far out in the tail.
+    log_phi = -0.5 * difference**2 - 0.5 * np.log(2 * np.pi)
+    slope = np.exp(log_phi - _log_chance(difference, model))
+    return slope, slope * (slope + difference)
 
 
 def why_undefined(wins: Floats, systems: tuple[str, ...]) -> str:
@@ -140,120 +147,41 @@ def why_undefined(wins: Floats, systems: tuple[str, ...]) -> str:
     return "undefined: no chain of wins over all (prior gives a finite scale)"
 
 
-def connected(wins: Floats) -> bool:
-    """Say whether every system has a chain of wins over every other one."""
-    reach = wins > 0
-    np.fill_diagonal(reach, True)
-    steps = 1
-    while steps < wins.shape[0]:
-        reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
-        steps *= 2
-    return bool(reach.all())
+def connected(wins: Floats) -> Bools:
+    """Say of tables, shape (..., k, k), whether each system has a chain of wins over every other.
 
-
-Model: TypeAlias = Literal["bradley-terry", "thurstone"]
-Ties: TypeAlias = Literal["half", "drop"]
-
-_ENOUGH_JUDGES = 5
-_AT_ONCE = 1 << 22
+    :func:`why_undefined` says it of one table, with the reason.
+    """
+    k = wins.shape[-1]
+    reach = (wins > 0) | np.eye(k, dtype=bool)
+    for _ in range(max(k - 1, 1).bit_length()):
+        steps = reach.astype(np.float32)
+        reach = steps @ steps > 0
+    return np.asarray(reach.all(axis=(-2, -1)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Wins:
-    """Wins one by one, each in the cell winner x k + loser of a vote."""
+    """The wins of each vote, and which votes are drawn together."""
 
-    vote: Ints
-    cell: Ints
-    weight: Floats
-    """1, or 1/2 for either side of a tie."""
+    of_vote: Any
+    """Sparse, shape (votes, k * k): 1 in the cell winner x k + loser, or 1/2 for both of a tie."""
     item: Ints
     judge: Ints
-    """Of each vote."""
+    """Of each vote, without gaps."""
     systems: tuple[str, ...]
     ties: Floats
-    """Ties between every two, shape (k, k)."""
+    """Ties of each system, shape (k,)."""
+    ties_count: bool = False
+    """Whether a tie is half a win for both."""
+    n_judges: int = 0
+    """0 where they are not known."""
 
     @property
     def matrix(self) -> Floats:
         """Wins of the row over the column, shape (k, k)."""
         k = len(self.systems)
-        wins: Floats = np.bincount(self.cell, self.weight, minlength=k * k).astype(np.float64)
-        return wins.reshape(k, k)
-
-
-@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class PreferenceScale(Estimates):
-    """Strengths of systems on one scale, by ``system``, strongest first, with mean 0.
-
-    Made by :func:`preference_scale`.
-    """
-
-    systems: tuple[str, ...]
-    """In the order of the arrays, which is that of the names."""
-    wins: Floats
-    """How often the row was chosen over the column, ties counting half, shape (k, k)."""
-    model: Model
-    replicates: Floats | None  # type: ignore[assignment]
-    """Strengths, shape (n_boot, k), ``nan`` where a replicate has no scale."""
-    confidence: float
-
-    def pairs(self) -> Estimates:
-        """Compare every two systems.
-
-        Returns
-        -------
-        Chance that a system is chosen over the other, as the scale has it, by ``system`` and
-        ``other``, in [0, 1], with extra columns ``difference`` of strengths, ``observed``, the
-        share of their comparisons that the first won (ties counting half), and ``p``, from the
-        replicates, for no difference.
-
-        Examples
-        --------
-        >>> wins = [[0, 30], [10, 0]]
-        >>> round(preference_scale(wins, systems=["a", "b"]).pairs()["a", "b"].value, 2)
-        0.75
-        """
-        place = {name: k for k, name in enumerate(self.systems)}
-        frame = self.frame
-        order = [place[name] for name in frame["system"].to_list()]
-        strength = dict(zip(order, frame["value"].to_list(), strict=True))
-        two = list(combinations(order, 2))
-        apart = np.array([strength[a] - strength[b] for a, b in two])
-        n = np.array([self.wins[a, b] + self.wins[b, a] for a, b in two])
-        with np.errstate(invalid="ignore"):
-            observed = np.array([self.wins[a, b] for a, b in two]) / n
-        spread, p = Uncertainty.none(len(two)), np.full(len(two), np.nan)
-        chance = chance_of_win(apart, self.model)
-        if self.replicates is not None:
-            drawn = np.stack(
-                [self.replicates[:, a] - self.replicates[:, b] for a, b in two], axis=1
-            )
-            spread = summarise(chance, chance_of_win(drawn, self.model), self.confidence)
-            p = np.where(np.isnan(spread.low), np.nan, crossing_p(drawn))
-        first = frame.row(0, named=True)
-        table = Estimates.build(
-            {
-                "system": [self.systems[a] for a, _ in two],
-                "other": [self.systems[b] for _, b in two],
-            },
-            value=chance,
-            **spread.ends,
-            method=f"chance of being chosen; {first['method']}",
-            resampled=first["resampled"],
-            n_items=first["n_items"],
-            n_raters=first["n_raters"],
-            n_ratings=np.rint(n).astype(np.int64),
-            status=first["status"],
-            extra={"difference": apart, "observed": observed, "p": p},
-        )
-        return table.laid_out(
-            Value(head="chance"),
-            Interval(),
-            Number("observed"),
-            PValue("p", "p"),
-            name="pairs",
-            caption="Chance that the first is chosen over the other.",
-        )
+        return np.asarray(self.of_vote.sum(axis=0), dtype=np.float64).reshape(k, k)
 
 
 def preference_scale(
@@ -267,7 +195,7 @@ def preference_scale(
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-) -> PreferenceScale:
+) -> Estimates:
     r"""Put systems on one scale, from choices between two of them at a time.
 
     With strengths :math:`s`, system i is chosen over j with the chance
@@ -284,7 +212,7 @@ def preference_scale(
     systems
         Names of the rows of an array.
     model
-        Scale of strengths: Bradley-Terry, fitted by the library choix, or Thurstone, case V.
+        Scale of strengths: Bradley-Terry, or Thurstone, case V.
     ties
         Answers for neither side: half a win for both, or left out.
     prior
@@ -307,10 +235,16 @@ def preference_scale(
 
     Returns
     -------
-    PreferenceScale by ``system``, with extra columns ``wins``, ``losses``, ``ties``, ``rank``, and
-    ``first``: the share of replicates in which the system is the strongest. Where there is no
-    scale, because systems were never compared or one never lost, values are ``nan`` and the status
-    says which. Replicates without a scale are left out and counted in ``method``.
+    Strengths by ``system``, strongest first, with mean 0 and extra columns ``wins``, ``losses``,
+    ``ties``, ``rank``, and ``first``: the share of replicates in which the system is the strongest.
+    Where there is no scale, because systems were never compared or one never lost, values are
+    ``nan`` and the status says which. Replicates without a scale are left out and counted in
+    ``method``.
+
+    The table ``pairs`` compares every two systems, by ``system`` and ``other``: the chance that the
+    first is chosen, as the scale has it, in [0, 1]; ``difference`` of strengths; ``observed``, the
+    share of their comparisons that the first won (ties counting half); and ``p``, from the
+    replicates, for no difference.
 
     Raises
     ------
@@ -319,8 +253,7 @@ def preference_scale(
 
     References
     ----------
-    Bradley and Terry (1952); Thurstone (1927); Ford (1957) for when there is a scale; Maystre and
-    Grossglauser (2015) for the algorithm of choix.
+    Bradley and Terry (1952); Thurstone (1927); Ford (1957) for when there is a scale.
 
     Examples
     --------
@@ -328,44 +261,50 @@ def preference_scale(
     >>> scale = preference_scale(wins, systems=["human", "large", "small"])
     >>> [round(value, 2) for value in scale.to_frame()["value"]]
     [0.77, 0.08, -0.85]
+    >>> round(scale.to_frame("pairs")["value"][0], 2)
+    0.66
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
-    _check(model, ties, prior, target, n_boot)
+    check_choice("model", model, get_args(Model))
+    check_choice("ties", ties, get_args(Ties))
+    if not 0 <= prior < np.inf:
+        raise InputError(f"prior {prior!r}: expected a number of wins from 0")
+    check_n_boot(n_boot)
+    notes: tuple[str, ...] = ()
     if isinstance(ratings, Ratings):
         if systems is not None:
             raise InputError("systems goes with an array; ratings name their systems themselves")
-        found = comparisons_of(ratings)
-        wins = _from_comparisons(found, ties)
-        items, judges = (np.unique(codes).size for codes in (found.item, found.judge))
+        wins = _from_comparisons(comparisons_of(ratings), ties)
+        if target is None and wins.n_judges < ENOUGH_JUDGES and n_boot:
+            few = plural(wins.n_judges, "judge")
+            notes = (f"{few}: intervals are about other items, not about other judges",)
     else:
-        wins, items, judges = _from_matrix(ratings, systems), 0, 0
-    over = _drawn(target, judges)
-    matrix = wins.matrix
-    status = "" if prior > 0 else why_undefined(matrix, wins.systems)
-    strength = None if status else fit_strengths(_with_prior(matrix, prior), model)
-    if strength is None:
-        status = status or "undefined: the search for the strengths did not converge"
-        strength = np.full(len(wins.systems), np.nan)
-    drawn = None
+        wins = _from_matrix(ratings, systems)
+    over = target_of(target, wins.n_judges) or "stimuli"
+    before = prior * (1 - np.eye(len(wins.systems)))
+    status = "" if prior > 0 else why_undefined(wins.matrix, wins.systems)
+    strength = np.full(len(wins.systems), np.nan)
+    if not status:
+        strength = fit_strengths(wins.matrix[None] + before, model)[0]
+        if np.isnan(strength).any():
+            status = "undefined: the search for the strengths did not converge"
+    drawn = np.empty((0, strength.size))
     if n_boot:
-        rng = np.random.default_rng(seed)
-        drawn = _replicates(wins, over, model, prior, n_boot, rng)
-    notes = []
-    if isinstance(ratings, Ratings) and target is None and judges < _ENOUGH_JUDGES and n_boot:
-        notes.append(
-            f"{plural(judges, 'judge')}: intervals are about other items, not about other judges"
-        )
-    table = _table(wins, strength, drawn, model, prior, over, status, confidence, (items, judges))
-    made = PreferenceScale(
-        tables=table.tables,
-        notes=tuple(notes),
+        drawn = _replicates(wins, over, model, before, n_boot, np.random.default_rng(seed))
+    said = f"{_NAMES[model]} strength" + (f", {prior:g} wins beforehand" if prior else "")
+    shared = {
+        "resampled": ("units" if over == "stimuli" else over) if n_boot else "none",
+        "n_items": int(wins.item.max()) + 1,
+        "n_raters": wins.n_judges,
+        "status": status or "ok",
+    }
+    table = _strengths(wins, strength, drawn, said, confidence, shared)
+    made = replace(
+        table,
+        notes=notes,
         settings={"model": model, "ties": ties, "prior": prior, "confidence": confidence},
-        systems=wins.systems,
-        wins=matrix,
-        model=model,
         replicates=drawn,
-        confidence=confidence,
     )
     if status:
         return replace(made, sentences=(f"There is no scale ({status}).",))
@@ -380,51 +319,40 @@ def preference_scale(
         description=said,
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
-    tables = (*made.tables, *made.pairs().tables)
-    return replace(made, tables=tables, sentences=(said,), figures=(figure,))
-
-
-def _check(model: str, ties: str, prior: float, target: str | None, n_boot: int) -> None:
-    check_choice("model", model, MODELS)
-    check_choice("ties", ties, ("half", "drop"))
-    if not 0 <= prior < np.inf:
-        raise InputError(f"prior {prior!r}: expected a number of wins from 0")
-    if target not in (None, *get_args(DrawnTarget)):
-        raise unknown_name("target", str(target), get_args(DrawnTarget))
-    check_n_boot(n_boot)
-
-
-def _drawn(target: DrawnTarget | None, judges: int) -> DrawnTarget:
-    if target in ("raters", "both") and judges < 2:
-        raise InputError(f"target {target!r}: expected two or more judges; the data name {judges}")
-    return target or ("both" if judges >= _ENOUGH_JUDGES else "stimuli")
+    shared["method"] = f"chance of being chosen; {strongest['method']}"
+    pairs = _pairs(wins, strength, drawn, model, confidence, shared)
+    return replace(made, tables=(*made.tables, *pairs.tables), sentences=(said,), figures=(figure,))
 
 
 def _from_comparisons(found: Comparisons, ties: Ties) -> _Wins:
-    k = len(found.systems)
+    from scipy.sparse import coo_array
+
+    k, n = len(found.systems), found.item.size
     tied = found.choice > 1
     forth, back = found.first * k + found.second, found.second * k + found.first
-    votes = np.arange(found.item.size)
-    decided = np.where(found.choice == 0, forth, back)
-    parts = [(votes[~tied], decided[~tied], 1.0)]
+    vote = np.arange(n)
+    cells = [(vote[~tied], np.where(found.choice == 0, forth, back)[~tied], 1.0)]
     if ties == "half":
-        parts += [(votes[tied], forth[tied], 0.5), (votes[tied], back[tied], 0.5)]
+        cells += [(vote[tied], way[tied], 0.5) for way in (forth, back)]
+    rows, columns = (np.concatenate([cell[at] for cell in cells]) for at in (0, 1))
+    share = np.concatenate([np.full(cell[0].size, cell[2]) for cell in cells])
+    _, item = np.unique(found.item, return_inverse=True)
+    judges, judge = np.unique(found.judge, return_inverse=True)
+    sides = np.concatenate([found.first[tied], found.second[tied]])
     return _Wins(
-        vote=np.concatenate([vote for vote, _, _ in parts]),
-        cell=np.concatenate([cell for _, cell, _ in parts]),
-        weight=np.concatenate([np.full(vote.size, weight) for vote, _, weight in parts]),
-        item=np.unique(found.item, return_inverse=True)[1].astype(np.int64),
-        judge=np.unique(found.judge, return_inverse=True)[1].astype(np.int64),
+        of_vote=coo_array((share, (rows, columns)), shape=(n, k * k)).tocsr(),
+        item=item.astype(np.int64),
+        judge=judge.astype(np.int64),
         systems=found.systems,
-        ties=_symmetric(np.concatenate([forth[tied], back[tied]]), k),
+        ties=np.bincount(sides, minlength=k).astype(np.float64),
+        ties_count=ties == "half",
+        n_judges=judges.size,
     )
 
 
-def _symmetric(cell: Ints, k: int) -> Floats:
-    return np.bincount(cell, minlength=k * k).reshape(k, k).astype(np.float64)
-
-
 def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Wins:
+    from scipy.sparse import coo_array
+
     try:
         wins = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
@@ -440,94 +368,75 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Wins:
     if len(names) != k or len(set(names)) != k:
         raise InputError(f"systems {list(names)!r}: expected {k} different names")
     cell = np.repeat(np.arange(k * k), wins.astype(np.int64).ravel())
-    votes = np.arange(cell.size)
-    return _Wins(
-        votes, cell, np.ones(cell.size), votes, np.zeros_like(votes), names, np.zeros((k, k))
-    )
-
-
-def _with_prior(wins: Floats, prior: float) -> Floats:
-    return wins + prior * (1 - np.eye(wins.shape[0]))
+    vote = np.arange(cell.size)
+    of_vote = coo_array((np.ones(cell.size), (vote, cell)), shape=(cell.size, k * k)).tocsr()
+    return _Wins(of_vote, vote, np.zeros_like(vote), names, np.zeros(k))
 
 
 def _replicates(
     wins: _Wins,
     over: DrawnTarget,
     model: Model,
-    prior: float,
+    before: Floats,
     n_boot: int,
     rng: np.random.Generator,
 ) -> Floats:
     """Fit the scale to every replicate; ``nan`` where there is none."""
-    k = len(wins.systems)
-    out = np.full((n_boot, k), np.nan)
     n_items, n_judges = int(wins.item.max()) + 1, int(wins.judge.max()) + 1
     size = max(1, _AT_ONCE // max(n_items, n_judges))
-    for start in range(0, n_boot, size):
-        n = min(size, n_boot - start)
-        items = judges = None
-        if over in ("stimuli", "both"):
-            items = np.concatenate(list(draw_weights(rng, n_items, n)))
-        if over in ("raters", "both"):
-            judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
-        for b in range(n):
-            counts = np.ones(wins.item.size) if items is None else items[b, wins.item]
-            if judges is not None:
-                counts = counts * judges[b, wins.judge]
-            drawn = np.bincount(wins.cell, wins.weight * counts[wins.vote], minlength=k * k)
-            matrix = _with_prior(drawn.reshape(k, k).astype(np.float64), prior)
-            if connected(matrix):
-                found = fit_strengths(matrix, model)
-                if found is not None:
-                    out[start + b] = found
-    return out
+    tables = []
+    for items, judges in crossed_weights(rng, over, n_items, n_judges, n_boot, size):
+        step = max(1, _AT_ONCE // wins.item.size)
+        for start in range(0, len(items), step):
+            rows = slice(start, start + step)
+            counts = items[rows][:, wins.item] * judges[rows][:, wins.judge]
+            tables.append((wins.of_vote.T @ counts.T).T)
+    drawn = np.concatenate(tables).reshape(n_boot, *before.shape) + before
+    found = np.full(drawn.shape[:2], np.nan)
+    whole = connected(drawn)
+    found[whole] = fit_strengths(drawn[whole], model)
+    return found
 
 
-def _table(
+def _strengths(
     wins: _Wins,
     strength: Floats,
-    drawn: Floats | None,
-    model: Model,
-    prior: float,
-    over: DrawnTarget,
-    status: str,
+    drawn: Floats,
+    text: str,
     confidence: float,
-    counts: tuple[int, int],
+    shared: dict[str, Any],
 ) -> Estimates:
-    k = len(wins.systems)
-    spread, first = Uncertainty.none(k), np.full(k, np.nan)
-    text = f"{_NAMES[model]} strength" + (f", {prior:g} wins beforehand" if prior else "")
-    method = [text] * k
-    if drawn is not None:
+    """Lay out the strengths, the strongest first."""
+    k = strength.size
+    spread, first, caption = Uncertainty.none(k), np.full(k, np.nan), f"{text}."
+    if len(drawn):
         spread = summarise(strength, drawn, confidence)
         known = drawn[~np.isnan(drawn).any(axis=1)]
-        if known.shape[0]:
-            first = np.bincount(known.argmax(axis=1), minlength=k) / known.shape[0]
-        text += f"; percentile bootstrap, {drawn.shape[0]} replicates"
-        lost = drawn.shape[0] - known.shape[0]
+        if len(known):
+            first = np.bincount(known.argmax(axis=1), minlength=k) / len(known)
+        text += f"; percentile bootstrap, {len(drawn)} replicates"
+        lost = len(drawn) - len(known)
         text += f", {lost} without a scale" if lost else ""
-        method = [text + (f"; {reason}" if reason else "") for reason in spread.missing]
     order = np.argsort(-strength, kind="stable")
-    matrix = wins.matrix - (wins.ties / 2 if np.any(wins.weight == 0.5) else 0)
-    rank = np.empty(k, dtype=np.int64)
-    rank[order] = np.arange(1, k + 1)
-    n = (wins.matrix + wins.matrix.T).sum(axis=1)
-    items, judges = counts
+    matrix = wins.matrix
+    # Of a tie that counts, either side has half a win that it did not win.
+    halves = wins.ties / 2 if wins.ties_count else 0.0
+    won, lost_to = matrix.sum(axis=1) - halves, matrix.sum(axis=0) - halves
+    rank = np.where(np.isnan(strength[order]), 0, np.arange(1, k + 1))
     table = Estimates.build(
         {"system": [wins.systems[s] for s in order.tolist()]},
         value=strength[order],
         **{name: end[order] for name, end in spread.ends.items()},
-        method=[method[s] for s in order.tolist()],
-        resampled="none" if drawn is None else "units" if over == "stimuli" else over,
-        n_items=items or int(wins.item.size),
-        n_raters=judges,
-        n_ratings=np.rint(n[order]).astype(np.int64),
-        status=status or "ok",
+        method=[
+            text + (f"; {spread.missing[s]}" if spread.missing[s] else "") for s in order.tolist()
+        ],
+        n_ratings=np.rint((matrix + matrix.T).sum(axis=1)[order]).astype(np.int64),
+        **shared,
         extra={
-            "wins": np.rint(matrix.sum(axis=1)[order]).astype(np.int64),
-            "losses": np.rint(matrix.sum(axis=0)[order]).astype(np.int64),
-            "ties": wins.ties.sum(axis=1)[order].astype(np.int64),
-            "rank": np.where(np.isnan(strength), 0, rank)[order],
+            "wins": np.rint(won[order]).astype(np.int64),
+            "losses": np.rint(lost_to[order]).astype(np.int64),
+            "ties": wins.ties[order].astype(np.int64),
+            "rank": rank,
             "first": first[order],
         },
     )
@@ -537,8 +446,44 @@ def _table(
         *(Count(name) for name in ("wins", "losses", "ties")),
         Share("first", decimals=1),
         name="scale",
-        caption=f"{method[0].partition(';')[0]}.",
+        caption=caption,
     )
 
 
-_NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}
+def _pairs(
+    wins: _Wins,
+    strength: Floats,
+    drawn: Floats,
+    model: Model,
+    confidence: float,
+    shared: dict[str, Any],
+) -> Estimates:
+    """Compare every two systems, the stronger one with the weaker."""
+    order = np.argsort(-strength, kind="stable")
+    a, b = np.array(list(combinations(order, 2))).T
+    apart, n = strength[a] - strength[b], wins.matrix[a, b] + wins.matrix[b, a]
+    with np.errstate(invalid="ignore"):
+        observed = wins.matrix[a, b] / n
+    chance = chance_of_win(apart, model)
+    spread, p = Uncertainty.none(apart.size), np.full(apart.size, np.nan)
+    if len(drawn):
+        differences = drawn[:, a] - drawn[:, b]
+        spread = summarise(chance, chance_of_win(differences, model), confidence)
+        p = np.where(np.isnan(spread.low), np.nan, crossing_p(differences))
+    names = np.array(wins.systems, dtype=object)
+    table = Estimates.build(
+        {"system": names[a].tolist(), "other": names[b].tolist()},
+        value=chance,
+        **spread.ends,
+        n_ratings=np.rint(n).astype(np.int64),
+        **shared,
+        extra={"difference": apart, "observed": observed, "p": p},
+    )
+    return table.laid_out(
+        Value(head="chance"),
+        Interval(),
+        Number("observed"),
+        PValue("p", "p"),
+        name="pairs",
+        caption="Chance that the first is chosen over the other.",
+    )

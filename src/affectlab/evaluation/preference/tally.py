@@ -1,33 +1,29 @@
-"""Votes counted by item, the shares that follow from them, and these shares in every replicate."""
+"""Votes counted by item, and their shares in every replicate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import DrawnTarget, draw_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
 
-__all__ = [
-    "Rule",
-    "Tally",
-    "clustered_variance",
-    "exact_interval",
-    "no_verdict",
-    "replicates",
-    "shares",
-    "tally_of",
-    "verdicts",
-]
-
 Rule: TypeAlias = Literal["majority", "plurality"]
 
+ENOUGH_JUDGES = 5
+"""Fewest judges whose differences are taken into intervals unless the caller says so."""
 _CELLS = 1 << 22
 """Tallies that are held at once."""
+
+
+def no_verdict(rule: Rule) -> str:
+    """Name what an item is whose votes give no verdict."""
+    return "no majority" if rule == "majority" else "tied"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,100 +33,78 @@ class Tally:
     counts: Floats
     """Shape (items, choices)."""
     choices: tuple[str, ...]
-    items: tuple[str, ...]
+    items: tuple[str, ...] = ()
+    """Empty where only totals are known, as one row of counts."""
     votes: Comparisons | None = None
     """The votes one by one, where judges are known."""
-    choice: Ints | None = None
-    """Choice of each vote, a code into ``choices``."""
-    single: bool = False
-    """Whether only totals are known: one row of counts, and no items."""
+
+    @classmethod
+    def of(cls, votes: Comparisons) -> Tally:
+        """Count votes between two systems, by item."""
+        choices = (*(votes.systems[code[0]] for code in (votes.first, votes.second)), *votes.others)
+        counts = np.zeros((len(votes.items), len(choices)))
+        np.add.at(counts, (votes.item, votes.choice), 1.0)
+        return cls(counts, choices, votes.items, votes)
 
     @property
     def repeated(self) -> bool:
         """Whether any item has more than one vote."""
-        return not self.single and bool((self.counts.sum(axis=1) > 1).any())
+        return bool(self.items) and bool((self.counts.sum(axis=1) > 1).any())
 
-    def rows(self, rule: Rule) -> list[tuple[str, str]]:
-        """Name the shares, in the order of :func:`shares`."""
-        systems = self.choices[:2]
-        rows = [("votes", choice) for choice in self.choices]
-        rows += [("decided votes", system) for system in systems]
-        if not self.repeated:
-            return rows
-        rows += [("items", name) for name in (*systems, "tied")]
-        rows += [("decided items", system) for system in systems]
-        rows += [("verdicts", name) for name in (*self.choices, no_verdict(rule))]
-        return rows + [("decided verdicts", system) for system in systems]
+    @property
+    def n_judges(self) -> int:
+        """Judges; 0 where they are not known."""
+        return 0 if self.votes is None else len(self.votes.judges)
 
+    @property
+    def by_judge(self) -> Floats:
+        """Votes of every judge for each choice, shape (judges, choices)."""
+        counts = np.zeros((self.n_judges, len(self.choices)))
+        if self.votes is not None:
+            np.add.at(counts, (self.votes.judge, self.votes.choice), 1.0)
+        return counts
 
-def no_verdict(rule: Rule) -> str:
-    """Name what an item is whose votes give no verdict."""
-    return "no majority" if rule == "majority" else "tied"
+    def parts(self, rule: Rule) -> dict[str, tuple[tuple[str, ...], Floats]]:
+        """Give what shares are of: the names of what was counted, and how often."""
+        systems, votes = self.choices[:2], self.counts.sum(axis=0)
+        parts = {"votes": (self.choices, votes)}
+        if self.repeated:
+            lead = np.sign(self.counts[:, 0] - self.counts[:, 1])
+            parts["items"] = ((*systems, "tied"), np.array([(lead == k).sum() for k in (1, -1, 0)]))
+            names = (*self.choices, no_verdict(rule))
+            decided = np.bincount(self.verdicts(rule), minlength=len(names))
+            parts["verdicts"] = (names, decided)
+        return {
+            about: part
+            for name, (names, counts) in parts.items()
+            for about, part in (
+                (name, (names, counts.astype(np.float64))),
+                (f"decided {name}", (systems, counts[:2].astype(np.float64))),
+            )
+        }
 
-
-def tally_of(found: Comparisons, systems: tuple[str, str]) -> Tally:
-    """Count the votes between two systems, whichever of them came first."""
-    a, b = (found.systems.index(name) for name in systems)
-    kept = found.take(
-        ((found.first == a) & (found.second == b)) | ((found.first == b) & (found.second == a))
-    )
-    present, item = np.unique(kept.item, return_inverse=True)
-    # The choice of the first or second becomes the choice of system a or b.
-    turned = (kept.first == b) & (kept.choice < 2)
-    choice = np.where(turned, 1 - kept.choice, kept.choice)
-    order = np.argsort(item, kind="stable")
-    kept = _reordered(kept, item.astype(np.int64), order)
-    choice = choice[order]
-    counts = np.zeros((present.size, 2 + len(found.others)))
-    np.add.at(counts, (kept.item, choice), 1.0)
-    return Tally(
-        counts=counts,
-        choices=(*systems, *found.others),
-        items=tuple(found.items[k] for k in present.tolist()),
-        votes=kept,
-        choice=choice,
-    )
-
-
-def _reordered(kept: Comparisons, item: Ints, order: Ints) -> Comparisons:
-    judges, judge = np.unique(kept.judge, return_inverse=True)
-    names = tuple(kept.judges[k] for k in judges.tolist())
-    parts = {
-        name: getattr(kept, name)[order] for name in ("first", "second", "choice", "first_left")
-    }
-    return replace(
-        kept, item=item[order], judge=judge.astype(np.int64)[order], judges=names, **parts
-    )
+    def verdicts(self, rule: Rule) -> Ints:
+        """Verdict of every item, a code into the choices; their number where there is none."""
+        most = self.counts.max(axis=1)
+        if rule == "majority":
+            clear = 2 * most > self.counts.sum(axis=1)
+        else:
+            clear = (self.counts == most[:, None]).sum(axis=1) == 1
+        winner: Ints = np.where(clear, self.counts.argmax(axis=1), self.counts.shape[1])
+        return winner
 
 
-def verdicts(counts: Floats, rule: Rule) -> Ints:
-    """Verdict of every item, a code into the choices; the number of choices where there is none.
-
-    Parameters
-    ----------
-    counts
-        Votes, shape (items, choices).
-    """
-    most = counts.max(axis=1)
-    if rule == "majority":
-        clear = 2 * most > counts.sum(axis=1)
-    else:
-        clear = (counts == most[:, None]).sum(axis=1) == 1
-    winner: Ints = np.where(clear, counts.argmax(axis=1), counts.shape[1])
-    return winner
-
-
-def shares(tally: Tally, rule: Rule) -> tuple[Floats, Floats]:
-    """Count every row of the table, and out of how many; both of shape (rows,)."""
-    votes = tally.counts.sum(axis=0)
-    parts = [votes, votes[:2]]
-    if tally.repeated:
-        lead = tally.counts[:, 0] - tally.counts[:, 1]
-        preferred = np.array([(lead > 0).sum(), (lead < 0).sum(), (lead == 0).sum()], dtype=float)
-        n_choices = len(tally.choices)
-        decided = np.bincount(verdicts(tally.counts, rule), minlength=n_choices + 1).astype(float)
-        parts += [preferred, preferred[:2], decided, decided[:2]]
-    return np.concatenate(parts), np.concatenate([np.full(p.size, p.sum()) for p in parts])
+def target_of(target: DrawnTarget | None, n_judges: int) -> DrawnTarget | None:
+    """Say what intervals are about; by default judges, too, where there are enough of them."""
+    known = get_args(DrawnTarget)
+    if target not in (None, *known):
+        raise unknown_name("target", str(target), known)
+    if target in ("raters", "both") and n_judges < 2:
+        given = "one judge" if n_judges else "the judges are not known"
+        raise InputError(
+            f"target {target!r}: {given}; expected two or more judges, or target='stimuli'"
+        )
+    return target or ("both" if n_judges >= ENOUGH_JUDGES else None)
 
 
 def clustered_variance(tally: Tally, over: DrawnTarget) -> Floats:
@@ -145,23 +119,16 @@ def clustered_variance(tally: Tally, over: DrawnTarget) -> Floats:
     -------
     Shape (choices + 2,), in the order of :func:`replicates`.
     """
-    of_items = _between(tally.counts)
-    if over == "stimuli":
-        return of_items
-    of_judges = _between(_votes_of_judges(tally))
-    if over == "raters":
-        return of_judges
-    votes = tally.counts.sum(axis=0)
-    single = np.concatenate([_binomial(votes), _binomial(votes[:2])])
-    both: Floats = np.maximum(of_items + of_judges - single, np.maximum(of_items, of_judges))
+    of_items, of_judges = _between(tally.counts), _between(tally.by_judge)
+    if over != "both":
+        return of_items if over == "stimuli" else of_judges
+    single = []
+    for votes in (tally.counts.sum(axis=0), tally.counts[:, :2].sum(axis=0)):
+        total = max(votes.sum(), 1.0)
+        single.append(votes / total * (1 - votes / total) / total)
+    larger = np.maximum(of_items, of_judges)
+    both: Floats = np.maximum(of_items + of_judges - np.concatenate(single), larger)
     return both
-
-
-def _binomial(votes: Floats) -> Floats:
-    total = votes.sum()
-    share = votes / max(total, 1.0)
-    variance: Floats = share * (1 - share) / max(total, 1.0)
-    return variance
 
 
 def _between(counts: Floats) -> Floats:
@@ -176,14 +143,23 @@ def _between(counts: Floats) -> Floats:
     return np.concatenate(out)
 
 
-def _votes_of_judges(tally: Tally) -> Floats:
-    """Votes of every judge for each choice, shape (judges, choices)."""
-    votes, choice = tally.votes, tally.choice
-    if votes is None or choice is None:
-        return np.zeros((0, len(tally.choices)))
-    of_judge = np.zeros((len(votes.judges), len(tally.choices)))
-    np.add.at(of_judge, (votes.judge, choice), 1.0)
-    return of_judge
+def crossed_weights(
+    rng: np.random.Generator,
+    target: DrawnTarget,
+    n_items: int,
+    n_judges: int,
+    n_boot: int,
+    size: int,
+) -> Iterator[tuple[Floats, Floats]]:
+    """Draw items, judges or both, in blocks of at most `size` replicates: how often each counts."""
+    for start in range(0, n_boot, size):
+        n = min(size, n_boot - start)
+        items, judges = (np.broadcast_to(1.0, (n, of)) for of in (n_items, n_judges))
+        if target != "raters":
+            items = np.concatenate(list(draw_weights(rng, n_items, n)))
+        if target != "stimuli":
+            judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
+        yield items, judges
 
 
 def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator) -> Floats:
@@ -195,38 +171,23 @@ def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Ge
     -------
     Shape (n_boot, choices + 2), ``nan`` where a share is of nothing.
     """
-    votes = np.concatenate(list(_drawn(tally, target, n_boot, rng)))
-    out = np.empty((n_boot, votes.shape[1] + 2))
-    for part, place in ((votes, slice(0, -2)), (votes[:, :2], slice(-2, None))):
+    votes, chosen, wide = tally.votes, np.zeros((0, 0)), max(len(tally.items), tally.n_judges)
+    if target == "both" and votes is not None:
+        chosen, wide = np.eye(len(tally.choices))[votes.choice], votes.choice.size
+    drawn = []
+    for items, judges in crossed_weights(
+        rng, target, len(tally.items), tally.n_judges, n_boot, max(1, _CELLS // wide)
+    ):
+        if target == "both" and votes is not None:
+            drawn.append((items[:, votes.item] * judges[:, votes.judge]) @ chosen)
+        else:
+            drawn.append(items @ tally.counts if target == "stimuli" else judges @ tally.by_judge)
+    counts = np.concatenate(drawn)
+    out = np.empty((n_boot, counts.shape[1] + 2))
+    for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
         total = part.sum(axis=1, keepdims=True)
         out[:, place] = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
     return out
-
-
-def _drawn(
-    tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    """Votes for each choice, shape (replicates, choices), in blocks of replicates."""
-    n_items, n_choices = tally.counts.shape
-    votes, choice = tally.votes, tally.choice
-    if target == "stimuli" or votes is None or choice is None:
-        for items in draw_weights(rng, n_items, n_boot):
-            yield items @ tally.counts
-        return
-    n_judges = len(votes.judges)
-    of_judge = _votes_of_judges(tally)
-    if target == "raters":
-        for judges in draw_weights(rng, n_judges, n_boot):
-            yield judges @ of_judge
-        return
-    chosen = np.zeros((choice.size, n_choices))
-    chosen[np.arange(choice.size), choice] = 1.0
-    size = max(1, _CELLS // choice.size)
-    for first in range(0, n_boot, size):
-        n = min(size, n_boot - first)
-        items = np.concatenate(list(draw_weights(rng, n_items, n)))
-        judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
-        yield (items[:, votes.item] * judges[:, votes.judge]) @ chosen
 
 
 def exact_interval(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -26,11 +26,9 @@ from affectlab.evaluation.preference.judged_items import (
     machine_of,
 )
 from affectlab.evaluation.preference.preferences import Preferences, study_of
-from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict, verdicts
+from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
-
-__all__ = ["preference_verdicts"]
 
 _NAN = float("nan")
 _REPLICATES = 1000
@@ -130,67 +128,69 @@ def preference_verdicts(
     if often is None:
         often = 0 if of_item is None else _REPLICATES
     check_n_boot(often)
-    k, without = _counted(study)
-    decided = int(k.sum())
-    if not decided:
+    tally, n_choices = study.tally, len(study.choices)
+    code, counts = np.zeros(0, dtype=np.int64), tally.counts[0]
+    if tally.items:
+        code = tally.verdicts(study.rule)
+        counts = np.bincount(code, minlength=n_choices + 1).astype(np.float64)
+    elif often:
+        code = np.repeat(np.arange(n_choices), counts.astype(np.int64))
+    k, total = counts[:n_choices], int(counts.sum())
+    if not k.any():
         raise InputError("no item has a verdict; expected at least one")
-    if sampled is not None and sampled < decided + without:
-        raise InputError(f"sampled {sampled}: there are {decided + without} items; expected more")
-    total = decided + without if sampled is None else sampled
+    if sampled is not None and sampled < total:
+        raise InputError(f"sampled {sampled}: there are {total} items; expected more")
+    total = total if sampled is None else sampled
     rows = _rows(study, k, total, system, confidence)
     if often:
-        chosen, names = _verdicts(study)
-        _bootstrap(rows, chosen, names, of_item, often, confidence, np.random.default_rng(seed))
+        groups = of_item if tally.items else None
+        own = np.arange(code.size) if groups is None else cluster_codes(tally.items, groups)
+        rng = np.random.default_rng(seed)
+        drawn = np.concatenate(
+            [block @ np.eye(n_choices + 1)[code] for block in cluster_weights(own, often, rng)]
+        )
+        what = f"{'items' if groups is None else 'clusters'}, {often} replicates"
+        _bootstrap(rows, drawn, int(own.max()) + 1, what, confidence)
     return _table(rows, total, study.rule)
-
-
-def _counted(found: Preferences) -> tuple[Floats, int]:
-    """Count the verdicts, and items without one; counts stay counts, however large they are."""
-    if not found.items:
-        return found.votes[0].astype(np.float64), 0
-    tally = np.bincount(verdicts(found.votes, found.rule), minlength=len(found.choices) + 1)
-    return tally[:-1].astype(np.float64), int(tally[-1])
-
-
-def _verdicts(found: Preferences) -> tuple[Floats, tuple[str, ...]]:
-    """One row per item: 1 at its verdict; the last column is for none."""
-    n_choices = len(found.choices)
-    if found.items:
-        code = verdicts(found.votes, found.rule)
-        return np.eye(n_choices + 1)[code], found.items
-    counts = found.votes[0].astype(np.int64)
-    return np.eye(n_choices + 1)[np.repeat(np.arange(n_choices), counts)], ()
 
 
 def _rows(
     found: Preferences, k: Floats, total: int, system: str | None, confidence: float
 ) -> list[dict[str, Any]]:
+    """Give shares and the ratio with the intervals of verdicts that are each their own."""
     choices, decided = found.choices, float(k.sum())
     each = 1 - (1 - confidence) / len(choices)
-    rows = []
+
+    def share(statistic: str, name: str, count: float, of: float, **more: Any) -> None:
+        low, high = wilson_interval(count, of, confidence)
+        method = f"share of {int(of)} items; Wilson interval"
+        row = {"value": count / of, "low": float(low), "high": float(high), "method": method}
+        key = {"statistic": statistic, "of_what": name, "count": int(count), "of": int(of)}
+        rows.append(_ROW | key | row | more)
+
+    rows: list[dict[str, Any]] = []
     for at, name in enumerate(choices):
-        row = _share("verdict", name, k[at], decided, confidence, columns=[at])
         low, high = wilson_interval(k[at], decided, each)
-        rows.append(row | {"all_low": float(low), "all_high": float(high)})
-    more, less = (0, 1) if k[0] >= k[1] else (1, 0)
-    rows.append(_ratio(choices, k, more, less, confidence))
+        ends = {"all_low": float(low), "all_high": float(high)}
+        share("verdict", name, k[at], decided, columns=[at], **ends)
+    rows.append(_ratio(choices, k, confidence))
     judged = _judged(found, system)
     good = [at for at, name in enumerate(choices) if name == judged or is_both(name)]
-    n_good = float(k[good].sum()) if judged else 0.0
+    n_good = float(k[good].sum())
     if judged:
-        rows.append(_share("good", judged, n_good, decided, confidence, columns=good))
-    rows.append(_share("decided", "items", decided, float(total), confidence))
+        share("good", judged, n_good, decided, columns=good)
+    share("decided", "items", decided, float(total))
     if judged:
         bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"}
-        for text, n in (("least", n_good), ("most", n_good + total - decided)):
-            rows.append(_share(f"good, at {text}", judged, n, float(total), confidence) | bound)
+        share("good, at least", judged, n_good, float(total), **bound)
+        share("good, at most", judged, n_good + total - decided, float(total), **bound)
     return rows
 
 
 def _judged(found: Preferences, system: str | None) -> str:
     """Name the system whose texts are good or poor; empty where that is not told."""
     try:
-        return machine_of(found.systems, system)
+        return machine_of(found.choices[:2], system)
     except InputError:
         if system is not None:
             raise
@@ -200,31 +200,9 @@ def _judged(found: Preferences, system: str | None) -> str:
 _ROW = {"all_low": _NAN, "all_high": _NAN, "resampled": "none", "status": "ok", "columns": None}
 
 
-def _share(
-    statistic: str,
-    name: str,
-    k: float,
-    n: float,
-    confidence: float,
-    columns: list[int] | None = None,
-) -> dict[str, Any]:
-    low, high = wilson_interval(k, n, confidence)
-    return _ROW | {
-        "statistic": statistic,
-        "of_what": name,
-        "value": k / n,
-        "low": float(low),
-        "high": float(high),
-        "count": int(k),
-        "of": int(n),
-        "method": f"share of {int(n)} items; Wilson interval",
-        "columns": columns,
-    }
-
-
-def _ratio(
-    choices: Sequence[str], k: Floats, more: int, less: int, confidence: float
-) -> dict[str, Any]:
+def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, Any]:
+    """Say how many times as often the more preferred system is preferred."""
+    more, less = (0, 1) if k[0] >= k[1] else (1, 0)
     a, b = float(k[more]), float(k[less])
     low, high = map(float, exact_interval(np.array(a), np.array(a + b), confidence))
     return _ROW | {
@@ -242,28 +220,15 @@ def _ratio(
 
 
 def _bootstrap(
-    rows: list[dict[str, Any]],
-    chosen: Floats,
-    names: tuple[str, ...],
-    cluster: Mapping[str, str] | None,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
+    rows: list[dict[str, Any]], counts: Floats, n_drawn: int, what: str, confidence: float
 ) -> None:
     """Replace intervals of shares and the ratio by those of drawn items or clusters."""
-    own = np.arange(chosen.shape[0], dtype=np.int64)
-    if cluster is not None and names:
-        own = cluster_codes(names, cluster)
-    what = "items" if cluster is None or not names else "clusters"
-    weights = cluster_weights(own, np.ones(own.size), n_boot, rng)
-    counts = np.concatenate([block @ chosen for block in weights])
-    decided = counts[:, :-1].sum(axis=1)
-    n_drawn, each = int(own.max()) + 1, 1 - (1 - confidence) / (chosen.shape[1] - 1)
+    decided, each = counts[:, :-1].sum(axis=1), 1 - (1 - confidence) / (counts.shape[1] - 1)
     for row in rows:
         if row["columns"] is None or row["status"] != "ok":
             continue
         if row["statistic"] == "ratio":
-            top, bottom = (counts[:, at] for at in row["columns"])
+            top, bottom = counts[:, row["columns"]].T
         else:
             top, bottom = counts[:, row["columns"]].sum(axis=1), decided
         drawn = np.divide(top, bottom, out=np.full(top.size, np.inf), where=bottom > 0)
@@ -275,11 +240,8 @@ def _bootstrap(
                 tails = expanded_tails(level, n_drawn)
                 ends = map(float, np.quantile(drawn, tails, method="nearest"))
                 row[f"{prefix}low"], row[f"{prefix}high"] = ends
-        row["resampled"] = "units"
-        row["method"] = (
-            f"{row['method'].partition(';')[0]}; percentile bootstrap of {what}, {n_boot} "
-            "replicates"
-        )
+        how = row["method"].partition(";")[0]
+        row |= {"resampled": "units", "method": f"{how}; percentile bootstrap of {what}"}
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:

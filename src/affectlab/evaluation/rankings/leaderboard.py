@@ -19,18 +19,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation.rankings.result_file import DataSet, Metric, ResultFile, read_result
 
-__all__ = [
-    "Board",
-    "Entry",
-    "Leaderboard",
-    "Standing",
-    "against_people",
-    "cautions",
-    "leaderboard",
-    "possible_ranks",
-    "several",
-]
-
 # Ranks that intervals allow, and where a value stands against people.
 
 
@@ -145,7 +133,7 @@ class Standing:
     rank: tuple[int, int] | None = None
     """The best and the worst rank among models that the intervals allow; people are not ranked."""
     against: str = ""
-    """Where it stands against people; see :func:`against_people`."""
+    """Where it stands against people; see ``against_people``."""
 
     @property
     def value(self) -> float:
@@ -397,7 +385,8 @@ def leaderboard(
     --------
     >>> import tempfile
     >>> from affectlab.core.estimates import Estimate
-    >>> from affectlab.evaluation import DataSet, ResultFile, write_result
+    >>> from affectlab.evaluation import ResultFile, write_result
+    >>> from affectlab.evaluation.rankings import DataSet
     >>> folder = tempfile.mkdtemp()
     >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
     >>> for name, value in (("gazer", 0.5), ("starer", 0.3)):

@@ -32,21 +32,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-__all__ = [
-    "SCHEMA",
-    "Cost",
-    "Coverage",
-    "DataSet",
-    "Metric",
-    "ResultFile",
-    "data_set",
-    "human_results",
-    "parse_result",
-    "read_result",
-    "rows_of",
-    "write_result",
-]
-
 SCHEMA: Final = "affectlab/result/1"
 """What the key ``schema`` of a result file says."""
 

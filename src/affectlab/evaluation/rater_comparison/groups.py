@@ -21,8 +21,6 @@ from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["Cells", "group_comparison", "group_values", "groups_of"]
-
 Cells: TypeAlias = Literal["raters", "pairs"]
 
 CAUTION = "as published: treats cells as independent, which overstates certainty"
@@ -51,7 +49,7 @@ def group_comparison(
     Parameters
     ----------
     ratings, models, exclude, truncate, pairs
-        As for :func:`rater_table`.
+        As for ``rater_table``.
     groups
         Groups of models: the name of an attribute of raters (``"family"``, ``"prompt"``), or a
         mapping of model to group. By default all models are one group. People are one group. The
@@ -212,7 +210,7 @@ def group_values(
     truncate: bool = False,
     pairs: KappaResult | None = None,
 ) -> dict[str, Floats]:
-    """Give the kappas that :func:`group_comparison` compares, group by group, people first."""
+    """Give the kappas that ``group_comparison`` compares, group by group, people first."""
     check_choice("cells", cells, ("raters", "pairs"))
     import polars as pl
 

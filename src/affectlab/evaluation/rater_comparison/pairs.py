@@ -21,16 +21,6 @@ from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
 
-__all__ = [
-    "alpha_by_side",
-    "kappa_of_pairs",
-    "merged",
-    "pair_kinds",
-    "pairwise_spearman",
-    "spearman_of_sides",
-    "spearman_with_people",
-]
-
 
 def merged(
     ratings: Ratings,
@@ -45,7 +35,7 @@ def merged(
     ------
     InputError
         When a side is missing, a model has the name of a person, or models cannot be put on the
-        people's scale (see :func:`affectlab.evaluation.on_scale`).
+        people's scale (see ``on_scale``).
     """
     both = judged_sides(ratings, models)
     together = models is None and both.people.scale == ratings.scale
@@ -89,7 +79,7 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> Result:
     Parameters
     ----------
     pairs
-        What :func:`pairwise_spearman` or :func:`affectlab.reliability.pairwise_kappa` gave.
+        What ``pairwise_spearman`` or :func:`affectlab.reliability.pairwise_kappa` gave.
     by_label
         One row per label and kind.
 
@@ -149,7 +139,7 @@ def pairwise_spearman(
     Parameters
     ----------
     ratings, models
-        People and models, see :func:`affectlab.evaluation.sides`. The scales need not be the same:
+        People and models, see ``sides``. The scales need not be the same:
         ranks do not change.
     exclude
         Labels that are left out.
@@ -197,7 +187,7 @@ def spearman_of_sides(
 
     Returns
     -------
-    As :func:`pairwise_spearman`; None where no label is in all tables.
+    As ``pairwise_spearman``; None where no label is in all tables.
     """
     first = sides[0]
     shared = set(first.labels).intersection(*(side.labels for side in sides))

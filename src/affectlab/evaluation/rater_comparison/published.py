@@ -26,15 +26,13 @@ from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
 from affectlab.ratings import Ratings
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["PublishedTables", "published_tables"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PublishedTables(Result):
     """Tables as published; those that a scale does not allow are ``None``.
 
     Kappa needs steps, the others but ``alpha`` an order; kappa and discrepancies need models on the
-    scale of people (see :func:`affectlab.evaluation.on_scale`).
+    scale of people (see ``on_scale``).
     """
 
     kappa: KappaResult | None
@@ -44,9 +42,9 @@ class PublishedTables(Result):
     kinds_by_label: pl.DataFrame | None
     """The same per label."""
     raters: pl.DataFrame | None
-    """See :func:`rater_table`."""
+    """See ``rater_table``."""
     groups: Estimates | None
-    """See :func:`group_comparison`."""
+    """See ``group_comparison``."""
     kind_groups: Estimates | None
     """The same for kinds of pairs."""
     spearman: KappaResult | None
@@ -56,7 +54,7 @@ class PublishedTables(Result):
     with_median: Estimates | None
     """See :func:`spearman_with_people`."""
     alpha: Estimates
-    """See :func:`alpha_by_side`; at the interval level, as published, where answers are numbers."""
+    """See ``alpha_by_side``; at the interval level, as published, where answers are numbers."""
     discrepancy: Estimates | None
     """See :func:`discrepancy`."""
 
@@ -83,7 +81,7 @@ def published_tables(
         As for :func:`alignment`.
     groups
         Groups of models: an attribute of raters such as ``family``, or a group for each model; by
-        default all models are one (see :func:`group_comparison`).
+        default all models are one (see ``group_comparison``).
     over
         What the SD of the rater table runs over: ``labels``, after averaging over the people met,
         or ``cells``, every person met and label.

@@ -17,8 +17,6 @@ from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["Over", "cells_with_people", "rater_table"]
-
 Over: TypeAlias = Literal["labels", "cells"]
 
 

@@ -565,7 +565,7 @@ a caption."""
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class ModelCalibration(Result):
-    """Calibration of every model that gives probabilities; see :func:`model_calibration`."""
+    """Calibration of every model that gives probabilities; see ``model_calibration``."""
 
     models: Mapping[str, Calibration]
 
@@ -728,7 +728,7 @@ def calibrations(
     Parameters
     ----------
     both, truth
-        See :func:`model_calibration`.
+        See ``model_calibration``.
     seed, options
         Of :func:`calibration`.
     """

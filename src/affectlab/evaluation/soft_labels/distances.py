@@ -54,7 +54,7 @@ def kullback_leibler(people: ArrayLike, predicted: ArrayLike, *, floor: float = 
     Parameters
     ----------
     people, predicted, floor
-        As for :func:`cross_entropy`.
+        As for ``cross_entropy``.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def jensen_shannon(people: ArrayLike, predicted: ArrayLike) -> Floats:
     Parameters
     ----------
     people, predicted
-        As for :func:`cross_entropy`.
+        As for ``cross_entropy``.
 
     Returns
     -------

@@ -535,7 +535,7 @@ def rater_distributions(
 
 
 def own_distributions(ratings: Ratings, reading: Reading) -> dict[str, LabelDistributions]:
-    """See :func:`rater_distributions`."""
+    """See ``rater_distributions``."""
     votes = votes_of(ratings, reading)
     amount = votes.alone()
     found = {}

@@ -161,7 +161,7 @@ class SoftLabels(Result):
     """By ``rater`` and ``metric``, see :func:`~affectlab.evaluation.soft_label_metrics`."""
     comparison: Estimates
     """By ``rater``, ``against`` and ``metric``, see
-    :func:`~affectlab.evaluation.soft_label_comparison`."""
+    ``soft_label_comparison``."""
     calibration: Mapping[str, Calibration]
     """Of each model that gives probabilities."""
     one_label: tuple[str, ...]

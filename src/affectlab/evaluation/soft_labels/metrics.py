@@ -276,7 +276,7 @@ def soft_label_metrics(
     models
         Models, or the distributions that each of them predicts. Where people name one label,
         models may do so, too, or score each. Runs that control another
-        (:func:`~affectlab.evaluation.main_runs`) are not judged.
+        (``main_runs``) are not judged.
     taxonomy, costs
         What gives the costs W for the earth mover's distance, whose ground distance is W - 1: a
         taxonomy (by default that of the ratings), and a cost matrix or the kind of costs to make.
@@ -290,7 +290,7 @@ def soft_label_metrics(
         As for :func:`~affectlab.evaluation.label_distributions`; smoothing is for people only.
     floor
         Smallest share that a prediction gives to a label in the first two metrics, so that they
-        stay finite; see :func:`~affectlab.evaluation.cross_entropy`.
+        stay finite; see ``cross_entropy``.
     by_person
         Give a row for every person, against the others.
     n_splits
@@ -328,7 +328,7 @@ def soft_label_metrics(
     Notes
     -----
     Soft labels as emonet-face and the alignment literature use them; costs from
-    to-err-like-human, equation 1. See :func:`~affectlab.evaluation.earth_movers_distance`.
+    to-err-like-human, equation 1. See ``earth_movers_distance``.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
-from affectlab.evaluation import OUTCOMES
+from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.models.images import ImageFile
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy
@@ -27,7 +27,7 @@ __all__ = [
 
 Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
 """Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
-(a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
+(a key of ``OUTCOMES``). Labels that are left out have the lowest value.
 An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`) says that nobody
 was asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
 ``version`` are taken over where it has them, and one whose attribute ``left_out`` says

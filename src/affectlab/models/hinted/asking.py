@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import percent, plural
-from affectlab.evaluation import OUTCOMES
+from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.models.hinted.annotator import Annotator, annotation_of, ask
 from affectlab.models.hinted.state import FAILURES, MAIN, Answered, Store
 from affectlab.models.images import ImageFile

@@ -12,8 +12,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation import MetricScores, metric_scores
-from affectlab.evaluation.preference import Choices, judged_items
+from affectlab.evaluation import metric_scores
+from affectlab.evaluation.preference import Choices, MetricScores, judged_items
 
 __all__ = [
     "PreferenceFeatures",

@@ -16,8 +16,8 @@ from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.words import count, joined, number, plural
-from affectlab.evaluation import MetricScores, metric_scores
-from affectlab.evaluation.preference import area_verdict
+from affectlab.evaluation import metric_scores
+from affectlab.evaluation.preference import MetricScores, area_verdict
 from affectlab.models.preference_metric.cross_validation import (
     Logistic,
     Progress,

@@ -16,7 +16,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, percent, plural
-from affectlab.evaluation import wilson_interval
 from affectlab.evaluation.preference import (
     drawn_areas,
     error_of,
@@ -25,6 +24,7 @@ from affectlab.evaluation.preference import (
     logit_interval,
     normal_interval,
 )
+from affectlab.evaluation.wilson import wilson_interval
 from affectlab.models.devices import quiet_transformers
 from affectlab.models.preference_metric.bart_tuning import (
     Progress,

@@ -13,7 +13,7 @@ from PIL import Image
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import shown
-from affectlab.evaluation import OUTCOMES
+from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.ratings import Scale
 
 __all__ = [
@@ -70,7 +70,7 @@ class FaceAnswer:
     """
 
     outcome: str = "ok"
-    """One of :data:`affectlab.evaluation.OUTCOMES`."""
+    """One of ``OUTCOMES``."""
     scores: Mapping[str, float] = field(default_factory=dict)
     faces: int | None = None
     """Faces that were found, None where the rater does not look for faces."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural, shown
-from affectlab.evaluation import OUTCOMES, looks_like_refusal
+from affectlab.evaluation.outcomes import OUTCOMES, looks_like_refusal
 from affectlab.models.reactions.items import ReactionItem, check_items, image_hashes, key_of
 from affectlab.models.reactions.prompt import PROMPT, SOURCE, FewShot, reaction_prompt
 from affectlab.models.reactions.ratings import make_ratings, rows_of

@@ -20,7 +20,7 @@ from torch.nn import functional as nnf
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Ints
-from affectlab.evaluation import Confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.models.devices import autocast, pick_device, pick_precision, private_seed
 from affectlab.models.semi.material import Material
 from affectlab.models.semi.settings import SemiTraining, Switch

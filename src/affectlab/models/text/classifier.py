@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Registry
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import count, shown
-from affectlab.evaluation import Calibration
+from affectlab.evaluation.soft_labels import Calibration
 from affectlab.models.runs import check_folder
 from affectlab.models.text.decisions import (
     DecisionKind,

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation import Confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.models.devices import autocast, pick_precision, private_seed
 from affectlab.models.losses import EmotionRankLoss, Order, SoftLabelLoss, Ties
 from affectlab.models.training import (

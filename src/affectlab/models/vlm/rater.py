@@ -597,7 +597,7 @@ def rate_vlm(
     """Ask a vision-language model about images, in the words in which people are asked.
 
     Every image is asked about once. What comes back has one of the nine outcomes of
-    :data:`affectlab.evaluation.OUTCOMES`; only transport errors are asked again at once, and by the
+    ``OUTCOMES``; only transport errors are asked again at once, and by the
     next run. A question is on the disk before it goes out, and its answer before the next one takes
     its place, so a run that was killed goes on where it stopped. What was in flight then is named
     by the next run, counts as spent with the most that it may have taken, and is asked again, since

@@ -13,7 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, plural
-from affectlab.evaluation import OUTCOMES, OutcomeTable
+from affectlab.evaluation.outcomes import OUTCOMES, OutcomeTable
 from affectlab.models.vlm.asking import (
     Charge,
     Halt,

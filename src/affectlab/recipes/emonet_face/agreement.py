@@ -15,7 +15,7 @@ from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.evaluation import PublishedTables
+    from affectlab.evaluation.rater_comparison import PublishedTables
     from affectlab.ratings import Ratings
 
 
@@ -143,7 +143,8 @@ class Compared:
 
 def compare(people: Ratings, models: Ratings, *, n_boot: int, seed: int) -> Compared:
     """Compute the paper's tables as its notebooks do: fractions are cut off, not rounded."""
-    from affectlab.evaluation import group_comparison, published_tables
+    from affectlab.evaluation import published_tables
+    from affectlab.evaluation.rater_comparison import group_comparison
 
     people = people.answers()
     families = families_of(models.rater_names)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from affectlab.core.estimates import Estimates
-    from affectlab.evaluation import AlignmentResult
+    from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.ratings import Ratings
     from affectlab.reliability import KappaResult
 
@@ -177,7 +177,7 @@ def _ratings(found: Compared) -> Figure:
 
 def _groups(found: Compared) -> Figure:
     from affectlab.core.render.figure import draw_figure
-    from affectlab.evaluation import group_values
+    from affectlab.evaluation.rater_comparison import group_values
 
     values = group_values(
         found.people,

@@ -12,7 +12,7 @@ from affectlab.core.words import joined, number
 from affectlab.recipes.emonet_face.agreement import OWN, Compared
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import AlignmentResult
+    from affectlab.evaluation.human_alignment import AlignmentResult
 
 __all__ = ["MARGIN", "human_level", "level_notes"]
 

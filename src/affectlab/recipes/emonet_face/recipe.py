@@ -66,7 +66,7 @@ def _binary(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], lis
 
 def _hq(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[RecipeFigure]]:
     """Find what follows from the ratings of people and models."""
-    from affectlab.evaluation import sides
+    from affectlab.evaluation.people_and_models import sides
     from affectlab.ratings import read_ratings
     from affectlab.recipes.emonet_face.agreement import compare, hq_findings
     from affectlab.recipes.emonet_face.figures import hq_figures

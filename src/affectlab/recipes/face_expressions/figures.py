@@ -168,7 +168,7 @@ def _by_actor(
     rows = [
         {"metric": title, "value": found[name, group, "srocc"].value}
         for name, title in titles.items()
-        for group in found.groups
+        for group in found.settings["groups"]
         if group != "all"
     ]
     return draw_figure("ranges", pl.DataFrame(rows), by="metric", value_name="SROCC")

@@ -16,8 +16,9 @@ from affectlab.recipes.recipe import Finding, RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis.reactions.words import EmotionWords
-    from affectlab.evaluation import MetricPreferences, Preferences
+    from affectlab.analysis.reactions import EmotionWords
+    from affectlab.core.result import Result
+    from affectlab.evaluation.preference import Preferences
 
 __all__ = ["metric_pictures", "reaction_pictures", "study_pictures"]
 
@@ -93,7 +94,7 @@ def _examples(
 
     rows = {row["stimulus"]: row for row in items.iter_rows(named=True)}
     best: dict[str, tuple[int, int, str]] = {}
-    for row in found.verdicts().iter_rows(named=True):
+    for row in found.to_frame("verdicts").iter_rows(named=True):
         name, verdict = row["item"], row["verdict"]
         if verdict in _VERDICTS and row[verdict] > best.get(verdict, (0,))[0]:
             best[verdict] = (row[verdict], row["n_votes"], name)
@@ -124,7 +125,7 @@ def _examples(
 
 
 def metric_pictures(
-    seen: MetricPreferences, found: Mapping[str, Finding], names: Mapping[str, str]
+    seen: Result, found: Mapping[str, Finding], names: Mapping[str, str]
 ) -> tuple[RecipeFigure, ...]:
     """Draw means by verdict (Table 2), with and without images (Table 3), and areas.
 

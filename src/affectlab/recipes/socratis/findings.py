@@ -15,9 +15,8 @@ from affectlab.recipes.recipe import Finding
 if TYPE_CHECKING:
     from affectlab.analysis.reactions.agreement import PairScorer
     from affectlab.analysis.reactions.sentiment import Sentiment
-    from affectlab.analysis.reactions.words import EmotionWords
-    from affectlab.evaluation import Preferences
-    from affectlab.evaluation.preference import MetricPreferences
+    from affectlab.core.result import Result
+    from affectlab.evaluation.preference import Preferences
     from affectlab.ratings import Ratings
 
 __all__ = [
@@ -154,7 +153,7 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     """Count verdicts as Table 1 does, and how many times as often people are preferred."""
     from affectlab.evaluation import preference_verdicts
 
-    verdicts = found.verdicts()
+    verdicts = found.to_frame("verdicts")
     counts = dict(verdicts["verdict"].value_counts().iter_rows())
     numbers = {
         "sampled": verdicts.height,
@@ -175,12 +174,12 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     return made
 
 
-def table2_findings(found: MetricPreferences, metrics: Mapping[str, str]) -> dict[str, Finding]:
+def table2_findings(found: Result, metrics: Mapping[str, str]) -> dict[str, Finding]:
     """Give the mean of each metric by verdict; `metrics` has their full names by short ones."""
     made = {}
     for short, name in metrics.items():
         for key, group in _GROUPS.items():
-            rows = found.means.filter(metric=name, group=group)
+            rows = found.to_frame("means").filter(metric=name, group=group)
             row = rows.row(0, named=True) if rows.height else None
             made[f"table2.{short}.{key}"] = (
                 Finding(row["value"], row["low"], row["high"], sampling=True)

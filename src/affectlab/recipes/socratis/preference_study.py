@@ -22,7 +22,7 @@ from affectlab.models.text_metrics import (
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimate
-    from affectlab.evaluation import Preferences
+    from affectlab.evaluation.preference import Preferences
 
 __all__ = ["JUDGES", "PLANTED", "Metrics", "judge", "scores_of_items", "text_items_of"]
 

@@ -45,8 +45,8 @@ from affectlab.recipes.threads import one_thread
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimate
-    from affectlab.evaluation import Preferences
-    from affectlab.evaluation.preference import MetricPreferences
+    from affectlab.core.result import Result
+    from affectlab.evaluation.preference import Preferences
 
 
 __all__ = [
@@ -206,6 +206,6 @@ def _means(machines: Machines, images: dict[str, Path]) -> dict[tuple[str, str],
     return made
 
 
-def _seen_notes(seen: MetricPreferences) -> list[str]:
+def _seen_notes(seen: Result) -> list[str]:
     """Say of every metric whether it sees what judges prefer."""
     return [f"Metrics: {sentence}" for sentence in seen.sentences if "AUC of" not in sentence]

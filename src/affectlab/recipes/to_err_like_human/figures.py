@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.types import Ints
 from affectlab.core.words import joined, plural
-from affectlab.evaluation import Confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.recipes.recipe import Finding, RecipeFigure
 from affectlab.recipes.to_err_like_human.data import BACKBONES, Source
 from affectlab.recipes.to_err_like_human.tables import Kept

@@ -196,7 +196,7 @@ def _left_out(sources: list[Source], effort: Effort) -> dict[str, Finding]:
 
 def _marks(found: Mapping[str, Finding]) -> tuple[str, ...]:
     """Say which printed cells cannot be right, and why; and whether ours agree among themselves."""
-    from affectlab.evaluation import figures_possible
+    from affectlab.evaluation.classification import figures_possible
 
     lines = [
         f"† {figure.name}: {figure.note}"

@@ -12,7 +12,8 @@ from scipy.stats import t as student
 
 from affectlab.core.types import Ints
 from affectlab.core.words import percent
-from affectlab.evaluation import Confusion, confusion
+from affectlab.evaluation import confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.models.images import label_fraction
 from affectlab.models.semi import SemiRun, train_semi
 from affectlab.models.vision import VisionClassifier

@@ -129,7 +129,8 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
 
     Examples
     --------
-    >>> from affectlab.evaluation import outcome_table, Response
+    >>> from affectlab.evaluation import outcome_table
+    >>> from affectlab.evaluation.outcomes import Response
     >>> answers = [Response(text="3", parsed={"joy": 3})] * 9 + [Response(text="")]
     >>> drawn = outcome_table(answers).plot()
     >>> [round(float(bar.get_width()), 2) for bar in drawn.patches]

@@ -107,7 +107,7 @@ def soft_section(study: Study) -> Section | Skipped:
 
 def _calibration(study: Study) -> list[Block]:
     """Calibration of the models that give probabilities."""
-    from affectlab.evaluation import model_calibration
+    from affectlab.evaluation.soft_labels import model_calibration
 
     ratings, models = study.sources
     graded = models is not None and models.scale.kind not in ("nominal", "binary")

@@ -11,13 +11,13 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Column, Count, Table, Text
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import joined, number, plural, sentence_case, shown
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.attributes import times_of
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import Fairness
+    from affectlab.evaluation.group_fairness import Fairness
 
 _ERROR_RATE = 0.05
 _FEWEST = 5
@@ -130,16 +130,14 @@ def _thirds(values: np.ndarray) -> tuple[float, ...]:
 def _opening(
     study: Study, found: list[tuple[_Grouped, Fairness]], n_used: int, n_known: int
 ) -> str:
-    metric = found[0][1].metric
+    asked = found[0][1].settings
+    title = sentence_case(asked["title"])
     beside = (
         "beside the mean of people, in points of the scale"
         if study.ordered
         else "beside what most people say"
     )
-    text = (
-        f"{metric.title[0].upper()}{metric.title[1:]} of each model {beside}, by group "
-        f"({metric.better} is better)."
-    )
+    text = f"{title} of each model {beside}, by group ({asked['better']} is better)."
     if study.n_boot:
         text += (
             " Gaps are tested by shuffling the groups; p values are corrected for all gaps of an "
@@ -197,14 +195,14 @@ def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple
 def _picture(place: int, one: _Grouped, judged: Fairness) -> Picture:
     frame = judged.groups.frame
     cut = f" Cut at {joined(f'{edge:g}' for edge in one.edges)}." if one.edges else ""
-    title = judged.metric.title
+    title = judged.settings["title"]
     known = frame.filter(pl.col("value").is_not_nan())
     words = f"No {title} is defined."
     if known.height:
         low, high = (known.sort("value").row(k, named=True) for k in (0, -1))
         n_shown = judged.flagged().height
         words = (
-            f"{title[0].upper()}{title[1:]} from {number(low['value'])} ({shown(low['rater'], 40)},"
+            f"{sentence_case(title)} from {number(low['value'])} ({shown(low['rater'], 40)},"
             f" {shown(low['group'], 40)}) to {number(high['value'])} ({shown(high['rater'], 40)}, "
             f"{shown(high['group'], 40)}); {plural(n_shown, 'gap is', 'gaps are')} shown."
         )
@@ -214,7 +212,7 @@ def _picture(place: int, one: _Grouped, judged: Fairness) -> Picture:
         options={"value_name": title},
         name=f"fairness_{place}",
         title=f"By {one.words}",
-        caption=f"{title[0].upper()}{title[1:]} by group, with the number of {judged.things}; "
+        caption=f"{sentence_case(title)} by group, with the number of {judged.settings['things']}; "
         f"lines: 95 % intervals.{cut}",
         description=words,
     )

@@ -25,7 +25,7 @@ from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.evaluation import AlignmentResult
+    from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.report.statistics import PairAgreement
 
 _MOST_NAMED = 10
@@ -152,7 +152,7 @@ def published_section(study: Study) -> Section | Skipped:
 
 
 def _section(study: Study, pairs: PairAgreement) -> Section | Skipped:
-    from affectlab.evaluation import group_comparison, rater_table
+    from affectlab.evaluation.rater_comparison import group_comparison, rater_table
 
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if not known.filter(pl.col("pair_kind") == "human-model").height:

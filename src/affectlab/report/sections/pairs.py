@@ -50,7 +50,7 @@ def pairs_section(study: Study) -> Section | Skipped:
 
 def _by_kind(pairs: PairAgreement) -> Table:
     """Sum up pairs by kind, with the middle half of their values and their common stimuli."""
-    from affectlab.evaluation import pair_kinds
+    from affectlab.evaluation.rater_comparison import pair_kinds
 
     value = pl.col("value").drop_nans()
     more = pairs.frame.group_by("pair_kind").agg(

@@ -131,7 +131,7 @@ def _without_aggregated(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
 
 def _without_controls(ratings: Ratings) -> Ratings:
     """Leave out control runs of models, such as those without the image."""
-    from affectlab.evaluation import main_runs
+    from affectlab.evaluation.people_and_models import main_runs
 
     try:
         return main_runs(ratings)
@@ -144,7 +144,7 @@ def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
 
     Where there is no map to that scale, people stay alone, and the second part says why.
     """
-    from affectlab.evaluation import on_scale
+    from affectlab.evaluation.people_and_models import on_scale
 
     kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
     judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))

@@ -55,7 +55,7 @@ def write_error_study(
         Study file to write, which must not exist. Its table is written beside it.
     items
         ``stimulus``, ``file``, ``labels_a``, ``labels_b``, ``system_a``, ``system_b``, and further
-        columns that participants do not see: see :meth:`affectlab.evaluation.BothWrong.items`.
+        columns that participants do not see: see ``BothWrong.items``.
     images
         Folder that the files are in.
     raters

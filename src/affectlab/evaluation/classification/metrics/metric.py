@@ -160,7 +160,7 @@ def class_metric(**declared: Any) -> Callable[[Callable[..., Floats]], MetricFun
     Parameters
     ----------
     declared
-        Fields of :class:`ClassificationMetric`: ``title``, and what differs from the defaults. The
+        Fields of ``ClassificationMetric``: ``title``, and what differs from the defaults. The
         formula takes a tally, and ``zero_division`` where it has a parameter of this name.
 
     Examples
@@ -254,7 +254,7 @@ def affect_scorer(
     Parameters
     ----------
     metric
-        A name among :data:`CLASSIFICATION_METRICS`, such as ``"ecc"``. Where lower is better, as
+        A name among ``CLASSIFICATION_METRICS``, such as ``"ecc"``. Where lower is better, as
         for ``"mean_emotional_distance"``, the score is the negative of the metric.
     taxonomy, costs, groups, zero_division
         As for :func:`classification_metrics`.

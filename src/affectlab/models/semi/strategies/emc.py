@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.evaluation import Confusion
+from affectlab.evaluation.classification import Confusion
 from affectlab.models.semi.strategies.tensors import check_at_least, check_share, hard, softmax
 from affectlab.models.semi.strategy import PoolLabels, Problem, Step, Strategy, View
 from affectlab.taxonomy import CostMatrix

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats
-from affectlab.evaluation import Thresholds
+from affectlab.evaluation.classes import Thresholds
 from affectlab.models.text.decisions.thresholds import (
     best_global_threshold,
     best_thresholds,

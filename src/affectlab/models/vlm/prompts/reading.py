@@ -68,7 +68,7 @@ class Read:
     """What a model's answer says.
 
     Made by :func:`read_answer`. ``parsed``, ``schema_errors`` and ``rule_errors`` are what
-    :class:`~affectlab.evaluation.Response` asks for.
+    ``Response`` asks for.
     """
 
     parsed: Any = None

@@ -1,14 +1,15 @@
-"""Difference metrics of the pairs as they are, and of every bootstrap replicate."""
+"""Correlations and errors of metrics beside scores, for any weights of the stimuli."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.inference import draw_weights
+from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
     Bins,
@@ -20,10 +21,19 @@ from affectlab.evaluation.differences.logistic import (
 )
 from affectlab.evaluation.differences.pairs import Pairs
 
-__all__ = ["METRICS", "Measured", "measure", "replicate"]
-
 METRICS = ("srocc", "plcc", "plcc_fit", "kendall", "rmse", "rmse_fit", "mae")
 """Spearman, Pearson, Pearson after the logistic fit, Kendall's tau-b, and errors."""
+_TITLES = {
+    "srocc": "Spearman's rank correlation",
+    "plcc": "Pearson's correlation",
+    "plcc_fit": "Pearson's correlation after a logistic fit",
+    "kendall": "Kendall's tau-b",
+    "rmse": "root mean squared error",
+    "rmse_fit": "root mean squared error after a logistic fit",
+    "mae": "mean absolute error",
+}
+ERRORS = ("rmse", "rmse_fit", "mae")
+"""Metrics of which less is better."""
 
 _AT_ONCE = 128
 """Replicates that are drawn at once."""
@@ -71,83 +81,136 @@ class _Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """What was measured on the pairs as they are; arrays have shape (raters, groups, metrics)."""
+class Measures:
+    """Every metric of merit of every rater in every group: values of shape (raters, groups, names).
 
-    value: Floats
-    n: Ints
-    """Pairs, shape (raters, groups)."""
-    status: NDArray[np.object_]
-    fits: dict[tuple[int, int], LogisticFit]
-    blocks: tuple[_Block, ...]
-    metrics: tuple[str, ...]
-
-
-def measure(pairs: Pairs, metrics: Collection[str]) -> Measured:
-    """Measure every metric in every group."""
-    names = tuple(name for name in METRICS if name in metrics)
-    wants_fit = bool({"plcc_fit", "rmse_fit"} & set(names))
-    blocks = tuple(_blocks(pairs, wants_fit))
-    shape = (len(pairs.raters), len(pairs.groups), len(names))
-    value = np.full(shape, np.nan)
-    status = np.full(shape, "undefined: no stimuli", dtype=object)
-    n = np.zeros(shape[:2], dtype=np.int64)
-    fits: dict[tuple[int, int], LogisticFit] = {}
-    for block in blocks:
-        found = _lanes(block, np.ones((block.items.size, 1), dtype=np.float32), names)[0]
-        for metric, row in zip(block.metrics, found, strict=True):
-            at = metric.rater, block.group
-            n[at] = block.items.size
-            if wants_fit:
-                fits[at] = metric.fit
-            for k, name in enumerate(names):
-                fitted = {"plcc_fit": metric.fit.r, "rmse_fit": metric.fit.rmse}
-                value[(*at, k)] = fitted.get(name, row[k])
-                status[(*at, k)] = _status(block, metric, name)
-    value[status != "ok"] = np.nan
-    return Measured(value, n, status, fits, blocks, names)
-
-
-def replicate(pairs: Pairs, measured: Measured, n_boot: int, seed: int) -> Floats:
-    """Measure every metric in every group of every replicate.
-
-    Stimuli, or clusters of them, are drawn once for all metrics and groups, so that differences
-    between metrics and between groups have intervals, too.
-
-    Returns
-    -------
-    Shape (n_boot, raters, groups, metrics), ``nan`` where not defined.
+    Stimuli, or clusters of them, are drawn once for all, so that differences between raters and
+    between groups have intervals, too.
     """
-    from affectlab.core.compiled import LANES, in_threads
 
-    rng = np.random.default_rng(seed)
-    shape = (n_boot, len(pairs.raters), len(pairs.groups), len(measured.metrics))
-    out = np.full(shape, np.nan)
-    for start in range(0, n_boot, _AT_ONCE):
-        size = min(_AT_ONCE, n_boot - start)
-        weights = _draw(pairs, rng, size)
+    pairs: Pairs
+    names: tuple[str, ...]
+    """Some of :data:`METRICS`."""
 
-        def one(
-            part: tuple[_Block, int], weights: NDArray[np.float32] = weights, start: int = start
-        ) -> None:
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the values."""
+        return len(self.pairs.raters), len(self.pairs.groups), len(self.names)
+
+    @cached_property
+    def _blocks(self) -> tuple[_Block, ...]:
+        wants_fit = bool({"plcc_fit", "rmse_fit"} & set(self.names))
+        return tuple(_blocks(self.pairs, wants_fit))
+
+    @property
+    def fits(self) -> dict[tuple[int, int], LogisticFit]:
+        """Fitted curves by rater and group, where they were asked for."""
+        fits = {
+            (metric.rater, block.group): metric.fit
+            for block in self._blocks
+            for metric in block.metrics
+            if metric.fit.status != _NOT_ASKED
+        }
+        return dict(sorted(fits.items()))
+
+    @property
+    def n_items(self) -> Ints:
+        """Stimuli behind each value, shape (raters, groups)."""
+        n = np.zeros(self.shape[:2], dtype=np.int64)
+        for block in self._blocks:
+            n[[metric.rater for metric in block.metrics], block.group] = block.items.size
+        return n
+
+    @property
+    def n_ratings(self) -> Ints:
+        """Ratings behind the scores, shape (raters, groups)."""
+        present, ratings = ~np.isnan(self.pairs.predictions), self.pairs.n_ratings
+        counts = [(present[:, one.items] @ ratings[one.items]) for one in self.pairs.groups]
+        return np.stack(counts, axis=1).astype(np.int64)
+
+    @property
+    def units(self) -> str:
+        """What replicates draw."""
+        clusters = self.pairs.clusters
+        return "units" if clusters is None else f"clusters of units ({clusters.name})"
+
+    def _status(self) -> NDArray[np.object_]:
+        status = np.full(self.shape, "undefined: no stimuli", dtype=object)
+        for block in self._blocks:
+            for metric in block.metrics:
+                row = [_status(block, metric, name) for name in self.names]
+                status[metric.rater, block.group] = row
+        return status
+
+    @property
+    def statistic(self) -> Statistic:
+        """What is to be resampled; rows by rater, group and metric."""
+        pairs, n_rows = self.pairs, int(np.prod(self.shape))
+        n_units = pairs.scores.size if pairs.clusters is None else pairs.clusters.n
+        status = self._status()
+        raters, groups, names = (
+            np.repeat(part, each).tolist() * (n_rows // (len(part) * each))
+            for part, each in (
+                (np.array(pairs.raters, dtype=object), self.shape[1] * self.shape[2]),
+                (np.array([one.name for one in pairs.groups], dtype=object), self.shape[2]),
+                (np.array(self.names, dtype=object), 1),
+            )
+        )
+
+        def evaluate(draws: Draws) -> Floats:
+            values = self._point() if draws.stimulus is None else self._drawn(draws.stimulus)
+            if draws.stimulus is None:
+                values[:, status != "ok"] = np.nan
+            return values.reshape(draws.n_rows, n_rows)
+
+        return Statistic(
+            keys={"rater": raters, "group": groups, "metric": names},
+            design=Design(np.broadcast_to(True, (n_rows, n_units)), np.ones((n_rows, 1), bool)),
+            evaluate=evaluate,
+            method=[f"{_TITLES[name]} with {pairs.score_name}" for name in names],
+            n_items=np.repeat(self.n_items, self.shape[2]),
+            n_raters=[pairs.n_people] * n_rows,
+            n_ratings=np.repeat(self.n_ratings, self.shape[2]),
+            undefined=status.ravel().tolist(),
+            n_rows=_AT_ONCE,
+            units=self.units,
+        )
+
+    def _point(self) -> Floats:
+        """Values of the pairs as they are; curves are those of all pairs."""
+        out = np.full((1, *self.shape), np.nan)
+        for block in self._blocks:
+            found = _lanes(block, np.ones((block.items.size, 1), dtype=np.float32), self.names)[0]
+            for metric, row in zip(block.metrics, found, strict=True):
+                fitted = {"plcc_fit": metric.fit.r, "rmse_fit": metric.fit.rmse}
+                for k, name in enumerate(self.names):
+                    out[0, metric.rater, block.group, k] = fitted.get(name, row[k])
+        return out
+
+    def _drawn(self, weights: Floats) -> Floats:
+        """Values in replicates, whose weights of units have the shape (replicates, units)."""
+        from affectlab.core.compiled import LANES, in_threads
+
+        single = weights.astype(np.float32)
+        if self.pairs.clusters is not None:
+            single = single[:, self.pairs.clusters.code]
+        out = np.full((len(single), *self.shape), np.nan)
+
+        def one(part: tuple[_Block, int]) -> None:
             block, first = part
-            drawn = weights[first : first + LANES]
+            drawn = single[first : first + LANES]
             if block.items.size < drawn.shape[1]:
                 drawn = drawn[:, block.items]
-            found = _lanes(block, np.ascontiguousarray(drawn.T), measured.metrics)
+            found = _lanes(block, np.ascontiguousarray(drawn.T), self.names)
             raters = [metric.rater for metric in block.metrics]
-            out[start + first : start + first + drawn.shape[0], raters, block.group] = found
+            out[first : first + len(drawn), raters, block.group] = found
 
-        in_threads(
-            one, [(block, first) for first in range(0, size, LANES) for block in measured.blocks]
-        )
-    return out
+        starts = range(0, len(single), LANES)
+        in_threads(one, [(block, first) for first in starts for block in self._blocks])
+        return out
 
 
-def _draw(pairs: Pairs, rng: np.random.Generator, size: int) -> NDArray[np.float32]:
-    n = pairs.scores.size if pairs.clusters is None else pairs.clusters.n
-    drawn = np.concatenate([part.astype(np.float32) for part in draw_weights(rng, n, size)])
-    return drawn if pairs.clusters is None else drawn[:, pairs.clusters.code]
+_NOT_ASKED = "not asked for"
 
 
 def _blocks(pairs: Pairs, wants_fit: bool) -> Iterator[_Block]:
@@ -177,7 +240,7 @@ def _block(pairs: Pairs, group: int, items: Ints, raters: list[int], wants_fit: 
         both = np.lexsort((raw, x)).astype(np.int32)
         new = (np.diff(x[both]) != 0) | (np.diff(raw[both]) != 0)
         bins = bins_of(x, of_x.items)
-        fit = fit_in_bins(x, raw, bins) if wants_fit else LogisticFit.none("not asked for", x.size)
+        fit = fit_in_bins(x, raw, bins) if wants_fit else LogisticFit.none(_NOT_ASKED, x.size)
         metrics.append(
             _Metric(
                 rater=rater,
