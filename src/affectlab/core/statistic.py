@@ -26,6 +26,7 @@ __all__ = [
     "Ends",
     "Statistic",
     "Sums",
+    "by_formula",
     "from_sums",
     "jackknife_error",
     "student",
@@ -351,3 +352,26 @@ def from_sums(
         return student(value, se, freedom, confidence, bounds)
 
     return Statistic(design=design, evaluate=evaluate, closed=closed, bounds=bounds, **more)
+
+
+def by_formula(
+    value: Floats, closed: Callable[[Floats, float], Ends], *, keys: Mapping[str, Any], **more: Any
+) -> Statistic:
+    """Make a statistic of values that are known, whose intervals follow from a formula alone.
+
+    Parameters
+    ----------
+    value
+        Shape (rows,), ``nan`` where not defined.
+    closed, keys, more
+        Fields of :class:`Statistic`.
+    """
+    units = np.zeros((value.size, 0), dtype=np.bool_)
+    return Statistic(
+        keys=keys,
+        design=Design(units, units),
+        evaluate=lambda _: value[None, :],
+        closed=closed,
+        targets=(),
+        **more,
+    )
