@@ -419,15 +419,14 @@ def _partial_spearman(left_out: Floats, in_sample: Floats, decimals: int) -> Flo
     decimals
         Decimals of the residuals that are ranked.
     """
-    from affectlab.reliability.correlation.ppca_kernels import partial_out, spearman_of_rows
+    from affectlab.reliability.correlation.ppca_kernels import partial_out
+    from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
     partial_out(left_out, in_sample)
     np.round(left_out, decimals, out=left_out)
     np.round(in_sample, decimals, out=in_sample)
-    rho = np.empty(in_sample.shape[0])
-    orders = np.argsort(left_out, axis=1), np.argsort(in_sample, axis=1)
-    spearman_of_rows(left_out, in_sample, *orders, rho)
-    return rho
+    sides = left_out, in_sample, np.argsort(left_out, axis=1), np.argsort(in_sample, axis=1)
+    return np.array([rank_correlation(*row) for row in zip(*sides, strict=True)])
 
 
 def _tested(
