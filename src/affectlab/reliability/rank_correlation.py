@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "distinct",
     "fisher_interval",
     "grouped_means",
     "grouped_midranks",
@@ -20,8 +21,7 @@ __all__ = [
 ]
 
 _TABLE = 1 << 24
-_FEW = 4096
-"""Up to here looking values up is faster than sorting them."""
+_CLOSE = 256
 
 
 def rounding_digits(largest: float) -> int:
@@ -65,11 +65,11 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     -------
     Ranks from 1, shape (n,).
     """
-    distinct, code = _distinct(values)
-    if distinct.size * n_groups <= max(_TABLE, values.size):
-        counts = np.bincount(
-            group * distinct.size + code, minlength=n_groups * distinct.size
-        ).reshape(n_groups, distinct.size)
+    known, code = distinct(values)
+    if known.size * n_groups <= max(_TABLE, values.size):
+        counts = np.bincount(group * known.size + code, minlength=n_groups * known.size).reshape(
+            n_groups, known.size
+        )
         midranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
         ranks: Floats = midranks[group, code]
         return ranks
@@ -85,13 +85,19 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     return out
 
 
-def _distinct(values: Floats) -> tuple[Floats, Ints]:
-    """Distinct values, ascending, and the position of each value among them."""
-    distinct = np.unique(values)
-    if distinct.size <= _FEW:
-        return distinct, np.searchsorted(distinct, values)
-    distinct, code = np.unique(values, return_inverse=True)
-    return distinct, code.astype(np.int64)
+def distinct(values: Floats) -> tuple[Floats, Ints]:
+    """Distinct values, ascending, and the position of each value among them.
+
+    Whole numbers that lie close together need no sort.
+    """
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    if values.size and high - low < _CLOSE:
+        code = (values - low).astype(np.int64)
+        if (code == values - low).all():
+            there = np.bincount(code) > 0
+            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[code]
+    known, code = np.unique(values, return_inverse=True)
+    return known, code.astype(np.int64)
 
 
 def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
