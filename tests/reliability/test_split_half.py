@@ -11,7 +11,8 @@ from scipy.stats import spearmanr
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability import Half, split_half, subject_model
+from affectlab.reliability import split_half, subject_model
+from affectlab.reliability.agreement import Half
 from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
 NAN = np.nan

@@ -19,7 +19,8 @@ from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.ratings.order import canonical
-from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
+from affectlab.reliability import krippendorff_alpha, mean_spearman, pairwise_kappa
+from affectlab.reliability.agreement import KappaResult
 
 __all__ = [
     "alpha_by_side",

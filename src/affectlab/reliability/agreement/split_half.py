@@ -80,8 +80,8 @@ def split_half(
     scorer
         How halves are scored: ``reml``, ``p910``, ``mle`` or ``mean``.
 
-        The first three are those of :func:`subject_model`; a function from a :class:`Half` to
-        scores is taken, too.
+        The first three are those of :func:`subject_model`; a function from a half (with
+        ``stimulus``, ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
     n_splits
         Number of random splits.
     seed

@@ -287,9 +287,10 @@ def ppca(
 
     Returns
     -------
-    :class:`PPCA`. A component is *significant*, that is preserved, when its corrected p-value is
-    below ``alpha`` and its mean correlation is positive. Loadings and eigenvalues (the covariance
-    between halves along the component) come from all raters, the matrices averaged over splits.
+    ``components``, ``loadings`` and the correlations ``by_rater``. A component is *significant*,
+    that is preserved, when its corrected p-value is below ``alpha`` and its mean correlation is
+    positive. Loadings and eigenvalues (the covariance between halves along the component) come from
+    all raters, the matrices averaged over splits.
     A component is ``nan`` with a status where no rater has a defined correlation.
 
     Raises

@@ -65,7 +65,8 @@ def pilot_report(
 
     Returns
     -------
-    A :class:`PilotReport`.
+    Tables, and ``correlation``, ``scores``, ``models`` by label (what :func:`plan` would start
+    from), ``overlap`` and counts; the notes say what to mend before the main study.
 
     References
     ----------

@@ -328,7 +328,8 @@ def plan(
 
     Returns
     -------
-    A :class:`Plan`: recommendation in words, and table with Monte Carlo intervals.
+    Recommendation in words, and a table with Monte Carlo intervals; the number of raters is
+    ``recommended``, what the pilot leaves open ``recommended_range``.
 
     Raises
     ------

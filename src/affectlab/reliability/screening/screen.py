@@ -164,7 +164,7 @@ def screen(
         Known answers: a table of stimulus, value and perhaps label, or its file.
 
         The table or its file (CSV, Parquet), a dictionary from stimulus to value, or
-        :class:`GoldenItems`; instead of the column ``expected``.
+        what :func:`choose_golden` gives; instead of the column ``expected``.
     per
         What is judged, instead of what the policy says.
 

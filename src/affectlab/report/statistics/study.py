@@ -30,8 +30,8 @@ from affectlab.report.statistics.people import Beside, beside_people
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.ratings import Ratings, RatingsSummary
-    from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
+    from affectlab.reliability.consensus import ConsensusFlow
 
 
 __all__ = [
