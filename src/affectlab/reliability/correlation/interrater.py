@@ -87,7 +87,8 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     )
 
     answers = data.label_code, data.stimulus_code, data.rater_code
-    total, size = (np.zeros(n_labels * n_units, dtype=kind) for kind in (np.int64, np.int32))
+    total = np.zeros(n_labels * n_units, dtype=np.int64)
+    size = np.zeros(n_labels * n_units, dtype=np.int32)
     code = np.empty(value.size, dtype=np.int16)
     seen = np.zeros((n_labels * n_units, n_raters // 64 + 1), dtype=np.uint64)
     n_shares = n_threads()
@@ -95,9 +96,20 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     whole = [False] * n_shares
 
     def code_units(k: int) -> None:
-        part = k * n_units // n_shares, (k + 1) * n_units // n_shares
-        sums = seen, total, size, rated[k], code
-        whole[k] = code_first(*answers, value, used, low, per_point, *part, *sums)
+        whole[k] = code_first(
+            *answers,
+            value,
+            used,
+            low,
+            per_point,
+            k * n_units // n_shares,
+            (k + 1) * n_units // n_shares,
+            seen,
+            total,
+            size,
+            rated[k],
+            code,
+        )
 
     in_threads(code_units, range(n_shares))
     if not all(whole):
@@ -110,8 +122,8 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
 
     def count(k: int) -> None:
         rows = slice(ends[k], ends[k + 1])
-        own = (part[rows] for part in (*answers, code))
-        count_codes(*own, total, size, place, tables[k])
+        label, unit, rater = (part[rows] for part in answers)
+        count_codes(label, unit, rater, code[rows], total, size, place, tables[k])
 
     in_threads(count, range(n_shares))
     rho, n = np.empty(n_labels * n_raters), np.empty(n_labels * n_raters, dtype=np.int64)
@@ -128,7 +140,9 @@ def _per_point(value: Floats) -> float:
     return next((by for by in (1.0, 2.0) if (away * by == np.rint(away * by)).all()), 4.0)
 
 
-def _places_of_means(total: Ints, size: Ints, n_codes: int) -> tuple[NDArray[np.int32], int]:
+def _places_of_means(
+    total: Ints, size: NDArray[np.int32], n_codes: int
+) -> tuple[NDArray[np.int32], int]:
     """Place of each mean of others among all of them, by number of answers and sum of the others.
 
     Equal means are quotients of whole numbers, and so tie exactly.
