@@ -20,9 +20,9 @@ from affectlab.reliability.agreement.kappa_kernels import (
     kappa_of_counts,
 )
 from affectlab.reliability.correlation import interrater as counts
-from affectlab.reliability.correlation.interrater_kernels import spearman_of_tables
 from affectlab.reliability.correlation.mean_spearman import _order
 from affectlab.reliability.correlation.mean_spearman_kernels import rank_lanes, spearman_lanes
+from affectlab.reliability.rank_correlation import spearman_of_counts
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -92,10 +92,9 @@ def test_weighted_spearman_equals_spearman_of_repeated_items(
 
 @settings(max_examples=40, deadline=None)
 @given(seeds, st.integers(1, 4), st.integers(1, 5))
-def test_spearman_of_tables_equals_scipy(seed: int, n_x: int, n_y: int) -> None:
+def test_spearman_of_counts_equals_scipy(seed: int, n_x: int, n_y: int) -> None:
     tables = np.random.default_rng(seed).integers(0, 4, (5, n_x, n_y)).astype(np.int32)
-    rho, n = np.empty(5), np.empty(5, dtype=np.int64)
-    spearman_of_tables(tables, rho, n)
+    rho, n = spearman_of_counts(tables.transpose(1, 2, 0))
     for table, found, size in zip(tables, rho, n, strict=True):
         x, y = (np.repeat(place.ravel(), table.ravel()) for place in np.indices(table.shape))
         assert size == x.size

@@ -18,6 +18,7 @@ __all__ = [
     "grouped_midranks",
     "grouped_spearman",
     "rounding_digits",
+    "spearman_of_counts",
 ]
 
 _TABLE = 1 << 24
@@ -118,6 +119,30 @@ def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[
     scale = np.sqrt(saa * sbb)
     value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 0)
     return np.clip(value, -1, 1), n
+
+
+def spearman_of_counts(tables: Floats) -> tuple[Floats, Floats]:
+    """Compute Spearman's correlation of tables of counts, whose rows and columns ascend.
+
+    Parameters
+    ----------
+    tables
+        Shape (rows, columns, k).
+
+    Returns
+    -------
+    Correlations, ``nan`` where a side is constant; and sums of counts; both of shape (k,).
+    """
+    n: Floats = np.asarray(tables.sum(axis=(0, 1)), dtype=np.float64)
+    ranks, squares = [], []
+    for counts in (tables.sum(axis=1), tables.sum(axis=0)):
+        rank = np.cumsum(counts, axis=0) - (counts - 1) / 2 - (n + 1) / 2
+        ranks.append(rank)
+        squares.append((counts * rank**2).sum(axis=0))
+    products = (np.einsum("ijk,jk->ik", tables, ranks[1]) * ranks[0]).sum(axis=0)
+    size = np.sqrt(squares[0] * squares[1])
+    rho = np.divide(products, size, out=np.full(n.size, np.nan), where=size > 0)
+    return np.clip(rho, -1, 1), n
 
 
 # Interval of a rank correlation on Fisher's z scale.

@@ -225,10 +225,9 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
     without = sums.terms_without_each_unit()
     left_out = np.stack([_ratio_of(form, without)[0] for form in forms], axis=1)
     se, scarce = jackknife_error(left_out, np.ones(left_out.shape, dtype=np.bool_))
-    why = np.where(scarce, f"{NO_INTERVAL}not defined without one of the units", "")
-    if n_paired < _FEWEST_PAIRED:
-        few = plural(n_paired, "unit")
-        why[:] = f"{NO_INTERVAL}{few} with two ratings, fewer than 10"
+    few = f"{NO_INTERVAL}{plural(n_paired, 'unit')} with two ratings, fewer than 10"
+    unknown = f"{NO_INTERVAL}not defined without one of the units"
+    why = np.where(scarce, unknown, "") if n_paired >= _FEWEST_PAIRED else np.full(k.size, few)
     why = np.where(np.abs(1 - value) <= _ROUNDING, NO_VARIATION, why)
     least = np.array([-np.inf if form.endswith("k") else -1.0 for form in forms])
     freedom = np.full(value.size, max(n_paired - 1, 1))

@@ -21,6 +21,7 @@ from affectlab.reliability.rank_correlation import (
     grouped_means,
     grouped_spearman,
     rounding_digits,
+    spearman_of_counts,
 )
 
 __all__ = [
@@ -80,11 +81,7 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     if n_codes > _MOST_CODES:
         return None
     from affectlab.core.compiled import in_threads, n_threads
-    from affectlab.reliability.correlation.interrater_kernels import (
-        code_first,
-        count_codes,
-        spearman_of_tables,
-    )
+    from affectlab.reliability.correlation.interrater_kernels import code_first, count_codes
 
     answers = data.label_code, data.stimulus_code, data.rater_code
     total = np.zeros(n_labels * n_units, dtype=np.int64)
@@ -126,12 +123,11 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
         count_codes(label, unit, rater, code[rows], total, size, place, tables[k])
 
     in_threads(count, range(n_shares))
-    rho, n = np.empty(n_labels * n_raters), np.empty(n_labels * n_raters, dtype=np.int64)
-    together = tables.sum(axis=0, dtype=np.int32).reshape(rho.size, n_codes, n_means)
-    spearman_of_tables(together, rho, n)
+    together = tables.sum(axis=0).reshape(n_labels * n_raters, n_codes, n_means)
+    rho, n = spearman_of_counts(together.transpose(1, 2, 0))
     items = (size.reshape(n_units, n_labels) >= 2).sum(axis=0).astype(np.int64)
     names = tuple(data.label_names), tuple(data.rater_names)
-    return Correlations(*names, rho, n, rated.sum(axis=0).ravel(), items)
+    return Correlations(*names, rho, n.astype(np.int64), rated.sum(axis=0).ravel(), items)
 
 
 def _per_point(value: Floats) -> float:

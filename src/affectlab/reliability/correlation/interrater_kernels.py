@@ -6,15 +6,13 @@ small table of counts per label and rater, and nothing is sorted.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["code_first", "count_codes", "spearman_of_tables"]
+__all__ = ["code_first", "count_codes"]
 
 
 @kernel
@@ -104,43 +102,3 @@ def count_codes(
             if size[cell] > 1:
                 mean = place[size[cell], total[cell] - code[k]]
                 tables[label[k], rater[k], code[k], mean] += 1
-
-
-@kernel
-def spearman_of_tables(tables: NDArray[Any], rho: Floats, n: NDArray[np.int64]) -> None:
-    """Compute Spearman's correlation of every table of counts; rows and columns ascend.
-
-    Overwrites ``rho`` (``nan`` where a side is constant) and ``n``, both of shape (k,).
-    """
-    n_x, n_y = tables.shape[1:]
-    x_rank, y_rank = np.empty(n_x), np.empty(n_y)
-    rows, columns = np.empty(n_x, np.int64), np.empty(n_y, np.int64)
-    for k in range(tables.shape[0]):
-        rows[:] = 0
-        columns[:] = 0
-        for i in range(n_x):
-            for j in range(n_y):
-                rows[i] += tables[k, i, j]
-                columns[j] += tables[k, i, j]
-        total = rows.sum()
-        n[k] = total
-        centre = 0.5 * (total + 1)
-        below = 0
-        xx = 0.0
-        for i in range(n_x):
-            x_rank[i] = below + 0.5 * (rows[i] + 1) - centre
-            below += rows[i]
-            xx += rows[i] * x_rank[i] ** 2
-        below = 0
-        yy = 0.0
-        for j in range(n_y):
-            y_rank[j] = below + 0.5 * (columns[j] + 1) - centre
-            below += columns[j]
-            yy += columns[j] * y_rank[j] ** 2
-        xy = 0.0
-        for i in range(n_x):
-            for j in range(n_y):
-                xy += tables[k, i, j] * x_rank[i] * y_rank[j]
-        rho[k] = np.nan
-        if xx > 0.0 and yy > 0.0:
-            rho[k] = max(-1.0, min(1.0, xy / np.sqrt(xx * yy)))
