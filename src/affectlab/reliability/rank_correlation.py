@@ -16,6 +16,7 @@ __all__ = [
     "fisher_interval",
     "grouped_means",
     "grouped_midranks",
+    "grouped_pearson",
     "grouped_spearman",
     "rounding_digits",
     "spearman_of_counts",
@@ -23,6 +24,7 @@ __all__ = [
 
 _TABLE = 1 << 24
 _CLOSE = 256
+_CONSTANT = 1e-12
 
 
 def rounding_digits(largest: float) -> int:
@@ -101,8 +103,8 @@ def distinct(values: Floats) -> tuple[Floats, Ints]:
     return known, code.astype(np.int64)
 
 
-def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
-    """Compute Spearman's correlation of x and y within each group.
+def grouped_pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Compute the correlation of x and y within each group.
 
     Returns
     -------
@@ -110,15 +112,18 @@ def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[
     of pairs; both of shape (n_groups,).
     """
     n = np.bincount(group, minlength=n_groups)
-    centre = (n + 1) / 2
-    a = grouped_midranks(x, group, n_groups) - centre[group]
-    b = grouped_midranks(y, group, n_groups) - centre[group]
-    saa, sbb, sab = (
-        np.bincount(group, weights=product, minlength=n_groups) for product in (a * a, b * b, a * b)
-    )
+    size = np.maximum(n, 1)
+    a, b = (side - (np.bincount(group, side, n_groups) / size)[group] for side in (x, y))
+    saa, sbb, sab = (np.bincount(group, product, n_groups) for product in (a * a, b * b, a * b))
     scale = np.sqrt(saa * sbb)
-    value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 0)
+    value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > _CONSTANT)
     return np.clip(value, -1, 1), n
+
+
+def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Compute Spearman's correlation within each group, as :func:`grouped_pearson` does."""
+    a, b = (grouped_midranks(side, group, n_groups) for side in (x, y))
+    return grouped_pearson(a, b, group, n_groups)
 
 
 def spearman_of_counts(tables: Floats) -> tuple[Floats, Floats]:

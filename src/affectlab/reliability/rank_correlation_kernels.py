@@ -37,4 +37,5 @@ def rank_correlation(x: Floats, y: Floats, order_x: Ints, order_y: Ints) -> floa
     ab = 0.0
     for k in range(x.size):
         ab += a[k] * b[k]
-    return ab / np.sqrt(aa * bb)
+    rho: float = ab / np.sqrt(aa * bb)
+    return rho
