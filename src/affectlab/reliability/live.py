@@ -22,8 +22,6 @@ from affectlab.reliability.agreement import (
 from affectlab.reliability.rank_correlation import rounding_digits
 from affectlab.reliability.subject_models import mean_opinion_scores
 
-__all__ = ["RaterChecks", "RunningReliability"]
-
 TrialKind: TypeAlias = Literal["main", "golden", "repeat", "training"]
 _UNNAMED = "rating"
 _VERSION = 1

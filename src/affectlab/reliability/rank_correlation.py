@@ -11,17 +11,6 @@ if TYPE_CHECKING:
     from affectlab.core.types import Floats, Ints
 
 
-__all__ = [
-    "distinct",
-    "fisher_interval",
-    "grouped_means",
-    "grouped_midranks",
-    "grouped_pearson",
-    "grouped_spearman",
-    "rounding_digits",
-    "spearman_of_counts",
-]
-
 _TABLE = 1 << 24
 _CLOSE = 256
 _CONSTANT = 1e-12

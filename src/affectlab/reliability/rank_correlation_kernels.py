@@ -7,8 +7,6 @@ import numpy as np
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["rank_correlation"]
-
 
 @kernel
 def _centred_ranks(values: Floats, order: Ints) -> tuple[Floats, float]:

@@ -23,8 +23,6 @@ from affectlab.reliability.agreement.alpha_levels import (
 )
 from affectlab.reliability.agreement.coefficient import coefficient
 
-__all__ = ["krippendorff_alpha"]
-
 _NONE = np.zeros(0, dtype=np.int64)
 _BLOCK = 1 << 18
 """Numbers that are held at once, so that they stay in the cache."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from affectlab.ratings import Scale
 
 
-__all__ = ["Distance", "Level", "LevelMaker", "LevelName", "Pairable", "Sums", "level_maker"]
-
 Sums: TypeAlias = "Floats | sparse.csr_array"
 
 _DENSE_COLUMNS = 64

@@ -18,8 +18,6 @@ from affectlab.ratings.arrays import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
 from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
 
-__all__ = ["FORMS", "intraclass_correlation"]
-
 # The forms of the intraclass correlation, from all ratings and after listwise deletion.
 
 

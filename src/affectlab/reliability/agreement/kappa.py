@@ -27,28 +27,6 @@ from affectlab.ratings.arrays import (
 from affectlab.ratings.order import canonical
 from affectlab.reliability.agreement.coefficient import one_for_an_array
 
-__all__ = [
-    "DensePanel",
-    "KappaResult",
-    "RaterMatrix",
-    "Weights",
-    "declared_scales",
-    "dense_kappas",
-    "dense_panel",
-    "disagreement_weights",
-    "kappa_matrix",
-    "kappa_of_tables",
-    "levels_of",
-    "pairwise_kappa",
-    "pairwise_tables",
-    "positions_of",
-    "random_pair_kappa",
-    "scale_text",
-    "side_of",
-    "to_levels",
-    "weighted_kappa",
-]
-
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
 

@@ -13,8 +13,6 @@ from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
 from affectlab.reliability.rank_correlation import distinct
 
-__all__ = ["percent_agreement"]
-
 _MOST_COUNTS = 1 << 20
 """Counts of values per unit that are held at once, beside four per answer."""
 

@@ -18,8 +18,6 @@ from affectlab.reliability.rank_correlation import (
     grouped_spearman,
 )
 
-__all__ = ["self_consistency"]
-
 _MEASURES = ("absolute difference", "correlation")
 
 

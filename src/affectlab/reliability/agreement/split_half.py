@@ -30,8 +30,6 @@ from affectlab.reliability.subject_models import (
     sweeping,
 )
 
-__all__ = ["Half", "Scorer", "split_half"]
-
 
 @dataclass(frozen=True, eq=False)
 class Half:

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["first_answers", "halve"]
-
 Codes = NDArray[np.int32]
 
 

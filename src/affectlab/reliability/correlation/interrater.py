@@ -24,12 +24,6 @@ from affectlab.reliability.rank_correlation import (
     spearman_of_counts,
 )
 
-__all__ = [
-    "Correlations",
-    "by_counting",
-    "interrater_correlation",
-]
-
 # Interrater correlation of many ratings with few distinct values, without sorting.
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["code_first", "count_codes"]
-
 
 @kernel
 def code_first(

@@ -22,15 +22,6 @@ from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_
 from affectlab.ratings.order import canonical
 from affectlab.reliability.rank_correlation import grouped_spearman
 
-__all__ = [
-    "Aggregate",
-    "Panel",
-    "correlations",
-    "mean_spearman",
-    "panel_of",
-    "replicates_over_units",
-]
-
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
 
 

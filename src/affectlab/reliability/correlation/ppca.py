@@ -20,15 +20,6 @@ from affectlab.ratings.arrays import numeric_part
 from affectlab.ratings.order import canonical
 from affectlab.ratings.scales import one_scale
 
-__all__ = [
-    "PPCA",
-    "Judgements",
-    "Split",
-    "judgements_of",
-    "ppca",
-    "split_raters",
-]
-
 # Judgements of several raters on the same examples, split at random into halves.
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["cross_products", "partial_out", "project"]
-
 
 @kernel
 def cross_products(x: Floats, y: Floats, out: Floats) -> None:

@@ -19,8 +19,6 @@ from affectlab.reliability.planning.model import PlanModel, plan_model
 from affectlab.reliability.screening import Overlap, batch_overlap
 from affectlab.reliability.subject_models import mean_opinion_scores
 
-__all__ = ["PilotReport", "pilot_report"]
-
 _RATERS = 25
 _STIMULI = 30
 _SHARE_USED = 0.5

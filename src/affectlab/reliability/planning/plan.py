@@ -28,12 +28,6 @@ from affectlab.reliability.planning.simulation import (
     split_half_correlations,
 )
 
-__all__ = [
-    "Plan",
-    "PlanTarget",
-    "plan",
-]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Plan(Result):

@@ -14,27 +14,6 @@ from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.rank_correlation import grouped_pearson, grouped_spearman
 from affectlab.reliability.screening.trials import Mask, Trials
 
-__all__ = [
-    "Combined",
-    "Correlation",
-    "Duplicates",
-    "Golden",
-    "Judgement",
-    "Movement",
-    "Outliers",
-    "Repeats",
-    "Rule",
-    "Run",
-    "ScaleRule",
-    "SeenBefore",
-    "SessionNumber",
-    "Speed",
-    "Spread",
-    "Table",
-    "judged",
-    "not_applicable",
-]
-
 
 class Table(BaseModel):
     """A table of a policy file: fixed once read, no unknown keys."""

@@ -19,11 +19,6 @@ from affectlab.reliability.screening.policy import Policy, load_policy
 from affectlab.reliability.screening.rules import Combined, Judgement
 from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
 
-__all__ = [
-    "Screening",
-    "screen",
-]
-
 # What screening decided, about whom, and why.
 
 

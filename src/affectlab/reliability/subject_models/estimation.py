@@ -10,22 +10,6 @@ import numpy as np
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.subject_models.panels import Grouped, sweeping
 
-__all__ = [
-    "FITS",
-    "PRIOR_DF",
-    "Anderson",
-    "Errors",
-    "Fit",
-    "bias_covariance",
-    "bias_degrees",
-    "fit_mle",
-    "fit_p910",
-    "fit_reml",
-    "least_squares",
-    "pairs_of",
-    "reml_errors",
-]
-
 # Degrees of freedom that scores and biases take from each rater's residuals.
 
 

@@ -33,18 +33,6 @@ from affectlab.reliability.subject_models.estimation import (
 )
 from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
 
-__all__ = [
-    "COLLAPSED_SHARE",
-    "COLLAPSED_SPREAD",
-    "Fitted",
-    "Sources",
-    "SubjectModel",
-    "as_one",
-    "collapsed_raters",
-    "scores_table",
-    "subject_model",
-]
-
 # Duplicate raters as one: what the subject model is fitted to where several answer alike.
 
 
