@@ -21,7 +21,8 @@ from rich.console import Console
 
 from affectlab.core.render.grid import Table
 from affectlab.ratings import Ratings
-from affectlab.reliability import SubjectModel, subject_model
+from affectlab.reliability import subject_model
+from affectlab.reliability.subject_models import SubjectModel
 
 Floats = NDArray[np.float64]
 

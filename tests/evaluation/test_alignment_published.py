@@ -157,7 +157,7 @@ def test_correlation_with_the_median_as_scipy() -> None:
     assert shares["jet"] == pytest.approx((~np.isnan(models[1])).mean())
     values = found.frame["value"].to_list()
     assert values == sorted(values, reverse=True)
-    over_labels = spearman_with_people(panel, judged, n_boot=200, resample="labels", seed=0)
+    over_labels = spearman_with_people(panel, judged, n_boot=200, target="labels", seed=0)
     assert over_labels["net"].value == found["net"].value
     assert over_labels["net"].se != found["net"].se
 

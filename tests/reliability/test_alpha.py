@@ -286,7 +286,7 @@ class TestBootstrap:
         dense = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
         monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._DENSE_COLUMNS", 0)
         monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._MOST_ORDINAL_VALUES", 0)
-        monkeypatch.setattr("affectlab.reliability.agreement.alpha_statistic._BLOCK", 500)
+        monkeypatch.setattr("affectlab.reliability.agreement.alpha._BLOCK", 500)
         thin = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
         for column in ("value", "se", "low", "high"):
             np.testing.assert_allclose(thin[column], dense[column], rtol=1e-9)

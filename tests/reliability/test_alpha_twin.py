@@ -121,7 +121,7 @@ class TestAgainstThePlainTwin:
         units = [1.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0, 2.0, 0.0]
         _, make = level_maker(level, None, None)
         part = pairable(matrix)
-        value = make(part).weighted(np.array([drawn])[:, part.rater], np.array([units]))[0]
+        value = make(part).weighted(np.array([drawn]), np.array([units]))[0]
         expected = plain_alpha(
             units_of(matrix.tolist()),
             level,

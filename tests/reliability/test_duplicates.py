@@ -16,14 +16,9 @@ from hypothesis.extra import numpy as hnp
 from rich.console import Console
 
 from affectlab.ratings import Ratings, read_ratings
-from affectlab.reliability import (
-    SubjectModel,
-    duplicate_raters,
-    mean_opinion_scores,
-    screen,
-    subject_model,
-)
+from affectlab.reliability import duplicate_raters, mean_opinion_scores, screen, subject_model
 from affectlab.reliability.duplicates import _chernoff
+from affectlab.reliability.subject_models import SubjectModel
 from affectlab.reliability.subject_models.model import as_one
 from affectlab.reliability.subject_models.panels import Grouped, Panel
 

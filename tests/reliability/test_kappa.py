@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability import kappa_matrix, pairwise_kappa, random_pair_kappa, weighted_kappa
+from affectlab.reliability import pairwise_kappa, random_pair_kappa, weighted_kappa
+from affectlab.reliability.agreement import kappa_matrix
 
 NAN = math.nan
 WEIGHTS = {

@@ -12,10 +12,7 @@ from affectlab.core import inference as resampling
 from affectlab.core.compiled import LANES, in_threads
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
-from affectlab.reliability.agreement import alpha as alpha
-from affectlab.reliability.agreement import alpha_statistic
 from affectlab.reliability.agreement import kappa as kappa_dense
-from affectlab.reliability.agreement.alpha_kernels import sort_cells
 from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
 from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
@@ -23,9 +20,9 @@ from affectlab.reliability.agreement.kappa_kernels import (
     kappa_of_counts,
 )
 from affectlab.reliability.correlation import interrater as counts
-from affectlab.reliability.correlation.interrater_kernels import spearman_of_tables
 from affectlab.reliability.correlation.mean_spearman import _order
 from affectlab.reliability.correlation.mean_spearman_kernels import rank_lanes, spearman_lanes
+from affectlab.reliability.rank_correlation import spearman_of_counts
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -95,10 +92,9 @@ def test_weighted_spearman_equals_spearman_of_repeated_items(
 
 @settings(max_examples=40, deadline=None)
 @given(seeds, st.integers(1, 4), st.integers(1, 5))
-def test_spearman_of_tables_equals_scipy(seed: int, n_x: int, n_y: int) -> None:
+def test_spearman_of_counts_equals_scipy(seed: int, n_x: int, n_y: int) -> None:
     tables = np.random.default_rng(seed).integers(0, 4, (5, n_x, n_y)).astype(np.int32)
-    rho, n = np.empty(5), np.empty(5, dtype=np.int64)
-    spearman_of_tables(tables, rho, n)
+    rho, n = spearman_of_counts(tables.transpose(1, 2, 0))
     for table, found, size in zip(tables, rho, n, strict=True):
         x, y = (np.repeat(place.ravel(), table.ravel()) for place in np.indices(table.shape))
         assert size == x.size
@@ -193,24 +189,18 @@ def test_counting_gives_way_to_sorting_when_values_are_many(
 
 
 @pytest.mark.parametrize("level", ["interval", "ordinal", "nominal", "ratio"])
-@pytest.mark.parametrize("target", ["raters", "both"])
-def test_compiled_rater_replicates_equal_arrays_of_weights(
-    monkeypatch: pytest.MonkeyPatch, level: str, target: str
+def test_rows_of_rater_weights_are_computed_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
     ratings = long_ratings(panel(4, gaps=0.5), "0-7")
-    options = {"level": level, "target": target, "n_boot": 37, "seed": 5}
-    arrays = krippendorff_alpha(ratings, **options).frame
-    monkeypatch.setattr(alpha_statistic, "_LEAST_WORK", 0)
-    calls = []
-    plain = alpha_statistic.alphas_by_lanes
-    monkeypatch.setattr(
-        alpha_statistic, "alphas_by_lanes", lambda *given: calls.append(1) or plain(*given)
-    )
-    compiled = krippendorff_alpha(ratings, **options).frame
-    assert calls
+    options = {"level": level, "target": "both", "n_boot": 37, "seed": 5}
+    together = krippendorff_alpha(ratings, **options).frame
+    monkeypatch.setattr("affectlab.reliability.agreement.alpha._BLOCK", 1)
+    monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._SPARSE", 0)
+    single = krippendorff_alpha(ratings, **options).frame
     for column in ("value", "se", "low", "high"):
         np.testing.assert_allclose(
-            compiled[column].to_numpy(), arrays[column].to_numpy(), atol=1e-12
+            single[column].to_numpy(), together[column].to_numpy(), atol=1e-12
         )
 
 
@@ -223,25 +213,9 @@ def test_threads_raise_what_a_part_raises() -> None:
         in_threads(work, range(6))
 
 
-@settings(max_examples=40, deadline=None)
-@given(seeds)
-def test_cells_are_sorted_as_by_lexsort(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    label, unit = np.sort(rng.integers(0, 2, 40)), rng.integers(0, 8, 40)
-    order = np.lexsort((unit, label))
-    label, unit = label[order], unit[order]
-    rater, value = np.arange(40), rng.integers(0, 4, 40).astype(float)
-    order = np.lexsort((value, unit, label))
-    expected = rater[order], value[order]
-    sort_cells(label, unit, rater, value)
-    np.testing.assert_array_equal(rater, expected[0])
-    np.testing.assert_array_equal(value, expected[1])
-
-
-def test_compiled_draws_and_order_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_draws_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = long_ratings(panel(8), "0-7")
     options = {"level": "ordinal", "n_boot": 50, "seed": 3}
     arrays = krippendorff_alpha(ratings, **options).frame
     monkeypatch.setattr(resampling, "_MANY", 0)
-    monkeypatch.setattr(alpha, "_MANY", 0)
     assert krippendorff_alpha(ratings, **options).frame.equals(arrays)

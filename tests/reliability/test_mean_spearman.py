@@ -92,12 +92,12 @@ def test_same_seed_same_bytes() -> None:
 
 def test_labels_can_be_resampled() -> None:
     reference, others = study(5)
-    table = mean_spearman(reference, others, n_boot=400, resample="labels", seed=1)
+    table = mean_spearman(reference, others, n_boot=400, target="labels", seed=1)
     point = plain(reference, others, np.arange(50))
     expected = point.std(axis=1) / 2  # four labels drawn: SD of the mean is SD / sqrt(4)
     assert table.frame["se"].to_numpy() == pytest.approx(expected, rel=0.15)
-    with pytest.raises(InputError, match="cannot be resampled"):
-        mean_spearman(reference, others, n_boot=5, resample="labels", by_label=True)
+    with pytest.raises(InputError, match="cannot be drawn"):
+        mean_spearman(reference, others, n_boot=5, target="labels", by_label=True)
 
 
 def long(values: np.ndarray, kind: str, labels: str = "abcd") -> Ratings:
@@ -153,7 +153,7 @@ def test_bad_input(reference: object, others: object, message: str) -> None:
 def test_bad_options() -> None:
     reference, others = study(7)
     for options, message in (
-        ({"resample": "raters"}, "resample"),
+        ({"target": "raters"}, "target"),
         ({"aggregate": "mode"}, "aggregate"),
         ({"interval": "basic"}, "interval"),
         ({"n_boot": -1}, "n_boot"),

@@ -8,7 +8,8 @@ from scipy.stats import spearmanr, wilcoxon
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-from affectlab.reliability import PPCA, ppca
+from affectlab.reliability import ppca
+from affectlab.reliability.correlation import PPCA
 from affectlab.reliability.correlation.ppca import _partial_spearman, judgements_of, split_raters
 from affectlab.reliability.correlation.ppca_kernels import cross_products, partial_out, project
 

@@ -11,8 +11,9 @@ from scipy.stats import spearmanr
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability import Half, split_half, subject_model
-from affectlab.reliability.agreement import split_half_kernels as kernels
+from affectlab.reliability import split_half, subject_model
+from affectlab.reliability.agreement import Half
+from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
 NAN = np.nan
 
@@ -209,7 +210,7 @@ def test_options_that_cannot_be(options: dict[str, object], message: str) -> Non
 )
 def test_rank_correlation_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
     x, y = np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
-    found = kernels.rank_correlation(x, y, np.argsort(x), np.argsort(y))
+    found = rank_correlation(x, y, np.argsort(x), np.argsort(y))
     if np.unique(x).size < 2 or np.unique(y).size < 2:
         assert np.isnan(found)
     else:

@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability import SubjectModel, subject_model
+from affectlab.reliability import subject_model
+from affectlab.reliability.subject_models import SubjectModel
 
 NAN = np.nan
 

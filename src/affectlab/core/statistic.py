@@ -399,3 +399,26 @@ def from_weights(
         targets=("stimuli",),
         **more,
     )
+
+
+def by_formula(
+    value: Floats, closed: Callable[[Floats, float], Ends], *, keys: Mapping[str, Any], **more: Any
+) -> Statistic:
+    """Make a statistic of values that are known, whose intervals follow from a formula alone.
+
+    Parameters
+    ----------
+    value
+        Shape (rows,), ``nan`` where not defined.
+    closed, keys, more
+        Fields of :class:`Statistic`.
+    """
+    units = np.zeros((value.size, 0), dtype=np.bool_)
+    return Statistic(
+        keys=keys,
+        design=Design(units, units),
+        evaluate=lambda _: value[None, :],
+        closed=closed,
+        targets=(),
+        **more,
+    )

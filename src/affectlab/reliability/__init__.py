@@ -5,15 +5,11 @@ with ``nan`` where there is no rating.
 """
 
 from affectlab.reliability.agreement import (
-    Half,
-    KappaResult,
-    RaterMatrix,
     brennan_prediger,
     coefficient,
     fleiss_kappa,
     gwet_ac,
     intraclass_correlation,
-    kappa_matrix,
     krippendorff_alpha,
     list_coefficients,
     over_labels,
@@ -24,13 +20,11 @@ from affectlab.reliability.agreement import (
     split_half,
     weighted_kappa,
 )
-from affectlab.reliability.consensus import Batch, ConsensusFlow, consensus_flow
-from affectlab.reliability.correlation import PPCA, interrater_correlation, mean_spearman, ppca
-from affectlab.reliability.duplicates import DuplicateRaters, duplicate_raters
+from affectlab.reliability.consensus import consensus_flow
+from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
+from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.live import RaterChecks, RunningReliability
 from affectlab.reliability.planning import (
-    PilotReport,
-    Plan,
     PlanModel,
     pilot_report,
     plan,
@@ -38,10 +32,6 @@ from affectlab.reliability.planning import (
 )
 from affectlab.reliability.rater_agreement import rater_agreement
 from affectlab.reliability.screening import (
-    GoldenItems,
-    Overlap,
-    Policy,
-    Screening,
     batch_overlap,
     choose_golden,
     list_policies,
@@ -49,31 +39,15 @@ from affectlab.reliability.screening import (
     screen,
 )
 from affectlab.reliability.subject_models import (
-    SubjectModel,
     mean_opinion_scores,
     opinion_histogram,
-    stimulus_scores,
     subject_model,
 )
 
 __all__ = [
-    "PPCA",
-    "Batch",
-    "ConsensusFlow",
-    "DuplicateRaters",
-    "GoldenItems",
-    "Half",
-    "KappaResult",
-    "Overlap",
-    "PilotReport",
-    "Plan",
     "PlanModel",
-    "Policy",
     "RaterChecks",
-    "RaterMatrix",
     "RunningReliability",
-    "Screening",
-    "SubjectModel",
     "batch_overlap",
     "brennan_prediger",
     "choose_golden",
@@ -84,7 +58,6 @@ __all__ = [
     "gwet_ac",
     "interrater_correlation",
     "intraclass_correlation",
-    "kappa_matrix",
     "krippendorff_alpha",
     "list_coefficients",
     "list_policies",
@@ -104,7 +77,6 @@ __all__ = [
     "screen",
     "self_consistency",
     "split_half",
-    "stimulus_scores",
     "subject_model",
     "weighted_kappa",
 ]

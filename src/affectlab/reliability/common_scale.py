@@ -9,8 +9,6 @@ import numpy as np
 from affectlab.ratings import Ratings
 from affectlab.ratings.scales import one_scale
 
-__all__ = ["in_percent"]
-
 
 def in_percent(ratings: Ratings) -> tuple[Ratings, Mapping[str, tuple[float, float]]]:
     """Bring labels on different scales to percent of the width of each.

@@ -21,8 +21,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.ratings.schema import BATCH_COLUMNS
 
-__all__ = ["Batch", "ConsensusFlow", "consensus_flow"]
-
 _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
 _RULE_BESIDE = (

@@ -19,8 +19,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability.common_scale import in_percent
 
-__all__ = ["DuplicateRaters", "Likeness", "duplicate_raters", "likeness"]
-
 _FEWEST = 10
 """Common stimuli below which a pair is not judged."""
 _RATIO = 0.2

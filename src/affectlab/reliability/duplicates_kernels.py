@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
 
-__all__ = ["pair_categories", "pair_moments"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

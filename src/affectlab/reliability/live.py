@@ -22,14 +22,7 @@ from affectlab.reliability.agreement import (
 from affectlab.reliability.rank_correlation import rounding_digits
 from affectlab.reliability.subject_models import mean_opinion_scores
 
-__all__ = ["RaterChecks", "RunningReliability"]
-
 TrialKind: TypeAlias = Literal["main", "golden", "repeat", "training"]
-Question: TypeAlias = tuple[str, str]
-"""(label, stimulus)"""
-Row: TypeAlias = tuple[str, str, float, str | None, TrialKind, str | None, int | None]
-"""(stimulus, rater, value, label, trial kind, session, trial)"""
-
 _UNNAMED = "rating"
 _VERSION = 1
 _INFINITE = "inf"
@@ -131,24 +124,27 @@ class RaterChecks:
         return words
 
 
-class _Place(NamedTuple):
-    """Which answer: of whom, to what; other than main answers also when."""
-
-    kind: TrialKind
-    question: Question
-    rater: str
-    at: tuple[str | None, int | None] | None = None
-
-    def __str__(self) -> str:
-        label, stimulus = self.question
-        of = "" if self.kind == "main" else f"{self.kind} "
-        return f"{of}stimulus {stimulus!r}" + ("" if label == _UNNAMED else f" on {label!r}")
-
-
 class _Answer(NamedTuple):
+    """An answer, with the columns of a table of ratings."""
+
+    stimulus: str
+    rater: str
     value: float
+    label: str | None
+    trial_kind: TrialKind
     session: str | None
     trial: int | None
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """Which answer it is: of whom, to what; other than main answers also when."""
+        at = None if self.trial_kind == "main" else (self.session, self.trial)
+        return self.trial_kind, self.label, self.stimulus, self.rater, at
+
+    def __str__(self) -> str:
+        of = "" if self.trial_kind == "main" else f"{self.trial_kind} "
+        on = "" if self.label == _UNNAMED else f" on {self.label!r}"
+        return f"{of}stimulus {self.stimulus!r}{on}"
 
 
 class RunningReliability:
@@ -220,7 +216,7 @@ answer per question, or replace
         self.tolerance = float(tolerance)
         self._labels = None if labels is None else tuple(labels)
         self._named: bool | None = None if labels is None else True
-        self._answers: dict[_Place, _Answer] = {}
+        self._answers: dict[tuple[Any, ...], _Answer] = {}
         self._kept: Ratings | None = None
         self._golden: dict[str | tuple[str, str], float] = {}
         for key, value in (golden or {}).items():
@@ -274,19 +270,18 @@ answer per question, or replace
             If the value is off the scale, the rater already answered the question, a golden trial
             has no reference, or a name is not known. Nothing is then changed.
         """
-        place = self._place(stimulus, rater, label, trial_kind, session, trial)
-        number = self._value(value, f"rater {rater!r}, stimulus {stimulus!r}")
-        if place in self._answers:
+        answer = self._checked(stimulus, rater, value, label, trial_kind, session, trial)
+        if (old := self._answers.get(answer.place)) is not None:
             raise InputError(
-                f"rater {rater!r} already answered {place}, with "
-                f"{self._answers[place].value:g}; expected one answer per question, or replace"
+                f"rater {rater!r} already answered {answer}, with {old.value:g}; "
+                "expected one answer per question, or replace"
             )
-        if trial_kind == "golden" and self._known(place.question) is None:
+        if trial_kind == "golden" and self._expected(answer) is None:
             raise InputError(
-                f"rater {rater!r}, {place}: no reference answer is known; expected it among golden"
+                f"rater {rater!r}, {answer}: no reference answer is known; expected it among golden"
             )
         self._named = label is not None
-        self._change(place, _Answer(number, session, trial))
+        self._hold(answer)
 
     def replace(
         self,
@@ -308,13 +303,12 @@ answer per question, or replace
         InputError
             If there is no such answer, or the value is off the scale.
         """
-        place = self._place(stimulus, rater, label, trial_kind, session, trial)
-        number = self._value(value, f"rater {rater!r}, stimulus {stimulus!r}")
-        old = self._answers.get(place)
+        answer = self._checked(stimulus, rater, value, label, trial_kind, session, trial)
+        old = self._answers.get(answer.place)
         if old is None:
-            raise InputError(f"rater {rater!r} gave no answer to {place}; expected one to replace")
+            raise InputError(f"rater {rater!r} gave no answer to {answer}; expected one to replace")
         session = old.session if session is None else session
-        self._change(place, _Answer(number, session, old.trial if trial is None else trial))
+        self._hold(answer._replace(session=session, trial=old.trial if trial is None else trial))
         return old.value
 
     def remove(self, rater: str, *, session: str | None = None) -> int:
@@ -325,15 +319,16 @@ answer per question, or replace
         InputError
             If the rater, or the session, is not known.
         """
-        own = {place: one for place, one in self._answers.items() if place.rater == rater}
+        own = [one for one in self._answers.values() if one.rater == rater]
         if not own:
             raise unknown_name("rater", rater, self.rater_names)
-        gone = [place for place, one in own.items() if session in (None, one.session)]
+        gone = [one.place for one in own if session in (None, one.session)]
         if not gone:
-            known = sorted({one.session for one in own.values() if one.session})
+            known = sorted({one.session for one in own if one.session})
             raise unknown_name("session", str(session), known, f"rater {rater!r}")
         for place in gone:
-            self._change(place, None)
+            del self._answers[place]
+        self._kept = None
         return len(gone)
 
     def extend(self, ratings: Ratings) -> None:
@@ -348,7 +343,7 @@ answer per question, or replace
             raise InputError(f"scale {ratings.scale}: expected the same scale, {self.scale}")
         new = RunningReliability(self.scale, labels=self._labels, golden=self._golden)
         for row in _rows_of(ratings):
-            new._add(row)
+            new._add(*row)
         self.merge(new)
 
     def merge(self, other: RunningReliability) -> None:
@@ -367,50 +362,48 @@ answer per question, or replace
                 raise InputError(
                     f"golden {key!r}: reference {value:g}; expected the same, {self._golden[key]:g}"
                 )
-        rows = list(other._rows())
-        for stimulus, rater, _, label, kind, session, trial in rows:
-            place = self._place(stimulus, rater, label, kind, session, trial)
-            if place in self._answers:
-                raise InputError(f"rater {rater!r}: both hold an answer to {place}; expected one")
+        rows = other._rows()
+        for row in rows:
+            answer = self._checked(*row)
+            if answer.place in self._answers:
+                raise InputError(
+                    f"rater {answer.rater!r}: both hold an answer to {answer}; expected one"
+                )
         self._golden.update(other._golden)
         for row in rows:
-            self._add(row)
+            self._add(*row)
 
-    def _add(self, row: Row) -> None:
+    def _add(self, *row: Any) -> None:
         *answer, session, trial = row
-        self.add(*answer, session=session, trial=trial)  # type: ignore[arg-type]
+        self.add(*answer, session=session, trial=trial)
 
-    def _change(self, place: _Place, answer: _Answer | None) -> None:
+    def _hold(self, answer: _Answer) -> None:
         self._kept = None
-        if answer is None:
-            del self._answers[place]
-        else:
-            self._answers[place] = answer
+        self._answers[answer.place] = answer
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> list[_Answer]:
         """Give every answer, the main ones first."""
-        for main in (True, False):
-            for (kind, (label, stimulus), rater, _), one in self._answers.items():
-                if (kind == "main") == main:
-                    name = label if self._named else None
-                    yield stimulus, rater, one.value, name, kind, one.session, one.trial
+        rows = sorted(self._answers.values(), key=lambda one: one.trial_kind != "main")
+        return rows if self._named else [one._replace(label=None) for one in rows]
 
-    def _place(
+    def _checked(
         self,
         stimulus: str,
         rater: str,
+        value: float,
         label: str | None,
         kind: TrialKind,
         session: str | None,
         trial: int | None,
-    ) -> _Place:
+    ) -> _Answer:
         for name, given in (("stimulus", stimulus), ("rater", rater)):
             if not isinstance(given, str) or not given:
                 raise InputError(f"{name} {given!r}: expected a name")
         if kind not in get_args(TrialKind):
             raise unknown_name("trial kind", str(kind), get_args(TrialKind))
-        question = self._label_of(label, self._labels), stimulus
-        return _Place(kind, question, rater, None if kind == "main" else (session, trial))
+        known = self._label_of(label, self._labels)
+        number = self._value(value, f"rater {rater!r}, stimulus {stimulus!r}")
+        return _Answer(stimulus, rater, number, known, kind, session, trial)
 
     def _label_of(self, label: str | None, known: tuple[str, ...] | None) -> str:
         if self._named is not None and self._named != (label is not None):
@@ -442,10 +435,13 @@ answer per question, or replace
             raise InputError(f"{where}: value {number:g} is off the scale ({self.scale})")
         return number
 
-    def _known(self, question: Question) -> float | None:
-        """Golden answer to a question."""
-        label, stimulus = question
-        return self._golden.get((stimulus, label), self._golden.get(stimulus))
+    def _expected(self, answer: _Answer) -> float | None:
+        """What a golden trial, or a repeat, is compared with; None where that is not known."""
+        if answer.trial_kind == "golden":
+            by_stimulus = self._golden.get(answer.stimulus)
+            return self._golden.get((answer.stimulus, answer.label or ""), by_stimulus)
+        main = self._answers.get(answer._replace(trial_kind="main").place)
+        return None if main is None else main.value
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -458,7 +454,7 @@ answer per question, or replace
         return self._kept
 
     def _frame(self) -> pl.DataFrame:
-        frame = pl.DataFrame(list(self._rows()), schema=_COLUMNS, orient="row")
+        frame = pl.DataFrame(self._rows(), schema=_COLUMNS, orient="row")
         empty = [name for name in ("session", "trial") if frame[name].is_null().all()]
         return frame.drop(*empty, *([] if self._named else ["label"]))
 
@@ -564,7 +560,7 @@ answer per question, or replace
 
     def _of_answers(self) -> pl.DataFrame:
         """Number, mean and spread of main answers by rater, and correlation with the others."""
-        frame = pl.DataFrame(list(self._rows()), schema=_COLUMNS, orient="row")
+        frame = pl.DataFrame(self._rows(), schema=_COLUMNS, orient="row")
         main = frame.filter(pl.col("trial_kind") == "main")
         value, question = pl.col("value"), ("label", "stimulus")
         digits = rounding_digits(float(main.select(value.abs().max()).item() or 0))
@@ -585,22 +581,14 @@ answer per question, or replace
     def _of_checks(self) -> pl.DataFrame:
         """Golden and repeated trials of each rater, and how many of them are violations."""
         found = []
-        for (kind, question, rater, _), one in self._answers.items():
-            expected = self._known(question) if kind == "golden" else None
-            if kind == "repeat":
-                main = self._answers.get(_Place("main", question, rater))
-                expected = None if main is None else main.value
-            if expected is not None:
-                off, golden = abs(one.value - expected), kind == "golden"
-                found.append(
-                    (
-                        rater,
-                        golden,
-                        golden and off >= self.checks.golden_tolerance,
-                        not golden,
-                        not golden and off >= self.checks.repeat_tolerance,
-                    )
-                )
+        for one in self._answers.values():
+            if one.trial_kind not in ("golden", "repeat"):
+                continue
+            if (expected := self._expected(one)) is not None:
+                off, golden = abs(one.value - expected), one.trial_kind == "golden"
+                of_golden = golden, golden and off >= self.checks.golden_tolerance
+                of_repeat = not golden, not golden and off >= self.checks.repeat_tolerance
+                found.append((one.rater, *of_golden, *of_repeat))
         names = ("golden", "golden_violations", "repeats", "repeat_violations")
         schema = {"rater": pl.String, **dict.fromkeys(names, pl.Int64)}
         table = pl.DataFrame(found, schema=schema, orient="row")
@@ -611,25 +599,25 @@ answer per question, or replace
     @property
     def n_ratings(self) -> int:
         """Main answers."""
-        return sum(place.kind == "main" for place in self._answers)
+        return sum(1 for _ in self._main_answers())
 
     @property
     def rater_names(self) -> tuple[str, ...]:
         """Raters with an answer of any kind, in the order of their first."""
-        return tuple(dict.fromkeys(place.rater for place in self._answers))
+        return tuple(dict.fromkeys(one.rater for one in self._answers.values()))
 
     @property
     def stimulus_names(self) -> tuple[str, ...]:
         """Stimuli with a main answer."""
-        return tuple(dict.fromkeys(stimulus for _, stimulus in self._questions()))
+        return tuple(dict.fromkeys(one.stimulus for one in self._main_answers()))
 
     @property
     def label_names(self) -> tuple[str, ...]:
         """Labels with a main answer."""
-        return tuple(dict.fromkeys(label for label, _ in self._questions()))
+        return tuple(dict.fromkeys(one.label or "" for one in self._main_answers()))
 
-    def _questions(self) -> Iterator[Question]:
-        return (place.question for place in self._answers if place.kind == "main")
+    def _main_answers(self) -> Iterator[_Answer]:
+        return (one for one in self._answers.values() if one.trial_kind == "main")
 
     def to_ratings(self) -> Ratings:
         """Give the answers that are held as ratings, for every other statistic."""
@@ -685,7 +673,7 @@ answer per question, or replace
         except KeyError as error:
             raise InputError(f"state without {error.args[0]!r}; expected a whole state") from None
         for row in answers:
-            running._add(row)
+            running._add(*row)
         return running
 
     def __getstate__(self) -> dict[str, Any]:
@@ -706,7 +694,7 @@ def _nothing(one: Estimate, by_label: bool) -> Estimate | Estimates:
     return Estimates.build({"label": []}, value=[]) if by_label else one
 
 
-def _rows_of(ratings: Ratings) -> Iterable[Row]:
+def _rows_of(ratings: Ratings) -> Iterable[tuple[Any, ...]]:
     """Usable answers of ratings."""
     frame = ratings.frame
     if "outcome" in frame.columns:

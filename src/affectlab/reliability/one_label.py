@@ -5,8 +5,6 @@ from __future__ import annotations
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.arrays import Answers
 
-__all__ = ["one_label"]
-
 
 def one_label(answers: Answers, label: str | None, what: str) -> Answers:
     """Give the answers of the label, or of the only one that has answers.

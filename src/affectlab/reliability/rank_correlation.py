@@ -11,17 +11,9 @@ if TYPE_CHECKING:
     from affectlab.core.types import Floats, Ints
 
 
-__all__ = [
-    "fisher_interval",
-    "grouped_means",
-    "grouped_midranks",
-    "grouped_spearman",
-    "rounding_digits",
-]
-
 _TABLE = 1 << 24
-_FEW = 4096
-"""Up to here looking values up is faster than sorting them."""
+_CLOSE = 256
+_CONSTANT = 1e-12
 
 
 def rounding_digits(largest: float) -> int:
@@ -65,11 +57,11 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     -------
     Ranks from 1, shape (n,).
     """
-    distinct, code = _distinct(values)
-    if distinct.size * n_groups <= max(_TABLE, values.size):
-        counts = np.bincount(
-            group * distinct.size + code, minlength=n_groups * distinct.size
-        ).reshape(n_groups, distinct.size)
+    known, code = distinct(values)
+    if known.size * n_groups <= max(_TABLE, values.size):
+        counts = np.bincount(group * known.size + code, minlength=n_groups * known.size).reshape(
+            n_groups, known.size
+        )
         midranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
         ranks: Floats = midranks[group, code]
         return ranks
@@ -85,17 +77,23 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     return out
 
 
-def _distinct(values: Floats) -> tuple[Floats, Ints]:
-    """Distinct values, ascending, and the position of each value among them."""
-    distinct = np.unique(values)
-    if distinct.size <= _FEW:
-        return distinct, np.searchsorted(distinct, values)
-    distinct, code = np.unique(values, return_inverse=True)
-    return distinct, code.astype(np.int64)
+def distinct(values: Floats) -> tuple[Floats, Ints]:
+    """Distinct values, ascending, and the position of each value among them.
+
+    Whole numbers that lie close together need no sort.
+    """
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    if values.size and high - low < _CLOSE:
+        code = (values - low).astype(np.int64)
+        if (code == values - low).all():
+            there = np.bincount(code) > 0
+            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[code]
+    known, code = np.unique(values, return_inverse=True)
+    return known, code.astype(np.int64)
 
 
-def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
-    """Compute Spearman's correlation of x and y within each group.
+def grouped_pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Compute the correlation of x and y within each group.
 
     Returns
     -------
@@ -103,15 +101,42 @@ def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[
     of pairs; both of shape (n_groups,).
     """
     n = np.bincount(group, minlength=n_groups)
-    centre = (n + 1) / 2
-    a = grouped_midranks(x, group, n_groups) - centre[group]
-    b = grouped_midranks(y, group, n_groups) - centre[group]
-    saa, sbb, sab = (
-        np.bincount(group, weights=product, minlength=n_groups) for product in (a * a, b * b, a * b)
-    )
+    size = np.maximum(n, 1)
+    a, b = (side - (np.bincount(group, side, n_groups) / size)[group] for side in (x, y))
+    saa, sbb, sab = (np.bincount(group, product, n_groups) for product in (a * a, b * b, a * b))
     scale = np.sqrt(saa * sbb)
-    value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 0)
+    value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > _CONSTANT)
     return np.clip(value, -1, 1), n
+
+
+def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Compute Spearman's correlation within each group, as :func:`grouped_pearson` does."""
+    a, b = (grouped_midranks(side, group, n_groups) for side in (x, y))
+    return grouped_pearson(a, b, group, n_groups)
+
+
+def spearman_of_counts(tables: Floats) -> tuple[Floats, Floats]:
+    """Compute Spearman's correlation of tables of counts, whose rows and columns ascend.
+
+    Parameters
+    ----------
+    tables
+        Shape (rows, columns, k).
+
+    Returns
+    -------
+    Correlations, ``nan`` where a side is constant; and sums of counts; both of shape (k,).
+    """
+    n: Floats = np.asarray(tables.sum(axis=(0, 1)), dtype=np.float64)
+    ranks, squares = [], []
+    for counts in (tables.sum(axis=1), tables.sum(axis=0)):
+        rank = np.cumsum(counts, axis=0) - (counts - 1) / 2 - (n + 1) / 2
+        ranks.append(rank)
+        squares.append((counts * rank**2).sum(axis=0))
+    products = (np.einsum("ijk,jk->ik", tables, ranks[1]) * ranks[0]).sum(axis=0)
+    size = np.sqrt(squares[0] * squares[1])
+    rho = np.divide(products, size, out=np.full(n.size, np.nan), where=size > 0)
+    return np.clip(rho, -1, 1), n
 
 
 # Interval of a rank correlation on Fisher's z scale.

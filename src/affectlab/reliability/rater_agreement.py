@@ -31,8 +31,6 @@ from affectlab.reliability.agreement import (
 )
 from affectlab.reliability.correlation import interrater_correlation
 
-__all__ = ["rater_agreement"]
-
 _ALPHA = "krippendorff_alpha"
 _CORRELATION = "interrater_correlation"
 

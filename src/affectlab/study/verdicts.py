@@ -25,7 +25,7 @@ from affectlab.study.tables import answers, participants, sessions, trials
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.reliability import Policy, Screening
+    from affectlab.reliability.screening import Policy, Screening
 
 
 __all__ = [

@@ -100,7 +100,7 @@ def kappa_summed_up(al, ratings):
     pairs = al.reliability.pairwise_kappa(ratings, weights="linear", truncate=True, confidence=0.9)
     return {
         "pairs": pairs,
-        "matrix": al.reliability.kappa_matrix(pairs),
+        "matrix": al.reliability.agreement.kappa_matrix(pairs),
         "of people": pairs.of_kind("human-human"),
     }
 

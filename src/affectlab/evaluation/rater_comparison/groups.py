@@ -19,7 +19,8 @@ from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.order import canonical
-from affectlab.reliability import KappaResult, pairwise_kappa
+from affectlab.reliability import pairwise_kappa
+from affectlab.reliability.agreement import KappaResult
 
 Cells: TypeAlias = Literal["raters", "pairs"]
 

@@ -19,7 +19,8 @@ from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.ratings.order import canonical
-from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
+from affectlab.reliability import krippendorff_alpha, mean_spearman, pairwise_kappa
+from affectlab.reliability.agreement import KappaResult
 
 
 def merged(
@@ -342,7 +343,7 @@ def spearman_with_people(
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
-    resample: Literal["units", "labels"] = "units",
+    target: Literal["stimuli", "labels"] = "stimuli",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -359,9 +360,9 @@ def spearman_with_people(
         As for :func:`alignment`; models keep their fractions.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample
-        ``"units"`` draws stimuli; ``"labels"`` draws labels, which is the likelier reading of the
-        study's Figure 4.
+    target
+        What the interval is about: other ``"stimuli"``, or other ``"labels"``, which is the
+        likelier reading of the study's Figure 4.
     confidence, seed
         As for :func:`alignment`.
 
@@ -394,7 +395,7 @@ def spearman_with_people(
         both.models,
         exclude=[name for name in exclude if name in known],
         n_boot=n_boot,
-        resample=resample,
+        target=target,
         confidence=confidence,
         seed=seed,
     )

@@ -24,7 +24,8 @@ from affectlab.evaluation.rater_comparison.pairs import (
 )
 from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
 from affectlab.ratings import Ratings
-from affectlab.reliability import KappaResult, pairwise_kappa
+from affectlab.reliability import pairwise_kappa
+from affectlab.reliability.agreement import KappaResult
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

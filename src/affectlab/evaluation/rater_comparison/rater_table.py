@@ -15,7 +15,8 @@ from affectlab.core.words import plural
 from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
-from affectlab.reliability import KappaResult, pairwise_kappa
+from affectlab.reliability import pairwise_kappa
+from affectlab.reliability.agreement import KappaResult
 
 Over: TypeAlias = Literal["labels", "cells"]
 

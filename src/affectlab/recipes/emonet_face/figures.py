@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.ratings import Ratings
-    from affectlab.reliability import KappaResult
+    from affectlab.reliability.agreement import KappaResult
 
 __all__ = ["binary_figures", "hq_figures"]
 

@@ -13,7 +13,7 @@ from affectlab.core.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
-    from affectlab.reliability import Screening
+    from affectlab.reliability.screening import Screening
     from affectlab.simulate.differences import DifferencePeople, DifferenceSimulation
 
 __all__ = ["LiveStudy", "live_study"]

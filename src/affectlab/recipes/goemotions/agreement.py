@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from affectlab.analysis.labels import LabelClusters, LabelCorrelations
     from affectlab.core.estimates import Estimate
     from affectlab.ratings import Ratings
-    from affectlab.reliability import PPCA
+    from affectlab.reliability.correlation import PPCA
 
 __all__ = ["Agreement", "Structure", "rater_findings", "structure_of"]
 

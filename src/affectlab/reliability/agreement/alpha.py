@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.inference import Target
-from affectlab.core.statistic import Design, Statistic
-from affectlab.core.types import Ints
+from affectlab.core.compiled import in_threads
+from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.types import Floats, Ints
 from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
+    Level,
     LevelName,
     Pairable,
+    Sums,
     level_maker,
 )
-from affectlab.reliability.agreement.alpha_statistic import Alphas, rows_over_raters
 from affectlab.reliability.agreement.coefficient import coefficient
 
-__all__ = ["krippendorff_alpha"]
-
 _NONE = np.zeros(0, dtype=np.int64)
-_MANY = 1 << 17
-"""Ratings above which compiled code pays."""
-_LARGE_CELL = 64
-"""Ratings of a unit above which insertion is a slow way to sort."""
+_BLOCK = 1 << 18
+"""Numbers that are held at once, so that they stay in the cache."""
+_STACK = 1 << 23
 
 
 @coefficient(
@@ -42,7 +41,6 @@ def krippendorff_alpha(
     level: LevelName | None = None,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
-    target: Target = "stimuli",
     n_boot: int = 0,
 ) -> Statistic:
     r"""Compute Krippendorff's alpha, the agreement of any number of raters beyond chance.
@@ -133,14 +131,13 @@ def krippendorff_alpha(
     return Statistic(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
-        evaluate=Alphas(levels, n_units, n_boot, n_boot > 0 and target == "stimuli"),
+        evaluate=_Alphas(levels, n_units),
         method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
         n_items=[unit.size for unit in units],
         n_raters=design.rater.sum(axis=1),
         n_ratings=[rater.size for rater in raters],
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
-        n_rows=None if target == "stimuli" else rows_over_raters(levels),
     )
 
 
@@ -149,7 +146,7 @@ def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None],
     kept = answers.take(answers.cell_sizes() >= 2)
     n_units, unit = _renumbered(kept.unit, len(kept.units))
     n_raters, rater = _renumbered(kept.rater, len(kept.raters))
-    kept = _by_value(replace(kept, unit=unit, rater=rater))
+    kept = replace(kept, unit=unit, rater=rater)
     slices: Sequence[Answers] = [kept] if pooled else list(kept.by_label())
     parts = [_part(part, n_units) if part.value.size else None for part in slices]
     return parts, n_units, n_raters
@@ -159,20 +156,6 @@ def _renumbered(code: Ints, n: int) -> tuple[int, Ints]:
     """Number the codes that occur, of ``n``, without gaps; give how many there are."""
     used = np.bincount(code, minlength=n) > 0
     return int(used.sum()), (np.cumsum(used) - 1)[code]
-
-
-def _by_value(answers: Answers) -> Answers:
-    """Sort answers, which come by label and unit, by value within each label and unit."""
-    n = answers.value.size
-    longest = np.bincount(answers.cell).max(initial=0) if n else 0
-    if n < _MANY or longest > _LARGE_CELL:
-        order = np.lexsort((answers.value, answers.unit, answers.label))
-        return replace(answers, rater=answers.rater[order], value=answers.value[order])
-    from affectlab.reliability.agreement.alpha_kernels import sort_cells
-
-    rater, value = answers.rater.copy(), answers.value.copy()
-    sort_cells(answers.label, answers.unit, rater, value)
-    return replace(answers, rater=rater, value=value)
 
 
 def _part(answers: Answers, n_units: int) -> Pairable:
@@ -194,3 +177,76 @@ def _reason(part: Pairable | None) -> str:
     if part.value.min() == part.value.max():
         return "undefined: one category"
     return "undefined: no expected disagreement"
+
+
+@dataclass(frozen=True, eq=False)
+class _Alphas:
+    """Alpha of every label from rows of weights; ``None`` is a label without a pair of ratings."""
+
+    levels: Sequence[Level | None]
+    n_units: int
+    sums: dict[int, Sums | None] = field(default_factory=dict)
+    """Sums over units of the labels, once they are needed."""
+
+    def __call__(self, draws: Draws) -> Floats:
+        columns = range(len(self.levels)) if draws.columns is None else draws.columns.tolist()
+        out = np.full((draws.n_rows, len(columns)), np.nan)
+        waiting = [place for place, k in enumerate(columns) if self.levels[k] is not None]
+        if draws.rater is None and draws.stimulus is not None and draws.columns is None:
+            for places, sums in self._stacks:
+                totals = draws.totals(sums)
+                left = 0
+                for k, width in places:
+                    out[:, k] = self._level(k).from_totals(totals[:, left : left + width])
+                    left += width
+                    waiting.remove(k)
+
+        def one_label(place: int) -> None:
+            out[:, place] = self._alone(columns[place], draws)
+
+        in_threads(one_label, waiting)
+        return out
+
+    def _level(self, k: int) -> Level:
+        level = self.levels[k]
+        assert level is not None
+        return level
+
+    def _sums(self, k: int) -> Sums | None:
+        if k not in self.sums:
+            self.sums[k] = self._level(k).statistics()
+        return self.sums[k]
+
+    @cached_property
+    def _stacks(self) -> list[tuple[list[tuple[int, int]], Floats]]:
+        """Narrow sums side by side, for few large products."""
+        known = (k for k, level in enumerate(self.levels) if level is not None)
+        sums = {k: self._sums(k) for k in known}
+        return list(_stack({k: of for k, of in sums.items() if isinstance(of, np.ndarray)}))
+
+    def _alone(self, k: int, draws: Draws) -> Floats:
+        """Alpha of one label, in blocks of rows."""
+        level = self._level(k)
+        sums = self._sums(k) if draws.rater is None else None
+        if sums is not None and draws.is_point:
+            return level.from_totals(draws.totals(sums))
+        width = level.data.code.size if sums is None else sums.shape[1]
+        return np.concatenate(
+            [
+                level.weighted(block.rater, block.weights(self.n_units))
+                if sums is None
+                else level.from_totals(block.totals(sums))
+                for _, block in draws.blocks(max(1, _BLOCK // width))
+            ]
+        )
+
+
+def _stack(tables: Mapping[int, Floats]) -> Iterator[tuple[list[tuple[int, int]], Floats]]:
+    """Put tables side by side up to a size; give (column, width) of each, and the whole."""
+    waiting: dict[int, Floats] = {}
+    for column, table in tables.items():
+        waiting[column] = table
+        if sum(held.size for held in waiting.values()) >= _STACK or column == max(tables):
+            widths = [(k, held.shape[1]) for k, held in waiting.items()]
+            yield widths, np.hstack(list(waiting.values()))
+            waiting = {}

@@ -1,8 +1,9 @@
-"""Krippendorff's alpha of one label, from sums over units, for each level of measurement.
+"""Krippendorff's alpha of one label, for each level of measurement.
 
-Every level knows three things: the sums that each unit contributes (``statistics``), the
-coefficient that weighted totals of these sums give (``from_totals``), and the coefficient when each
-*rating* carries a weight (``weighted``), which is what resampling raters needs.
+A level knows how far the ratings of a cell are apart (``within``), and how far apart ratings are
+expected to be (``expected``), which follows from sums of a few features of all ratings. From these
+two come the sums that each unit contributes (``statistics``), for weights of units, and alpha where
+*raters* have weights (``weighted``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,111 +20,103 @@ from scipy import sparse
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings.arrays import require_order
+from affectlab.reliability.rank_correlation import distinct
 
 if TYPE_CHECKING:
     from affectlab.ratings import Scale
 
 
-__all__ = [
-    "Distance",
-    "DistanceLevel",
-    "Interval",
-    "Level",
-    "LevelMaker",
-    "LevelName",
-    "Nominal",
-    "Ordinal",
-    "Pairable",
-    "Sums",
-    "by_pairable",
-    "level_maker",
-    "margins_of",
-    "one_minus_ratio",
-    "shares",
-    "spread",
-    "sum_table",
-]
-
-# The pairable ratings of one label, and the sums over them that every kind of alpha needs.
-
-
 Sums: TypeAlias = "Floats | sparse.csr_array"
 
 _DENSE_COLUMNS = 64
+_SPARSE = 8
+"""Places for each value in each cell, per rating, above which places are sorted, not counted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairable:
-    """The pairable ratings of one label, sorted by unit and then by value.
-
-    Attributes
-    ----------
-    cell
-        Row of ``unit`` that each rating belongs to, shape (n,).
-    rater, value
-        Rater code and value of each rating, shape (n,).
-    unit
-        Unit code of each cell, shape (cells,); every cell holds at least two ratings.
-    n_units
-        Units that are resampled; unit codes are below it.
-    """
+    """The pairable ratings of one label, sorted by unit; equal ratings of a cell are a *run*."""
 
     cell: Ints
+    """Row of ``unit`` that each rating belongs to, shape (n,)."""
     rater: Ints
     value: Floats
     unit: Ints
+    """Unit code of each cell, shape (cells,); every cell holds at least two ratings."""
     n_units: int
+    """Units that are resampled; unit codes are below it."""
 
     @cached_property
-    def starts(self) -> Ints:
-        """First rating of each cell."""
-        return np.searchsorted(self.cell, np.arange(self.unit.size))
+    def _distinct(self) -> tuple[Floats, Ints]:
+        return distinct(self.value)
 
-    @cached_property
-    def size(self) -> Floats:
-        """m_u: ratings of each cell."""
-        return np.bincount(self.cell, minlength=self.unit.size).astype(np.float64)
-
-    @cached_property
+    @property
     def domain(self) -> Floats:
         """The distinct values that occur, ascending."""
-        return np.unique(self.value)
+        return self._distinct[0]
+
+    @cached_property
+    def _runs(self) -> tuple[Ints, Ints]:
+        """Run of each rating; and the key of each run, which is made of its cell and value."""
+        n_values = self.domain.size
+        key, n_keys = self.cell * n_values + self._distinct[1], self.unit.size * n_values
+        if n_keys > _SPARSE * key.size:
+            keys, run = np.unique(key, return_inverse=True)
+            return run, keys
+        there = np.bincount(key, minlength=n_keys) > 0
+        return (np.cumsum(there) - 1)[key], np.flatnonzero(there)
+
+    @cached_property
+    def run_cell(self) -> Ints:
+        """Cell of each run, rising."""
+        return self._runs[1] // self.domain.size
 
     @cached_property
     def code(self) -> Ints:
-        """Position of each rating's value in ``domain``."""
-        return np.searchsorted(self.domain, self.value)
+        """Place of the value of each run in ``domain``."""
+        return self._runs[1] % self.domain.size
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Ratings of each run, shape (runs, 1)."""
+        return np.bincount(self._runs[0])[:, None].astype(np.float64)
+
+    @cached_property
+    def by_rater(self) -> sparse.csr_array:
+        """Which rater's ratings each run holds, shape (runs, raters)."""
+        return sparse.csr_array((np.ones(self.rater.size), (self._runs[0], self.rater)))
+
+    @cached_property
+    def _of_cell(self) -> sparse.csr_array:
+        ends = np.searchsorted(self.run_cell, np.arange(self.unit.size + 1))
+        return sparse.csr_array((np.ones(self.code.size), np.arange(self.code.size), ends))
+
+    def per_cell(self, runs: Floats | sparse.csr_array) -> Floats:
+        """Sum over the runs of each cell, (runs, k) -> (cells, k)."""
+        return np.asarray(self._of_cell @ runs)
+
+    def per_unit(self, observed: Floats, features: sparse.csr_array) -> Sums:
+        """Put columns of cells, and sums of features of their runs, into one row for each unit."""
+        cells = sparse.hstack([observed, self._of_cell @ features])
+        of_cell = (np.ones(self.unit.size), (self.unit, np.arange(self.unit.size)))
+        units = sparse.csr_array(of_cell, shape=(self.n_units, self.unit.size)) @ cells.tocsr()
+        return units.toarray() if units.shape[1] <= _DENSE_COLUMNS else units
 
     def pairs(self) -> Iterator[tuple[Ints, Ints]]:
-        """Give all pairs of ratings of the same unit, as index arrays (first, second).
+        """Give all pairs of runs of the same cell, as index arrays (first, second).
 
-        The pairs whose ratings are k apart come together, so that no more than n are held at once.
+        The pairs that are k apart come together, so that no more than there are runs are held.
         """
-        first = np.arange(self.cell.size)
-        for lag in range(1, self.cell.size):
-            first = first[first + lag < self.cell.size]
-            first = first[self.cell[first] == self.cell[first + lag]]
+        first = np.arange(self.run_cell.size)
+        for lag in range(1, self.run_cell.size):
+            first = first[first + lag < self.run_cell.size]
+            first = first[self.run_cell[first] == self.run_cell[first + lag]]
             if first.size == 0:
                 return
             yield first, first + lag
 
-    def sum(self, weights: Floats) -> Floats:
-        """Sum over the ratings of each cell, along the last axis."""
-        total: Floats = np.add.reduceat(weights, self.starts, axis=-1)
-        return total
 
-    def sum_by_unit(self, cells: Floats) -> Floats:
-        """Sum rows of cells, (cells, k), into rows of units, (n_units, k)."""
-        table = np.zeros((self.n_units, cells.shape[1]))
-        if (np.diff(self.unit) > 0).all():
-            table[self.unit] = cells
-            return table
-        for column in range(cells.shape[1]):
-            table[:, column] = np.bincount(self.unit, cells[:, column], self.n_units)
-        return table
-
-
-def one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float = 0.0) -> Floats:
+def _one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float) -> Floats:
     """1 - D_o / D_e, ``nan`` where D_e is zero up to rounding of numbers of size ``scale``."""
     defined = expected > 1e-12 * np.asarray(scale)
     ratio: Floats = np.divide(
@@ -132,52 +125,10 @@ def one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float = 
     return 1 - ratio
 
 
-def by_pairable(total: Floats, n: Floats) -> Floats:
+def _by_pairable(total: Floats, n: Floats) -> Floats:
     """total / (n - 1), 0 where there are no ratings."""
     shared: Floats = np.divide(total, n - 1, out=np.zeros_like(n), where=n > 1)
     return shared
-
-
-def spread(n: Floats, s1: Floats, s2: Floats) -> tuple[Floats, Floats]:
-    """D_e of squared differences from n, sum and sum of squares; and the size of its terms."""
-    denominator = np.maximum(n - 1, np.finfo(float).tiny)
-    return 2 * (n * s2 - s1**2) / denominator, 2 * n * s2 / denominator
-
-
-def shares(data: Pairable, ratings: Floats, cells: Floats) -> tuple[Floats, Floats, Floats]:
-    """Weights of pairs and of ratings when a rater may have been drawn more than once.
-
-    A rater never pairs with itself, so a unit holds m^2 - q ordered pairs, with m the sum and q the
-    sum of squares of the weights. Pairs get a factor m / (m^2 - q), which is 1/(m - 1) for weights
-    of one, so that a unit still counts m; a rating's margin is the sum over its pairs.
-
-    Returns
-    -------
-    m (b, cells), the factor of pairs (b, cells), and the margin of each rating (b, n).
-    """
-    m = data.sum(ratings)
-    n_pairs = m**2 - data.sum(ratings**2)
-    factor = np.divide(cells * m, n_pairs, out=np.zeros_like(m), where=n_pairs > 0)
-    margin = factor[:, data.cell] * ratings * (m[:, data.cell] - ratings)
-    return m, factor, margin
-
-
-def margins_of(data: Pairable, weights: Floats) -> Floats:
-    """n_c: total weight of each value, (b, n) -> (b, values)."""
-    b, n_values = weights.shape[0], data.domain.size
-    index = (np.arange(b)[:, None] * n_values + data.code).ravel()
-    margins: Floats = np.bincount(index, weights.ravel(), b * n_values).astype(np.float64)
-    return margins.reshape(b, n_values)
-
-
-def sum_table(data: Pairable, columns: list[tuple[Ints, Ints, Floats]], width: int) -> Sums:
-    """Sum (cell, column, amount) triples into a matrix of shape (n_units, width)."""
-    cell, column, amount = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    row = data.unit[cell]
-    if width <= _DENSE_COLUMNS:
-        flat = np.bincount(row * width + column, amount, minlength=data.n_units * width)
-        return flat.reshape(data.n_units, width)
-    return sparse.csr_array((amount, (row, column)), shape=(data.n_units, width))
 
 
 Distance: TypeAlias = Callable[[Floats, Floats], NDArray[np.float64]]
@@ -187,108 +138,118 @@ _MOST_ORDINAL_VALUES = 15
 _BLOCK = 1 << 22
 
 
-class Level(Protocol):
+@dataclass(frozen=True, eq=False)
+class Level:
     """A level of measurement, bound to the ratings of one label."""
 
-    @property
-    def data(self) -> Pairable:
-        """The ratings."""
+    data: Pairable
+
+    @cached_property
+    def features(self) -> sparse.csr_array:
+        """What expected differences follow from by sums, of each run: which value it has."""
+        runs = np.arange(self.data.code.size)
+        return sparse.csr_array((np.ones(runs.size), (runs, self.data.code)))
+
+    def within(self, counts: Floats, m: Floats, margins: Floats) -> Floats:
+        """Sum the squared differences of all ordered pairs of ratings of each cell, (cells, b).
+
+        Parameters
+        ----------
+        counts
+            How much each run counts, shape (runs, b).
+        m
+            Their sums over cells, shape (cells, b).
+        margins
+            Sums of features over all ratings, shape (b, k).
+        """
+        raise NotImplementedError
+
+    def expected(self, margins: Floats) -> tuple[Floats, Floats | float]:
+        """D_e, shape (b,), and the size of its terms, from sums of features, shape (b, k)."""
+        raise NotImplementedError
 
     def statistics(self) -> Sums | None:
         """Give what each unit contributes, shape (n_units, k); ``None`` where k is too large."""
+        data = self.data
+        m = data.per_cell(data.counts)
+        observed = self.within(data.counts, m, np.empty((1, 0))) / (m - 1)
+        return data.per_unit(observed, self.features.multiply(data.counts).tocsr())
 
     def from_totals(self, totals: Floats) -> Floats:
         """Compute alpha from (weighted) column sums of ``statistics``, (b, k) -> (b,)."""
+        return _one_minus_ratio(totals[:, 0], *self.expected(totals[:, 1:]))
 
-    def weighted(self, ratings: Floats, cells: Floats) -> Floats:
-        """Compute alpha with weights on ratings (b, n) and on cells (b, cells)."""
+    def weighted(self, raters: Floats | None, units: Floats) -> Floats:
+        """Compute alpha with weights of raters (b, raters) and of units (b, units).
+
+        A rater never pairs with itself, so a unit holds m^2 - q ordered pairs, with m the sum and
+        q the sum of squares of the weights. Pairs get a factor m / (m^2 - q), which is 1 / (m - 1)
+        for weights of one, so that a unit still counts m; a rating's margin is the sum over its
+        pairs.
+        """
+        data = self.data
+        counts = squares = data.counts
+        if raters is not None:
+            weights = np.ascontiguousarray(raters.T)
+            counts, squares = data.by_rater @ weights, data.by_rater @ weights**2
+        m = data.per_cell(counts)
+        n_pairs = m**2 - data.per_cell(squares)
+        amount = units.T[data.unit] * m
+        factor = np.divide(amount, n_pairs, out=np.zeros_like(amount), where=n_pairs > 0)
+        margin = factor[data.run_cell] * (m[data.run_cell] * counts - squares)
+        margins = (self.features.T @ margin).T
+        observed = (factor * self.within(counts, m, margins)).sum(axis=0)
+        return _one_minus_ratio(observed, *self.expected(margins))
+
+    def _apart(self, counts: Floats, m: Floats, x: Floats) -> Floats:
+        """Sum squared differences of values x of the runs within cells: O(ratings)."""
+        per_cell = self.data.per_cell
+        apart: Floats = 2 * (m * per_cell(counts * x**2) - per_cell(counts * x) ** 2)
+        return apart
 
 
-@dataclass(frozen=True)
-class Interval:
-    """d = (c - k)^2, through sums and sums of squares: O(ratings).
+def _spread(n: Floats, s1: Floats | float, s2: Floats) -> tuple[Floats, Floats]:
+    """D_e of squared differences from n, sum and sum of squares; and the size of its terms."""
+    denominator = np.maximum(n - 1, np.finfo(float).tiny)
+    return 2 * (n * s2 - s1**2) / denominator, 2 * n * s2 / denominator
+
+
+class Interval(Level):
+    """d = (c - k)^2, through sums and sums of squares.
 
     Values are taken from their median, which is exact on integer scales and keeps the sums small.
     """
 
-    data: Pairable
+    @cached_property
+    def _centred(self) -> Floats:
+        centred: Floats = self.data.domain - np.median(self.data.value)
+        return centred[self.data.code, None]
 
     @cached_property
-    def centred(self) -> Floats:
-        """Values from their median."""
-        centred: Floats = self.data.value - np.median(self.data.value)
-        return centred
+    def features(self) -> sparse.csr_array:
+        x = self._centred
+        return sparse.csr_array(np.hstack([np.ones_like(x), x, x**2]))
 
-    def statistics(self) -> Sums:
-        data, x = self.data, self.centred
-        m, s1, s2 = data.size, data.sum(x), data.sum(x**2)
-        cells = np.arange(data.unit.size)
-        sums = (2 * (m * s2 - s1**2) / (m - 1), m, s1, s2)
-        columns = [(cells, np.full_like(cells, k), amount) for k, amount in enumerate(sums)]
-        return sum_table(data, columns, 4)
+    def within(self, counts: Floats, m: Floats, _margins: Floats) -> Floats:
+        return self._apart(counts, m, self._centred)
 
-    def from_totals(self, totals: Floats) -> Floats:
-        observed, n, s1, s2 = totals.T
-        return one_minus_ratio(observed, *spread(n, s1, s2))
-
-    def weighted(self, ratings: Floats, cells: Floats) -> Floats:
-        data, x = self.data, self.centred
-        m, factor, margin = shares(data, ratings, cells)
-        within = m * data.sum(ratings * x**2) - data.sum(ratings * x) ** 2
-        return one_minus_ratio(
-            (2 * factor * within).sum(axis=1),
-            *spread(margin.sum(axis=1), margin @ x, margin @ x**2),
-        )
+    def expected(self, margins: Floats) -> tuple[Floats, Floats]:
+        return _spread(*margins.T)
 
 
-@dataclass(frozen=True)
-class Nominal:
+class Nominal(Level):
     """d = [c != k], through the counts of each value."""
 
-    data: Pairable
+    def within(self, counts: Floats, m: Floats, _margins: Floats) -> Floats:
+        unequal: Floats = m**2 - self.data.per_cell(counts**2)
+        return unequal
 
-    @cached_property
-    def _runs(self) -> Ints:
-        """First rating of each run of equal values within a cell."""
-        data = self.data
-        new = (np.diff(data.cell) != 0) | (np.diff(data.code) != 0)
-        return np.concatenate([[0], np.flatnonzero(new) + 1])
-
-    def _equal_pairs(self, ratings: Floats) -> Floats:
-        """Sum of squared counts of the values of each cell, (b, n) -> (b, cells)."""
-        squares = np.add.reduceat(ratings, self._runs, axis=-1) ** 2
-        first = np.searchsorted(self.data.cell[self._runs], np.arange(self.data.unit.size))
-        total: Floats = np.add.reduceat(squares, first, axis=-1)
-        return total
-
-    def statistics(self) -> Sums:
-        data = self.data
-        m, ones = data.size, np.ones(data.cell.size)
-        observed = (m**2 - self._equal_pairs(ones)) / (m - 1)
-        cells = np.arange(data.unit.size)
-        columns = [(cells, np.zeros_like(cells), observed), (data.cell, data.code + 1, ones)]
-        return sum_table(data, columns, data.domain.size + 1)
-
-    @staticmethod
-    def _expected(margins: Floats) -> Floats:
+    def expected(self, margins: Floats) -> tuple[Floats, Floats]:
         n = margins.sum(axis=1)
-        return by_pairable(n**2 - (margins**2).sum(axis=1), n)
-
-    def from_totals(self, totals: Floats) -> Floats:
-        return one_minus_ratio(
-            totals[:, 0], self._expected(totals[:, 1:]), totals[:, 1:].sum(axis=1)
-        )
-
-    def weighted(self, ratings: Floats, cells: Floats) -> Floats:
-        m, factor, margin = shares(self.data, ratings, cells)
-        observed = (factor * (m**2 - self._equal_pairs(ratings))).sum(axis=1)
-        return one_minus_ratio(
-            observed, self._expected(margins_of(self.data, margin)), margin.sum(axis=1)
-        )
+        return _by_pairable(n**2 - (margins**2).sum(axis=1), n), n
 
 
-@dataclass(frozen=True)
-class Ordinal:
+class Ordinal(Level):
     """d = (sum of n_g, g = c..k, - (n_c + n_k)/2)^2 = (R_k - R_c)^2, R the midranks.
 
     Midranks are those of the replicate's margins. A unit contributes its counts of values and of
@@ -296,25 +257,11 @@ class Ordinal:
     ratings in every replicate, as the interval form on midranks.
     """
 
-    data: Pairable
-
     @cached_property
     def _pair_values(self) -> tuple[Ints, Ints]:
         """All pairs of different values, (low, high)."""
         low, high = np.triu_indices(self.data.domain.size, 1)
         return low, high
-
-    def statistics(self) -> Floats | None:
-        data = self.data
-        n_values = data.domain.size
-        if n_values > _MOST_ORDINAL_VALUES:
-            return None
-        low, high = self._pair_values
-        n_cells = data.unit.size
-        counts = np.bincount(data.cell * n_values + data.code, minlength=n_cells * n_values)
-        counts = counts.reshape(n_cells, n_values).astype(np.float64)
-        pairs = counts[:, low] * counts[:, high] * (2 / (data.size - 1))[:, None]
-        return data.sum_by_unit(np.hstack([pairs, counts]))
 
     @staticmethod
     def _midranks(margins: Floats) -> Floats:
@@ -323,10 +270,22 @@ class Ordinal:
         ranks: Floats = np.cumsum(margins, axis=1) - margins / 2 - centre
         return ranks
 
-    @staticmethod
-    def _expected(margins: Floats, ranks: Floats) -> tuple[Floats, Floats]:
+    def within(self, counts: Floats, m: Floats, margins: Floats) -> Floats:
+        return self._apart(counts, m, self._midranks(margins).T[self.data.code])
+
+    def expected(self, margins: Floats) -> tuple[Floats, Floats]:
         n = margins.sum(axis=1)
-        return spread(n, np.zeros_like(n), (margins * ranks**2).sum(axis=1))[0], n**3
+        return _spread(n, 0.0, (margins * self._midranks(margins) ** 2).sum(axis=1))[0], n**3
+
+    def statistics(self) -> Sums | None:
+        data = self.data
+        if data.domain.size > _MOST_ORDINAL_VALUES:
+            return None
+        low, high = self._pair_values
+        features = self.features.multiply(data.counts).tocsr()
+        counts = np.asarray(data.per_cell(features.toarray()))
+        pairs = counts[:, low] * counts[:, high] * (2 / (counts.sum(axis=1, keepdims=True) - 1))
+        return data.per_unit(pairs, features)
 
     def from_totals(self, totals: Floats) -> Floats:
         low, high = self._pair_values
@@ -335,44 +294,29 @@ class Ordinal:
         observed = np.einsum(
             "bp,bp->b", totals[:, : low.size], (ranks[:, high] - ranks[:, low]) ** 2
         )
-        return one_minus_ratio(observed, *self._expected(margins, ranks))
-
-    def weighted(self, ratings: Floats, cells: Floats) -> Floats:
-        data = self.data
-        m, factor, margin = shares(data, ratings, cells)
-        margins = margins_of(data, margin)
-        ranks = self._midranks(margins)
-        x = ranks[:, data.code]
-        within = m * data.sum(ratings * x**2) - data.sum(ratings * x) ** 2
-        return one_minus_ratio((2 * factor * within).sum(axis=1), *self._expected(margins, ranks))
+        return _one_minus_ratio(observed, *self.expected(margins))
 
 
-@dataclass(frozen=True)
-class DistanceLevel:
+@dataclass(frozen=True, eq=False)
+class DistanceLevel(Level):
     """Any distance that does not depend on the margins: ratio, or one that the user gives.
 
     The observed part of a unit is then one number. The expected part is a quadratic form in the
     margins, taken in blocks of rows, so that memory stays linear in the number of values.
     """
 
-    data: Pairable
     distance: Distance
 
-    def statistics(self) -> Sums:
-        data = self.data
-        observed = np.zeros(data.unit.size)
+    def within(self, counts: Floats, m: Floats, _margins: Floats) -> Floats:
+        data, total = self.data, np.zeros(m.shape)
         for first, second in data.pairs():
-            distance = self.distance(data.value[first], data.value[second])
-            observed += np.bincount(data.cell[first], distance, minlength=observed.size)
-        observed *= 2 / (data.size - 1)
-        cells = np.arange(data.unit.size)
-        columns = [
-            (cells, np.zeros_like(cells), observed),
-            (data.cell, data.code + 1, np.ones(data.cell.size)),
-        ]
-        return sum_table(data, columns, data.domain.size + 1)
+            distance = self.distance(data.domain[data.code[first]], data.domain[data.code[second]])
+            places = data.run_cell[first], np.arange(first.size)
+            of_cell = sparse.csr_array((2 * distance, places), shape=(len(m), first.size))
+            total += of_cell @ (counts[first] * counts[second])
+        return total
 
-    def _expected(self, margins: Floats) -> Floats:
+    def expected(self, margins: Floats) -> tuple[Floats, float]:
         domain = self.data.domain
         n = margins.sum(axis=1)
         total = np.zeros_like(n)
@@ -382,19 +326,7 @@ class DistanceLevel:
             first, second = np.broadcast_arrays(block[:, None], domain[None, :])
             distances = self.distance(first, second)
             total += ((margins @ distances.T) * margins[:, start : start + rows]).sum(axis=1)
-        return by_pairable(total, n)
-
-    def from_totals(self, totals: Floats) -> Floats:
-        return one_minus_ratio(totals[:, 0], self._expected(totals[:, 1:]))
-
-    def weighted(self, ratings: Floats, cells: Floats) -> Floats:
-        data = self.data
-        _, factor, margin = shares(data, ratings, cells)
-        observed = np.zeros(ratings.shape[0])
-        for first, second in data.pairs():
-            pair = ratings[:, first] * ratings[:, second] * factor[:, data.cell[first]]
-            observed += 2 * pair @ self.distance(data.value[first], data.value[second])
-        return one_minus_ratio(observed, self._expected(margins_of(data, margin)))
+        return _by_pairable(total, n), 0.0
 
 
 # Which level of measurement or distance alpha uses.

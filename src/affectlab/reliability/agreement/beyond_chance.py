@@ -31,8 +31,6 @@ from affectlab.reliability.agreement.kappa import (
     scale_text,
 )
 
-__all__ = ["Chance", "StandardError", "beyond_chance"]
-
 StandardError: TypeAlias = Literal["linearised", "gwet"]
 Chance: TypeAlias = Callable[[Any, Floats], Any]
 """From the shares of levels, shape (rows, q), and weights of agreement of two levels, shape (q, q),

@@ -7,8 +7,6 @@ from typing import Any
 from affectlab.core.types import Floats
 from affectlab.reliability.agreement.beyond_chance import beyond_chance
 
-__all__ = ["brennan_prediger"]
-
 
 @beyond_chance(title="Brennan-Prediger", name="Brennan-Prediger coefficient")
 def brennan_prediger(_pi: Any, agreement: Floats) -> Any:

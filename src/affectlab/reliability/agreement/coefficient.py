@@ -31,18 +31,6 @@ from affectlab.ratings.arrays import answers_of, in_label_order
 from affectlab.ratings.order import canonical
 from affectlab.ratings.select import labels_on
 
-__all__ = [
-    "Coefficient",
-    "CoefficientFunction",
-    "coefficient",
-    "has_levels",
-    "is_graded",
-    "list_coefficients",
-    "load_coefficient",
-    "load_coefficients",
-    "one_for_an_array",
-]
-
 _PACKAGE = "affectlab.reliability.agreement"
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from affectlab.core.types import Floats
 from affectlab.reliability.agreement.beyond_chance import beyond_chance
 
-__all__ = ["fleiss_kappa", "gwet_ac"]
-
 
 @beyond_chance(title="Fleiss' kappa")
 def fleiss_kappa(pi: Any, agreement: Floats) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,14 +11,12 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
-from affectlab.core.statistic import Design, Ends, Statistic, jackknife_error, student
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.statistic import Ends, Statistic, by_formula, jackknife_error, student
+from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings.arrays import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
 from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
-
-__all__ = ["FORMS", "intraclass_correlation"]
 
 # The forms of the intraclass correlation, from all ratings and after listwise deletion.
 
@@ -44,92 +41,86 @@ _FEWEST_PAIRED = 10
 units, 6 of them with two ratings, 95 % intervals held in 84 % of simulated studies."""
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One coefficient of one label."""
-
-    value: float = np.nan
-    k: float = np.nan
-    """Ratings of a unit that a mean is taken of; of forms without k, 1."""
-    status: str = "ok"
-    why: str = ""
-    """Why there is no interval, where something varies."""
-
-
 @dataclass(frozen=True, eq=False)
-class _Complete:
-    """One label, from the units that all raters rated, by mean squares."""
+class _Label:
+    """The coefficients of one label, one for each form."""
 
-    part: Answers
-    forms: tuple[str, ...]
+    ends: Callable[[float], Ends]
+    """From a confidence level to intervals of the coefficients that are defined."""
+    value: Floats
+    k: Floats
+    """Ratings of a unit that a mean is taken of; of forms without k, 1."""
+    status: Sequence[str]
+    why: Sequence[str]
+    """Why there is no interval, where something varies."""
+    n_items: int
+    n_raters: int
+    n_ratings: int
+    n_dropped: int = 0
+    """Units that were left out."""
+    complete: bool = False
+    """Whether all raters rated all units that were used."""
 
-    @cached_property
-    def _m(self) -> Ints:
-        """Ratings of each unit."""
-        return np.bincount(self.part.unit, minlength=len(self.part.units))
 
-    @cached_property
-    def n_raters(self) -> int:
-        return int(np.unique(self.part.rater).size)
+def _undefined(n_forms: int, status: str, **counts: Any) -> _Label:
+    """Say of every form why it is not defined."""
+    none = np.full(n_forms, np.nan)
+    return _Label(
+        lambda _: (none, none, none), none, none, [status] * n_forms, [""] * n_forms, **counts
+    )
 
-    @cached_property
-    def n_items(self) -> int:
-        return int((self._m == self.n_raters).sum()) if self.n_raters else 0
 
-    @property
-    def n_ratings(self) -> int:
-        return self.n_items * self.n_raters
+def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
+    """Take the units that all raters rated, by mean squares."""
+    m = np.bincount(part.unit, minlength=len(part.units))
+    n_raters = int(np.unique(part.rater).size)
+    n_items = int((m == n_raters).sum()) if n_raters else 0
+    counts: dict[str, Any] = {
+        "n_items": n_items,
+        "n_raters": n_raters,
+        "n_ratings": n_items * n_raters,
+        "n_dropped": int((m > 0).sum()) - n_items,
+        "complete": True,
+    }
+    if n_raters < 2:
+        return _undefined(len(forms), _ONE_RATER, **counts)
+    if n_items < 2:
+        return _undefined(len(forms), "undefined: fewer than two units rated by everyone", **counts)
+    # Answers are sorted by unit, then rater.
+    table = part.value[m[part.unit] == n_raters].reshape(n_items, n_raters)
+    units, raters, within, residual = _mean_squares(table)
+    k = np.array([n_raters if form.endswith("k") else 1 for form in forms], dtype=np.float64)
 
-    @property
-    def n_dropped(self) -> int:
-        """Units that were left out."""
-        return int((self._m > 0).sum()) - self.n_items
-
-    @cached_property
-    def _table(self) -> Floats:
-        # Answers are sorted by unit, then rater.
-        rows = self._m[self.part.unit] == self.n_raters
-        table: Floats = self.part.value[rows].reshape(self.n_items, self.n_raters)
-        return table
-
-    @cached_property
-    def _squares(self) -> _MeanSquares:
-        return _mean_squares(self._table)
-
-    def _single(self, form: str, confidence: float) -> tuple[float, float, float]:
-        return _complete_form(form, self._squares, self.n_items, self.n_raters, confidence)
-
-    def _k(self, form: str) -> int:
-        return self.n_raters if form.endswith("k") else 1
-
-    @cached_property
-    def rows(self) -> list[_Row]:
-        """The coefficients, or why they are not defined."""
-        if self.n_raters < 2:
-            return [_Row(status=_ONE_RATER)] * len(self.forms)
-        if self.n_items < 2:
-            status = "undefined: fewer than two units rated by everyone"
-            return [_Row(status=status)] * len(self.forms)
-        rows, constant = [], np.ptp(self._table) == 0
-        for form in self.forms:
-            k = self._k(form)
-            value, low, _ = self._single(form, 0.95)
-            status = _NO_VARIANCE if constant or np.isnan(value) else _of_sign(form, value)
-            if status != "ok":
-                rows.append(_Row(k=k, status=status))
+    def single(confidence: float) -> Floats:
+        """Values and ends of the intervals for a single rating, shape (3, forms)."""
+        found = []
+        for form in forms:
+            if form.startswith("2"):
+                one = _agreement(units, raters, residual, n_items, n_raters, confidence)
+            elif form.startswith("1"):
+                freedom = n_items * (n_raters - 1)
+                one = _ratio(units, within, n_items - 1, freedom, n_raters, confidence)
             else:
-                why = _ONLY_LEVELS if np.isnan(low) else ""
-                rows.append(_Row(_stepped_up(value, k), k, why=why))
-        return rows
+                freedom = (n_items - 1) * (n_raters - 1)
+                one = _ratio(units, residual, n_items - 1, freedom, n_raters, confidence)
+            found.append(one)
+        return np.array(found).T
 
-    def ends(self, confidence: float) -> Ends:
-        """F intervals of the defined coefficients."""
-        ends = np.full((3, len(self.forms)), np.nan)
-        for place, (form, row) in enumerate(zip(self.forms, self.rows, strict=True)):
-            if row.status == "ok":
-                single = self._single(form, confidence)[1:]
-                ends[1:, place] = [_stepped_up(end, self._k(form)) for end in single]
-        return ends[0], ends[1], ends[2]
+    alone, low, _ = single(0.95)
+    constant = np.ptp(table) == 0
+    status = [
+        _NO_VARIANCE if constant or np.isnan(one) else _of_sign(form, one)
+        for form, one in zip(forms, alone, strict=True)
+    ]
+    defined = np.array(status) == "ok"
+    why = np.where(defined & np.isnan(low), _ONLY_LEVELS, "").tolist()
+    value = np.where(defined, _stepped_up(alone, k), np.nan)
+
+    def ends(confidence: float) -> Ends:
+        _, low, high = _stepped_up(single(confidence), k)
+        return np.full(k.size, np.nan), low, high
+
+    return _Label(ends, value, k, status, why, **counts)
 
 
 def _of_sign(form: str, single: float) -> str:
@@ -142,45 +133,26 @@ def _of_sign(form: str, single: float) -> str:
     return _NEGATIVE_SIGNAL if single < (0 if form.endswith("k") else -1) else "ok"
 
 
-@dataclass(frozen=True)
-class _MeanSquares:
+def _mean_squares(table: Floats) -> tuple[float, float, float, float]:
     """Mean squares between units, between raters, within units, and of the residual."""
-
-    units: float
-    raters: float
-    within: float
-    residual: float
-
-
-def _mean_squares(table: Floats) -> _MeanSquares:
     n, k = table.shape
     table = table - table.mean()
     of_unit, of_rater = table.mean(axis=1), table.mean(axis=0)
-    within = ((table - of_unit[:, None]) ** 2).sum()
-    between_raters = n * (of_rater**2).sum()
-    return _MeanSquares(
-        units=k * (of_unit**2).sum() / (n - 1),
-        raters=between_raters / (k - 1),
-        within=within / (n * (k - 1)),
-        residual=max(within - between_raters, 0.0) / ((n - 1) * (k - 1)),
+    within = float(((table - of_unit[:, None]) ** 2).sum())
+    between = n * float((of_rater**2).sum())
+    return (
+        k * float((of_unit**2).sum()) / (n - 1),
+        between / (k - 1),
+        within / (n * (k - 1)),
+        max(within - between, 0.0) / ((n - 1) * (k - 1)),
     )
 
 
-def _complete_form(
-    form: str, squares: _MeanSquares, n: int, k: int, confidence: float
-) -> tuple[float, float, float]:
-    """Value and ends of the interval, for a single rating."""
-    if form.startswith("2"):
-        return _agreement(squares, n, k, confidence)
-    noise = squares.within if form.startswith("1") else squares.residual
-    freedom = n * (k - 1) if form.startswith("1") else (n - 1) * (k - 1)
-    return _ratio(squares.units, noise, n - 1, freedom, k, confidence)
-
-
-def _stepped_up(single: float, k: float) -> float:
+def _stepped_up(single: Floats, k: Floats) -> Floats:
     """Reliability of the mean of k ratings, from that of one (Spearman and Brown); k may be 1."""
     size = 1 + (k - 1) * single
-    return k * single / size if size > 0 else np.nan
+    mean: Floats = np.divide(k * single, size, out=np.full(size.shape, np.nan), where=size > 0)
+    return mean
 
 
 def _ratio(
@@ -200,12 +172,11 @@ def _ratio(
 
 
 def _agreement(
-    squares: _MeanSquares, n: int, k: int, confidence: float
+    b: float, j: float, e: float, n: int, k: int, confidence: float
 ) -> tuple[float, float, float]:
-    """Form 2, with Satterthwaite's degrees of freedom for the interval."""
+    """Form 2 of mean squares of units, raters and residual, with Satterthwaite's degrees."""
     from scipy.special import fdtri
 
-    b, j, e = squares.units, squares.raters, squares.residual
     size = b + (k - 1) * e + k * (j - e) / n
     if size <= 0:
         return np.nan, np.nan, np.nan
@@ -228,84 +199,41 @@ def _agreement(
     return value, low, high
 
 
-@dataclass(frozen=True, eq=False)
-class _All:
-    """One label, from all ratings, by Henderson's first method.
+def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
+    """Take all ratings, by Henderson's first method.
 
     The standard error comes from leaving out one unit at a time. Only units with two ratings tell
     the noise, so that Student's interval has one degree of freedom less than there are of these.
     """
+    n_items, n_paired = int(sums.m.size), int((sums.m > 1).sum())
+    counts: dict[str, Any] = {
+        "n_items": n_items,
+        "n_raters": sums.per_rater.size,
+        "n_ratings": part.value.size,
+    }
+    if n_paired == 0 or n_items < 2:
+        reason = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
+        return _undefined(len(forms), reason, **counts)
+    whole, constant = sums.terms(), bool(np.ptp(part.value) == 0)
+    parallel = any(form.startswith("3") for form in forms) and _parallel(sums)
+    found = [_all_form(form, whole, constant=constant, parallel=parallel) for form in forms]
+    status = [one[2] for one in found]
+    value = np.array([one if why == "ok" else np.nan for one, _, why in found])
+    k = np.array([one[1] for one in found])
+    without = sums.terms_without_each_unit()
+    left_out = np.stack([_ratio_of(form, without)[0] for form in forms], axis=1)
+    se, scarce = jackknife_error(left_out, np.ones(left_out.shape, dtype=np.bool_))
+    few = f"{NO_INTERVAL}{plural(n_paired, 'unit')} with two ratings, fewer than 10"
+    unknown = f"{NO_INTERVAL}not defined without one of the units"
+    why = np.where(scarce, unknown, "") if n_paired >= _FEWEST_PAIRED else np.full(k.size, few)
+    why = np.where(np.abs(1 - value) <= _ROUNDING, NO_VARIATION, why)
+    least = np.array([-np.inf if form.endswith("k") else -1.0 for form in forms])
+    freedom = np.full(value.size, max(n_paired - 1, 1))
 
-    part: Answers
-    forms: tuple[str, ...]
-    n_dropped = 0
+    def ends(confidence: float) -> Ends:
+        return student(value, se, freedom, confidence, (least, 1.0))
 
-    @cached_property
-    def sums(self) -> Sums:
-        return Sums.of(self.part)
-
-    @property
-    def n_items(self) -> int:
-        return int(self.sums.m.size)
-
-    @property
-    def n_raters(self) -> int:
-        return int(self.sums.per_rater.size)
-
-    @property
-    def n_ratings(self) -> int:
-        return int(self.part.value.size)
-
-    @property
-    def without_gaps(self) -> bool:
-        """Whether every rater rated every unit."""
-        return bool((self.sums.m == self.n_raters).all())
-
-    @cached_property
-    def n_paired(self) -> int:
-        """Units with two ratings."""
-        return int((self.sums.m > 1).sum())
-
-    @cached_property
-    def rows(self) -> list[_Row]:
-        """The coefficients, or why they are not defined."""
-        if self.n_paired == 0 or self.n_items < 2:
-            status = _NO_PAIRS if self.n_paired == 0 else "undefined: fewer than two units"
-            return [_Row(status=status)] * len(self.forms)
-        whole, constant = self.sums.terms(), bool(np.ptp(self.part.value) == 0)
-        parallel = any(form.startswith("3") for form in self.forms) and _parallel(self.sums)
-        rows = []
-        for form in self.forms:
-            value, k, status = _all_form(form, whole, constant=constant, parallel=parallel)
-            if status != "ok":
-                rows.append(_Row(k=k, status=status))
-                continue
-            why = ""
-            if abs(1 - value) <= _ROUNDING:
-                why = NO_VARIATION
-            elif self.n_paired < _FEWEST_PAIRED:
-                few = plural(self.n_paired, "unit")
-                why = f"{NO_INTERVAL}{few} with two ratings, fewer than 10"
-            elif self._errors[1][len(rows)]:
-                why = f"{NO_INTERVAL}not defined without one of the units"
-            rows.append(_Row(value, k, why=why))
-        return rows
-
-    @cached_property
-    def _errors(self) -> tuple[Floats, Bools]:
-        """Standard errors, and where there are none."""
-        terms = self.sums.terms_without_each_unit()
-        left_out = np.stack([_ratio_of(form, terms)[0] for form in self.forms], axis=1)
-        return jackknife_error(left_out, np.ones(left_out.shape, dtype=np.bool_))
-
-    def ends(self, confidence: float) -> Ends:
-        """Student's intervals of the defined coefficients."""
-        if self.n_items < 2:
-            return (np.full(len(self.forms), np.nan),) * 3
-        value = np.array([row.value for row in self.rows])
-        least = np.array([-np.inf if form.endswith("k") else -1.0 for form in self.forms])
-        freedom = np.full(value.size, max(self.n_paired - 1, 1))
-        return student(value, self._errors[0], freedom, confidence, (least, 1.0))
+    return _Label(ends, value, k, status, why.tolist(), **counts)
 
 
 def _parallel(sums: Sums) -> bool:
@@ -450,62 +378,57 @@ def intraclass_correlation(
     for form in forms:
         if form not in FORMS:
             raise unknown_name("form", str(form), FORMS)
-    parts: list[_Complete | _All] = []
+    parts = []
     for part in answers.by_label():
-        whole = _All(part, tuple(forms))
+        sums = Sums.of(part)
         # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
-        exact = missing == "listwise" or whole.without_gaps
-        parts.append(_Complete(part, tuple(forms)) if exact else whole)
-    rows = [row for part in parts for row in part.rows]
-    value = np.array([row.value for row in rows])
+        if missing == "listwise" or (sums.m == sums.per_rater.size).all():
+            parts.append(_of_complete_units(part, forms))
+        else:
+            parts.append(_of_all_ratings(part, sums, forms))
 
     def repeated(each: Iterable[Any]) -> list[Any]:
         return [one for one in each for _ in forms]
+
+    def joined(name: str) -> list[Any]:
+        return [one for part in parts for one in getattr(part, name)]
 
     def closed(_: Floats, confidence: float) -> Ends:
         se, low, high = np.concatenate([part.ends(confidence) for part in parts], axis=1)
         return se, low, high
 
-    by_label = Design.of(
-        [part.part.unit for part in parts],
-        len(answers.units),
-        [part.part.rater for part in parts],
-        len(answers.raters),
-    )
-    marks = (np.repeat(mark, len(forms), axis=0) for mark in (by_label.stimulus, by_label.rater))
-    by_formula = repeated(isinstance(part, _Complete) for part in parts)
-    return Statistic(
+    return by_formula(
+        np.array(joined("value"), dtype=np.float64),
+        closed,
         keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
-        design=Design(*marks),
-        evaluate=lambda _: value[None, :],
-        closed=closed,
-        formula=[", F interval" if one else ", jackknife over units" for one in by_formula],
-        over=["none" if one else "units" for one in by_formula],
+        formula=repeated(
+            ", F interval" if part.complete else ", jackknife over units" for part in parts
+        ),
+        over=repeated("none" if part.complete else "units" for part in parts),
         method=[
-            _method(form, row, part, missing)
+            _method(form, k, part, missing)
             for part in parts
-            for form, row in zip(forms, part.rows, strict=True)
+            for form, k in zip(forms, part.k, strict=True)
         ],
-        no_interval=[row.why for row in rows],
-        targets=(),
+        no_interval=joined("why"),
         n_items=repeated(part.n_items for part in parts),
         n_raters=repeated(part.n_raters for part in parts),
         n_ratings=repeated(part.n_ratings for part in parts),
-        undefined=[row.status for row in rows],
+        undefined=joined("status"),
         columns=(
-            pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
+            pl.Series("k", joined("k"), dtype=pl.Float64),
             pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
         ),
     )
 
 
-def _method(form: str, row: _Row, part: _Complete | _All, missing: str) -> str:
+def _method(form: str, k: float, part: _Label, missing: str) -> str:
     """Name the coefficient and what it was computed from."""
     parts = [f"ICC({form})"]
-    if form.endswith("k") and row.k == row.k:
-        parts.append(f"k = {row.k:.3g}")
+    if form.endswith("k") and k == k:
+        parts.append(f"k = {k:.3g}")
     if missing == "listwise":
         parts.append(f"listwise deletion of {plural(part.n_dropped, 'unit')}")
-    complete = isinstance(part, _Complete)
-    parts.append("complete units" if complete else "all ratings, variances by Henderson's method 1")
+    which = "complete units" if part.complete else "all ratings, variances by Henderson's method 1"
+    parts.append(which)
     return ", ".join(parts)

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, infer
+from affectlab.core.statistic import Ends, Statistic, by_formula, student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import (
@@ -26,28 +26,6 @@ from affectlab.ratings.arrays import (
 )
 from affectlab.ratings.order import canonical
 from affectlab.reliability.agreement.coefficient import one_for_an_array
-
-__all__ = [
-    "DensePanel",
-    "KappaResult",
-    "RaterMatrix",
-    "Weights",
-    "declared_scales",
-    "dense_kappas",
-    "dense_panel",
-    "disagreement_weights",
-    "kappa_matrix",
-    "kappa_of_tables",
-    "levels_of",
-    "pairwise_kappa",
-    "pairwise_tables",
-    "positions_of",
-    "random_pair_kappa",
-    "scale_text",
-    "side_of",
-    "to_levels",
-    "weighted_kappa",
-]
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
@@ -209,20 +187,15 @@ def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
     return 1 - ratio, se, n.astype(np.int64)
 
 
-def _columns(kappas: Kappas, confidence: float) -> dict[str, Any]:
-    """Give columns of estimates: the normal interval, cut to [-1, 1], and why there is no kappa."""
-    value, se, n = kappas
-    half = ndtri((1 + confidence) / 2) * se
-    status = np.where(np.isnan(value), "undefined: one category", "ok")
-    return {
-        "value": value,
-        "se": se,
-        "low": np.maximum(value - half, -1),
-        "high": np.minimum(value + half, 1),
-        "n_items": n,
-        "n_ratings": 2 * n,
-        "status": np.where(n == 0, "undefined: no common items", status).tolist(),
-    }
+def _undefined(kappas: Kappas) -> NDArray[np.str_]:
+    """Why there is no kappa, where there is none."""
+    no_items = kappas[2] == 0
+    return np.where(no_items, "undefined: no common items", "undefined: one category")
+
+
+def _ends(kappas: Kappas, confidence: float) -> Ends:
+    """The normal interval, cut to [-1, 1]."""
+    return student(kappas[0], kappas[1], np.full(1, np.inf), confidence, (-1, 1))
 
 
 def levels_of(scale: Scale | str | ArrayLike) -> Floats:
@@ -555,9 +528,8 @@ def pairwise_kappa(
         panel = dense_panel(ratings, levels_of(one), truncate=truncate)
         if panel is not None:
             own = weights or _usual_weights(scale, one)
-            columns = _columns(dense_kappas(panel, own), confidence)
-            columns["method"] = _method(own, one, truncate)
-            return _kappa_result(panel.labels, panel.raters, panel.rater_kinds, columns)
+            kappas = dense_kappas(panel, own)
+            return _kappa_result(panel, kappas, _method(own, one, truncate), confidence)
     answers = answers_of(ratings)
     # A scale that is said holds for all labels.
     parts = [answers] if scale is not None else list(answers.by_scale())
@@ -569,8 +541,7 @@ def pairwise_kappa(
         position = positions_of(part, levels, truncate=truncate)
         kept = part.cell_sizes() >= 2
         kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own)
-        columns = _columns(kappas, confidence) | {"method": _method(own, declared, truncate)}
-        found.append(_kappa_result(part.labels, part.raters, part.rater_kinds, columns))
+        found.append(_kappa_result(part, kappas, _method(own, declared, truncate), confidence))
     if len(found) == 1:
         return found[0]
     frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
@@ -621,10 +592,12 @@ def random_pair_kappa(  # type: ignore[misc]
     4
     """
     ratings = canonical(ratings)
-    check_confidence(confidence)
     answers = answers_of(ratings)
     parts = [answers] if scale is not None else list(answers.by_scale())
-    tables = [_random_pairs(part, weights, scale, seed, confidence) for part in parts]
+    tables = [
+        infer(_random_pairs(part, weights, scale, seed), interval="analytic", confidence=confidence)
+        for part in parts
+    ]
     table = tables[0]
     if len(tables) > 1:
         frame = pl.concat([part.frame for part in tables])
@@ -637,8 +610,7 @@ def _random_pairs(
     weights: Weights,
     scale: Scale | str | ArrayLike | None,
     seed: int | np.random.Generator | None,
-    confidence: float,
-) -> Estimates:
+) -> Statistic:
     """Draw two answers of every cell of the labels that share a scale."""
     (declared, *_) = declared_scales(answers, scale)
     levels = levels_of(declared)
@@ -649,11 +621,16 @@ def _random_pairs(
     counts = np.bincount(key, minlength=n_labels * size**2).reshape(n_labels, size, size)
     drawn = np.concatenate([first, second])
     seen = np.unique(answers.label[drawn] * len(answers.raters) + answers.rater[drawn])
-    return Estimates.build(
-        {"label": answers.labels},
-        **_columns(kappa_of_tables(counts, weights), confidence),
-        method="two ratings drawn at random; " + _method(weights, declared, False),
-        n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels).tolist(),
+    kappas = kappa_of_tables(counts, weights)
+    return by_formula(
+        kappas[0],
+        lambda _, level: _ends(kappas, level),
+        keys={"label": answers.labels},
+        method=["two ratings drawn at random; " + _method(weights, declared, False)] * n_labels,
+        n_items=kappas[2],
+        n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels),
+        n_ratings=2 * kappas[2],
+        undefined=_undefined(kappas).tolist(),
     )
 
 
@@ -705,30 +682,31 @@ def _method(weights: str, scale: Any, truncate: bool) -> str:
 
 
 def _kappa_result(
-    labels: tuple[str, ...],
-    rater_names: tuple[str, ...],
-    rater_kinds: tuple[str, ...],
-    columns: dict[str, Any],
+    panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float
 ) -> KappaResult:
-    n_labels, n_raters = len(labels), len(rater_names)
+    n_labels, n_raters = len(panel.labels), len(panel.raters)
     first, second = np.triu_indices(n_raters, 1)
-    raters = np.array(rater_names, dtype=object)
-    human = np.array([side_of(kind) == "human" for kind in rater_kinds], dtype=bool)
+    raters = np.array(panel.raters, dtype=object)
+    human = np.array([side_of(kind) == "human" for kind in panel.rater_kinds], dtype=bool)
     names = np.array(["model-model", "human-model", "human-human"], dtype=object)
     kinds = names[human[first].astype(int) + human[second]]
+    value, _, n = kappas
+    se, low, high = _ends(kappas, confidence)
     table = Estimates.build(
         {
-            "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
+            "label": np.repeat(np.array(panel.labels, dtype=object), first.size).tolist(),
             "rater_a": np.tile(raters[first], n_labels).tolist(),
             "rater_b": np.tile(raters[second], n_labels).tolist(),
         },
-        **columns,
+        value=value,
+        se=se,
+        low=low,
+        high=high,
+        method=method,
+        n_items=n,
         n_raters=2,
+        n_ratings=2 * n,
+        status=np.where(np.isnan(value), _undefined(kappas), "ok").tolist(),
+        extra={"pair_kind": pl.Series(np.tile(kinds, n_labels).tolist(), dtype=pl.String)},
     )
-    kind_column = pl.Series("pair_kind", np.tile(kinds, n_labels).tolist(), dtype=pl.String)
-    return KappaResult.of(
-        table.frame.with_columns(kind_column),
-        table.keys,
-        raters=rater_names,
-        rater_kinds=rater_kinds,
-    )
+    return KappaResult(table.tables, raters=panel.raters, rater_kinds=panel.rater_kinds)

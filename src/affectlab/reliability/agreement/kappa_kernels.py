@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["count_pairs", "count_pairs_by_bits", "fill_cube", "kappa_of_counts"]
-
 
 @kernel
 def fill_cube(

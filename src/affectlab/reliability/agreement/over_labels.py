@@ -10,8 +10,6 @@ from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 
-__all__ = ["over_labels"]
-
 Average: TypeAlias = Literal["mean", "median"]
 
 

@@ -11,12 +11,10 @@ from affectlab.core.statistic import Design, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
-
-__all__ = ["percent_agreement"]
+from affectlab.reliability.rank_correlation import distinct
 
 _MOST_COUNTS = 1 << 20
 """Counts of values per unit that are held at once, beside four per answer."""
-_MOST_WHOLE = 256
 
 
 @coefficient(title="percent agreement", suits=lambda scale: scale.numeric)
@@ -87,7 +85,8 @@ def _unit_agreement(part: Answers, tolerance: float) -> tuple[Ints, Floats]:
     unit = np.repeat(np.arange(starts.size), np.diff(starts, append=part.unit.size))
     size = np.bincount(unit)
     if not tolerance:
-        levels, code = _levels(part.value)
+        known, code = distinct(part.value)
+        levels = known.size
         if levels * size.size <= _MOST_COUNTS + 4 * code.size:
             counts = np.bincount(unit * levels + code, minlength=levels * size.size)
             same = (counts.reshape(size.size, levels) ** 2).sum(axis=1) - size
@@ -103,14 +102,3 @@ def _unit_agreement(part: Answers, tolerance: float) -> tuple[Ints, Floats]:
         agree += np.bincount(unit[lag:][close], minlength=size.size)
         lag += 1
     return part.unit[starts], agree / (size * (size - 1) / 2)
-
-
-def _levels(value: Floats) -> tuple[int, Ints]:
-    """Number of distinct values, and the code of each; whole numbers in a range need no sort."""
-    low, high = value.min(initial=np.inf), value.max(initial=-np.inf)
-    if value.size and high - low < _MOST_WHOLE:
-        code = (value - low).astype(np.int64)
-        if (code == value - low).all():
-            return int(high - low) + 1, code
-    found, code = np.unique(value, return_inverse=True)
-    return found.size, code

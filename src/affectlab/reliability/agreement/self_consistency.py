@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
-from affectlab.core.statistic import student
+from affectlab.core.inference import check_confidence, infer
+from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import numeric_part, require_order
@@ -17,8 +17,6 @@ from affectlab.reliability.rank_correlation import (
     grouped_means,
     grouped_spearman,
 )
-
-__all__ = ["self_consistency"]
 
 _MEASURES = ("absolute difference", "correlation")
 
@@ -70,38 +68,32 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
     rater, main, repeat = _repeated(ratings, names)
     n, mean, sd = grouped_means(np.abs(repeat - main), rater, len(names))
     several = np.maximum(n, 2)
-    bounds = (0, np.inf)
-    difference = (mean, *student(mean, sd / np.sqrt(several), several - 1, confidence, bounds))
     rho, _ = grouped_spearman(main, repeat, rater, n.size)
-    correlation = (rho, *fisher_interval(rho, n, confidence))
-    columns = [
-        np.stack(pair, axis=1).ravel().tolist()
-        for pair in zip(difference, correlation, strict=True)
-    ]
-    value, se, low, high = columns
-    status = np.full((len(names), 2), "ok", dtype=object)
-    status[np.isnan(rho), 1] = "undefined: constant ratings"
-    status[n == 1, 1] = "undefined: one repeat"
-    status[n == 0] = "undefined: no repeats"
-    return Estimates.build(
-        {
+
+    def closed(_: Floats, level: float) -> Ends:
+        of_difference = student(mean, sd / np.sqrt(several), several - 1, level, (0, np.inf))
+        of_correlation = fisher_interval(rho, n, level)
+        se, low, high = np.stack([of_difference, of_correlation], axis=2).reshape(3, -1)
+        return se, low, high
+
+    undefined = np.full((len(names), 2), "undefined: constant ratings", dtype=object)
+    undefined[n == 1, 1] = "undefined: one repeat"
+    undefined[n == 0] = "undefined: no repeats"
+    statistic = by_formula(
+        np.stack([mean, rho], axis=1).ravel(),
+        closed,
+        keys={
             "rater": [name for name in names for _ in _MEASURES],
             "measure": list(_MEASURES) * len(names),
         },
-        value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=[
-            "mean absolute difference of repeats",
-            "Spearman's correlation of repeats",
-        ]
+        method=["mean absolute difference of repeats", "Spearman's correlation of repeats"]
         * len(names),
-        n_items=np.repeat(n, 2).tolist(),
-        n_raters=1,
-        n_ratings=np.repeat(2 * n, 2).tolist(),
-        status=status.ravel().tolist(),
+        n_items=np.repeat(n, 2),
+        n_raters=[1] * (2 * len(names)),
+        n_ratings=np.repeat(2 * n, 2),
+        undefined=undefined.ravel().tolist(),
     )
+    return infer(statistic, interval="analytic", confidence=confidence)
 
 
 def _repeated(ratings: Ratings, names: tuple[str, ...]) -> tuple[Ints, Floats, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import by_name, check_confidence
+from affectlab.core.inference import by_name, check_confidence, infer
+from affectlab.core.statistic import Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
@@ -28,8 +29,6 @@ from affectlab.reliability.subject_models import (
     panels_of,
     sweeping,
 )
-
-__all__ = ["Half", "Scorer", "split_half"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,6 @@ Scorer: TypeAlias = Callable[[Half], ArrayLike]
 
 _CORRECTED = "corrected: Spearman-Brown, an estimate for all ratings of a stimulus"
 _METHODS = ("reml", "p910", "mle", "mean")
-_NO_ENDS = np.full(2, np.nan)
 _TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
 _CONSTANT = "undefined: all scores of a half are equal"
 
@@ -80,8 +78,8 @@ def split_half(
     scorer
         How halves are scored: ``reml``, ``p910``, ``mle`` or ``mean``.
 
-        The first three are those of :func:`subject_model`; a function from a :class:`Half` to
-        scores is taken, too.
+        The first three are those of :func:`subject_model`; a function from a half (with
+        ``stimulus``, ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
     n_splits
         Number of random splits.
     seed
@@ -139,43 +137,42 @@ def split_half(
         _splits(panel, score, bits, threads=isinstance(scorer, str))
         for panel, bits in zip(panels, seeds, strict=True)
     ]
-    defined = [part.rho[~np.isnan(part.rho)] for part in parts]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    several = [rho.size > 1 for rho in defined]
-    ends = [
-        np.quantile(rho, tails) if some else _NO_ENDS
-        for rho, some in zip(defined, several, strict=True)
-    ]
-    value = np.array([rho.mean() if rho.size else np.nan for rho in defined])
-    table = Estimates.build(
-        {"label": list(labels)},
-        value=value,
-        se=[
-            rho.std(ddof=1) if some else np.nan for rho, some in zip(defined, several, strict=True)
-        ],
-        low=[low for low, _ in ends],
-        high=[high for _, high in ends],
-        method=[_method(name, part, n_splits) for part in parts],
-        resampled="halves of the ratings of each stimulus",
-        n_items=[part.n_items for part in parts],
-        n_raters=[panel.data.n_raters for panel in panels],
-        n_ratings=[part.n_ratings for part in parts],
-        status=[
-            "ok" if rho.size else _TOO_FEW if part.n_items < 2 else _CONSTANT
-            for rho, part in zip(defined, parts, strict=True)
-        ],
-    )
+    rhos = [part.rho[~np.isnan(part.rho)] for part in parts]
+    value = np.array([rho.mean() if rho.size else np.nan for rho in rhos])
+
+    def closed(_: Floats, share: float) -> Ends:
+        tails = [(1 - share) / 2, (1 + share) / 2]
+        ends = [
+            (rho.std(ddof=1), *np.quantile(rho, tails)) if rho.size > 1 else (np.nan,) * 3
+            for rho in rhos
+        ]
+        se, low, high = np.array(ends).T
+        return se, low, high
+
     counts = {
-        "n_splits": [rho.size for rho in defined],
+        "n_splits": [rho.size for rho in rhos],
         "collapsed": [part.collapsed for part in parts],
         "not_converged": [part.not_converged for part in parts],
     }
-    extra = [
-        pl.Series("corrected", _spearman_brown(value), dtype=pl.Float64),
-        *(pl.Series(name, column, dtype=pl.Int64) for name, column in counts.items()),
-    ]
-    (first,) = table.with_columns(extra, Number("corrected")).tables
-    first = replace(first, name="split_half", notes=(_CORRECTED,))
+    statistic = by_formula(
+        value,
+        closed,
+        keys={"label": list(labels)},
+        over="halves of the ratings of each stimulus",
+        method=[_method(name, part, n_splits) for part in parts],
+        n_items=[part.n_items for part in parts],
+        n_raters=[panel.data.n_raters for panel in panels],
+        n_ratings=[part.n_ratings for part in parts],
+        undefined=[_TOO_FEW if part.n_items < 2 else _CONSTANT for part in parts],
+        columns=[
+            pl.Series("corrected", _spearman_brown(value), dtype=pl.Float64),
+            *(pl.Series(name, column, dtype=pl.Int64) for name, column in counts.items()),
+        ],
+    )
+    table = infer(statistic, interval="analytic", confidence=confidence)
+    (first,) = table.tables
+    columns = (*first.columns, Number("corrected"))
+    first = replace(first, name="split_half", columns=columns, notes=(_CORRECTED,))
     return replace(table, tables=(first,), sentences=tuple(_sentences(first.frame)))
 
 
@@ -195,8 +192,7 @@ def _sentences(frame: pl.DataFrame) -> Iterator[str]:
     )
 
 
-@dataclass(frozen=True)
-class _Scored:
+class _Scored(NamedTuple):
     """Scores of a half; ``nan`` where there is none."""
 
     score: Floats
@@ -264,6 +260,7 @@ def _splits(
     """Score all splits of one label, on all cores."""
     from affectlab.core.compiled import in_threads
     from affectlab.reliability.agreement.split_half_kernels import first_answers, halve
+    from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
     n_raters = panel.data.n_raters
     start, rater, value = first_answers(
@@ -272,8 +269,7 @@ def _splits(
     size = np.diff(start) // 2
     halves = np.concatenate([[0], np.cumsum(size)])
     rho = np.full(seeds.size, np.nan)
-    collapsed = np.zeros(seeds.size, dtype=np.int64)
-    stopped = np.zeros(seeds.size, dtype=np.int64)
+    troubles = np.zeros((2, seeds.size), dtype=np.int64)
     own = threading.local()
 
     def one(split: int) -> None:
@@ -282,31 +278,25 @@ def _splits(
             own.raters = np.empty((2, halves[-1]), dtype=np.int32)
             own.values = np.empty((2, halves[-1]))
         halve(start, rater, value, seeds[split], halves, own.raters, own.values)
-        scored = [
-            score(Grouped(halves, own.raters[side], own.values[side], n_raters)) for side in (0, 1)
-        ]
-        rho[split] = _correlated(scored[0].score, scored[1].score, size > 0)
-        collapsed[split] = sum(half.collapsed for half in scored)
-        stopped[split] = sum(not half.converged for half in scored)
+        first, second = (
+            score(Grouped(halves, *half, n_raters))
+            for half in zip(own.raters, own.values, strict=True)
+        )
+        both = (size > 0) & ~np.isnan(first.score) & ~np.isnan(second.score)
+        x, y = first.score[both], second.score[both]
+        rho[split] = rank_correlation(x, y, np.argsort(x), np.argsort(y))
+        troubles[0, split] = first.collapsed + second.collapsed
+        troubles[1, split] = (not first.converged) + (not second.converged)
 
     n_items = int((size > 0).sum())
-    if n_items > 1:
-        if threads:
-            in_threads(one, range(seeds.size))
-        else:
-            for split in range(seeds.size):
-                one(split)
+    splits = range(seeds.size if n_items > 1 else 0)
+    if threads:
+        in_threads(one, splits)
+    else:
+        for split in splits:
+            one(split)
     n_ratings = int(np.diff(start)[size > 0].sum())
-    return _Splits(rho, n_items, n_ratings, int(collapsed.sum()), int(stopped.sum()))
-
-
-def _correlated(x: Floats, y: Floats, rated: NDArray[np.bool_]) -> float:
-    from affectlab.reliability.agreement.split_half_kernels import rank_correlation
-
-    both = rated & ~np.isnan(x) & ~np.isnan(y)
-    if not both.all():
-        x, y = x[both], y[both]
-    return rank_correlation(x, y, np.argsort(x), np.argsort(y))
+    return _Splits(rho, n_items, n_ratings, *troubles.sum(axis=1).tolist())
 
 
 def _spearman_brown(value: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Random halves of the ratings of each stimulus, and rank correlation of their scores."""
+"""Random halves of the ratings of each stimulus."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.types import Floats, Ints
 
-__all__ = ["first_answers", "halve", "rank_correlation"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 
@@ -89,34 +86,3 @@ def halve(
             values[0, to + k] = value[order[k]]
             raters[1, to + k] = rater[order[half + k]]
             values[1, to + k] = value[order[half + k]]
-
-
-@kernel
-def _midranks(order: Ints, values: Floats) -> Floats:
-    """Rank values from 1, ties sharing their average rank; ``order`` sorts them."""
-    ranks = np.empty(values.size)
-    first = 0
-    while first < order.size:
-        last = first
-        while last + 1 < order.size and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        for k in range(first, last + 1):
-            ranks[order[k]] = (first + last) / 2 + 1
-        first = last + 1
-    return ranks
-
-
-@kernel
-def rank_correlation(x: Floats, y: Floats, order_x: Ints, order_y: Ints) -> float:
-    """Spearman's correlation; ``nan`` where a side is constant or has fewer than two values."""
-    a, b = _midranks(order_x, x), _midranks(order_y, y)
-    centre = (x.size + 1) / 2
-    saa = 0.0
-    sbb = 0.0
-    sab = 0.0
-    for k in range(x.size):
-        saa += (a[k] - centre) ** 2
-        sbb += (b[k] - centre) ** 2
-        sab += (a[k] - centre) * (b[k] - centre)
-    scale = np.sqrt(saa * sbb)
-    return sab / scale if scale > 0 else np.nan

@@ -9,16 +9,6 @@ import numpy as np
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings.arrays import Answers
 
-__all__ = [
-    "Components",
-    "Sums",
-    "Terms",
-    "henderson",
-    "identifiable",
-    "rater_variances",
-    "variance_components",
-]
-
 _MOST_ROUNDS = 500
 _CLOSE = 1e-9
 _SINGULAR = 1e-12

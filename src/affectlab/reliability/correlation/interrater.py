@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
-from affectlab.core.statistic import student
+from affectlab.core.inference import check_confidence, infer
+from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
@@ -21,13 +21,8 @@ from affectlab.reliability.rank_correlation import (
     grouped_means,
     grouped_spearman,
     rounding_digits,
+    spearman_of_counts,
 )
-
-__all__ = [
-    "Correlations",
-    "by_counting",
-    "interrater_correlation",
-]
 
 # Interrater correlation of many ratings with few distinct values, without sorting.
 
@@ -35,7 +30,7 @@ __all__ = [
 _FEW_ANSWERS = 1 << 15
 """Below this, loading compiled code takes longer than the work."""
 _MOST_WORDS = 1 << 24
-_MOST_VALUES = 1024
+_MOST_CODES = 1024
 _MOST_CELLS = 1 << 23
 
 
@@ -67,97 +62,91 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
 
     Returns
     -------
-    ``None`` where there are few ratings, too many distinct values, or a panel so sparse that one
-    bit per label, unit and rater is too much.
+    ``None`` where there are few ratings, or values that are no multiples of a quarter point or lie
+    too far apart, or a panel so sparse that one bit per label, unit and rater is too much.
     """
     n_labels, n_units, n_raters = data.n_labels, data.n_stimuli, data.n_raters
     value = np.asarray(data.value, dtype=np.float64)
     n_words = n_labels * n_units * (n_raters // 64 + 1)
     if value.size < _FEW_ANSWERS or n_words > _MOST_WORDS:
         return None
+    low, per_point = float(value.min()), _per_point(value[:_MOST_CODES])
+    n_codes = int((value.max() - low) * per_point) + 1
+    if n_codes > _MOST_CODES:
+        return None
     from affectlab.core.compiled import in_threads, n_threads
-    from affectlab.reliability.correlation.interrater_kernels import (
-        code_pairs,
-        count_codes,
-        mark_first,
-        spearman_of_tables,
-    )
+    from affectlab.reliability.correlation.interrater_kernels import code_first, count_codes
 
-    label, unit, rater = data.label_code, data.stimulus_code, data.rater_code
-    n_groups = n_labels * n_raters
-    total, size = np.zeros(n_labels * n_units), np.zeros(n_labels * n_units, dtype=np.int32)
-    first = np.empty(value.size, dtype=np.bool_)
+    answers = data.label_code, data.stimulus_code, data.rater_code
+    total = np.zeros(n_labels * n_units, dtype=np.int64)
+    size = np.zeros(n_labels * n_units, dtype=np.int32)
+    code = np.empty(value.size, dtype=np.int16)
     seen = np.zeros((n_labels * n_units, n_raters // 64 + 1), dtype=np.uint64)
     n_shares = n_threads()
-    rated = np.zeros((n_shares, n_groups), dtype=np.int64)
+    rated = np.zeros((n_shares, n_labels, n_raters), dtype=np.int64)
+    whole = [False] * n_shares
 
-    def mark(k: int) -> None:
-        from_unit, to_unit = k * n_units // n_shares, (k + 1) * n_units // n_shares
-        mark_first(
-            label,
-            unit,
-            rater,
+    def code_units(k: int) -> None:
+        whole[k] = code_first(
+            *answers,
             value,
             used,
-            from_unit,
-            to_unit,
-            n_labels,
-            n_raters,
+            low,
+            per_point,
+            k * n_units // n_shares,
+            (k + 1) * n_units // n_shares,
             seen,
             total,
             size,
             rated[k],
-            first,
+            code,
         )
 
-    in_threads(mark, range(n_shares))
-    largest = max(abs(float(value.max())), abs(float(value.min())))
-    factor = 10.0 ** rounding_digits(largest)
-    codes: NDArray[np.int16] = np.empty((2, value.size), dtype=np.int16)
+    in_threads(code_units, range(n_shares))
+    if not all(whole):
+        return None
+    place, n_means = _places_of_means(total, size, n_codes)
+    if n_labels * n_raters * n_codes * n_means > _MOST_CELLS:
+        return None
+    tables = np.zeros((n_shares, n_labels, n_raters, n_codes, n_means), dtype=np.int32)
     ends = np.linspace(0, value.size, n_shares + 1).astype(np.int64)
-    shares = [slice(start, stop) for start, stop in pairwise(ends.tolist())]
-    distinct: list[tuple[Floats, Floats] | None] = [None] * len(shares)
-
-    def number(k: int) -> None:
-        rows = shares[k]
-        x, y = np.empty(_MOST_VALUES), np.empty(_MOST_VALUES)
-        n_x, n_y = code_pairs(
-            label[rows],
-            unit[rows],
-            value[rows],
-            first[rows],
-            n_labels,
-            total,
-            size,
-            factor,
-            codes[0, rows],
-            codes[1, rows],
-            x,
-            y,
-        )
-        distinct[k] = (x[:n_x], y[:n_y]) if n_x >= 0 else None
-
-    in_threads(number, range(len(shares)))
-    numbered = [found for found in distinct if found is not None]
-    if len(numbered) < len(shares):
-        return None
-    x, y = (np.unique(np.concatenate(parts)) for parts in zip(*numbered, strict=True))
-    if n_groups * x.size * y.size > _MOST_CELLS:
-        return None
-    tables = np.zeros((len(shares), n_groups, x.size, y.size), dtype=np.int32)
 
     def count(k: int) -> None:
-        rows = shares[k]
-        x_place, y_place = np.searchsorted(x, numbered[k][0]), np.searchsorted(y, numbered[k][1])
-        x_code, y_code = codes[0, rows], codes[1, rows]
-        count_codes(label[rows], rater[rows], n_raters, x_code, y_code, x_place, y_place, tables[k])
+        rows = slice(ends[k], ends[k + 1])
+        label, unit, rater = (part[rows] for part in answers)
+        count_codes(label, unit, rater, code[rows], total, size, place, tables[k])
 
-    in_threads(count, range(len(shares)))
-    rho, n = np.empty(n_groups), np.empty(n_groups, dtype=np.int64)
-    spearman_of_tables(tables.sum(axis=0, dtype=np.int32), rho, n)
+    in_threads(count, range(n_shares))
+    together = tables.sum(axis=0).reshape(n_labels * n_raters, n_codes, n_means)
+    rho, n = spearman_of_counts(together.transpose(1, 2, 0))
     items = (size.reshape(n_units, n_labels) >= 2).sum(axis=0).astype(np.int64)
     names = tuple(data.label_names), tuple(data.rater_names)
-    return Correlations(*names, rho, n, rated.sum(axis=0), items)
+    return Correlations(*names, rho, n.astype(np.int64), rated.sum(axis=0).ravel(), items)
+
+
+def _per_point(value: Floats) -> float:
+    """Whole numbers within one point of the values: 1, or 2 or 4 where they come in halves."""
+    away = value - value[0]
+    return next((by for by in (1.0, 2.0) if (away * by == np.rint(away * by)).all()), 4.0)
+
+
+def _places_of_means(
+    total: Ints, size: NDArray[np.int32], n_codes: int
+) -> tuple[NDArray[np.int32], int]:
+    """Place of each mean of others among all of them, by number of answers and sum of the others.
+
+    Equal means are quotients of whole numbers, and so tie exactly.
+    """
+    known = np.zeros((int(size.max(initial=0)) + 1, int(total.max(initial=0)) + 1), dtype=np.bool_)
+    known[size, total] = True
+    number, sums = np.nonzero(known)
+    rest = sums[:, None] - np.arange(n_codes)
+    some = (number[:, None] > 1) & (rest >= 0)
+    number, rest = np.broadcast_to(number[:, None], rest.shape)[some], rest[some]
+    means, which = np.unique(rest / (number - 1), return_inverse=True)
+    place = np.zeros(known.shape, dtype=np.int32)
+    place[number, rest] = which
+    return place, max(means.size, 1)
 
 
 _METHOD = "interrater correlation (Spearman with the mean of the others)"
@@ -267,30 +256,29 @@ def _mean_of_others(answers: Answers) -> Floats:
 def _label_table(
     found: Correlations, value: Floats, used: list[int], confidence: float
 ) -> Estimates:
-    import polars as pl
-
     shape = (len(found.labels), len(found.raters))
     value = value.reshape(shape)[used]
     n, rated = (part.reshape(shape)[used] for part in (found.n, found.rated))
     defined = ~np.isnan(value)
     k, mean, sd = grouped_means(value[defined], np.nonzero(defined)[0], len(used))
     several = np.maximum(k, 2)
-    se, low, high = student(mean, sd / np.sqrt(several), several - 1, confidence, (-1, 1))
-    status = np.where(k > 0, "ok", "undefined: no rater with a defined correlation")
-    table = Estimates.build(
-        {"label": [found.labels[at] for at in used]},
-        value=mean,
-        se=se,
-        low=low,
-        high=high,
-        method=f"{_METHOD}, mean over raters; spread over raters",
+
+    def closed(_: Floats, level: float) -> Ends:
+        return student(mean, sd / np.sqrt(several), several - 1, level, (-1, 1))
+
+    n_undefined = ((rated > 0) & ~defined).sum(axis=1)
+    statistic = by_formula(
+        mean,
+        closed,
+        keys={"label": [found.labels[at] for at in used]},
+        method=[f"{_METHOD}, mean over raters; spread over raters"] * len(used),
         n_items=found.items[used],
         n_raters=k,
         n_ratings=np.where(defined, n, 0).sum(axis=1),
-        status=status.tolist(),
+        undefined="undefined: no rater with a defined correlation",
+        columns=(pl.Series("n_undefined", n_undefined, dtype=pl.Int64),),
     )
-    n_undefined = ((rated > 0) & ~defined).sum(axis=1)
-    return table.with_columns(pl.Series("n_undefined", n_undefined, dtype=pl.Int64))
+    return infer(statistic, interval="analytic", confidence=confidence)
 
 
 def _n_shared(part: Answers) -> int:
@@ -302,21 +290,20 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
     rows = np.flatnonzero(found.rated > 0)
     label, rater = np.divmod(rows, len(found.raters))
     value, n = value[rows], found.n[rows]
-    se, low, high = fisher_interval(value, n, confidence)
-    status = np.where(n < 2, "undefined: fewer than two examples shared", "ok")
-    status = np.where((n >= 2) & np.isnan(value), "undefined: constant ratings", status)
-    return Estimates.build(
-        {
+    undefined = np.where(
+        n < 2, "undefined: fewer than two examples shared", "undefined: constant ratings"
+    )
+    statistic = by_formula(
+        value,
+        lambda _, level: fisher_interval(value, n, level),
+        keys={
             "label": [found.labels[k] for k in label],
             "rater": [found.raters[k] for k in rater],
         },
-        value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=f"{_METHOD}; Fisher's interval",
+        method=[f"{_METHOD}; Fisher's interval"] * n.size,
         n_items=n,
-        n_raters=1,
+        n_raters=[1] * n.size,
         n_ratings=n,
-        status=status.tolist(),
+        undefined=undefined.tolist(),
     )
+    return infer(statistic, interval="analytic", confidence=confidence)

@@ -22,15 +22,6 @@ from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_
 from affectlab.ratings.order import canonical
 from affectlab.reliability.rank_correlation import grouped_spearman
 
-__all__ = [
-    "Aggregate",
-    "Panel",
-    "correlations",
-    "mean_spearman",
-    "panel_of",
-    "replicates_over_units",
-]
-
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
 
 
@@ -297,7 +288,8 @@ def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     return out
 
 
-Over: TypeAlias = Literal["units", "labels"]
+MeanTarget: TypeAlias = Literal["stimuli", "labels"]
+_TARGETS = ("stimuli", "labels")
 
 
 def mean_spearman(
@@ -308,7 +300,7 @@ def mean_spearman(
     exclude: Collection[str] = (),
     by_label: bool = False,
     n_boot: int = 1000,
-    resample: Over = "units",
+    target: MeanTarget = "stimuli",
     interval: Interval = "percentile",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -340,9 +332,9 @@ def mean_spearman(
         Give the correlation of every rater on every label in place of the means.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample
-        ``"units"`` draws stimuli. ``"labels"`` draws labels, and is about the mean over a larger
-        population of labels; it needs ``by_label=False``.
+    target
+        What the interval is about: other ``"stimuli"``, which the replicates draw; or other
+        ``"labels"``, a larger population of which the mean is taken; it needs ``by_label=False``.
     interval
         ``"percentile"`` or ``"bca"`` of bootstrap replicates, or ``"jackknife"``.
     confidence
@@ -384,11 +376,14 @@ def mean_spearman(
     0.9
     """
     reference, others = canonical(reference), canonical(others, listed="raters")
-    _check(resample, by_label)
+    if target not in _TARGETS:
+        raise unknown_name("target", str(target), _TARGETS)
+    if by_label and target == "labels":
+        raise InputError("target 'labels': a single label cannot be drawn; use by_label=False")
     require_order(reference, "the mean Spearman correlation")
     panel = panel_of(reference, others, aggregate, exclude)
     method = f"Spearman with the {aggregate} of the reference"
-    make = _by_label if by_label else _over_labels if resample == "labels" else _by_rater
+    make = _by_label if by_label else _over_labels if target == "labels" else _by_rater
     return infer(
         make(panel, method),
         interval=interval,
@@ -396,15 +391,6 @@ def mean_spearman(
         confidence=confidence,
         seed=seed,
     )
-
-
-def _check(resample: str, by_label: bool) -> None:
-    if resample not in ("units", "labels"):
-        raise unknown_name("resample", str(resample), ("units", "labels"))
-    if by_label and resample == "labels":
-        raise InputError(
-            "resample 'labels': a single label cannot be resampled; use by_label=False"
-        )
 
 
 def _mean_of_defined(values: Floats) -> Floats:

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats
 
-__all__ = ["rank_lanes", "spearman_lanes", "spearman_table_lanes"]
-
 
 @kernel
 def rank_lanes(

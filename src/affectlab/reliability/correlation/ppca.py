@@ -20,15 +20,6 @@ from affectlab.ratings.arrays import numeric_part
 from affectlab.ratings.order import canonical
 from affectlab.ratings.scales import one_scale
 
-__all__ = [
-    "PPCA",
-    "Judgements",
-    "Split",
-    "judgements_of",
-    "ppca",
-    "split_raters",
-]
-
 # Judgements of several raters on the same examples, split at random into halves.
 
 
@@ -287,9 +278,10 @@ def ppca(
 
     Returns
     -------
-    :class:`PPCA`. A component is *significant*, that is preserved, when its corrected p-value is
-    below ``alpha`` and its mean correlation is positive. Loadings and eigenvalues (the covariance
-    between halves along the component) come from all raters, the matrices averaged over splits.
+    ``components``, ``loadings`` and the correlations ``by_rater``. A component is *significant*,
+    that is preserved, when its corrected p-value is below ``alpha`` and its mean correlation is
+    positive. Loadings and eigenvalues (the covariance between halves along the component) come from
+    all raters, the matrices averaged over splits.
     A component is ``nan`` with a status where no rater has a defined correlation.
 
     Raises
@@ -419,15 +411,14 @@ def _partial_spearman(left_out: Floats, in_sample: Floats, decimals: int) -> Flo
     decimals
         Decimals of the residuals that are ranked.
     """
-    from affectlab.reliability.correlation.ppca_kernels import partial_out, spearman_of_rows
+    from affectlab.reliability.correlation.ppca_kernels import partial_out
+    from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
     partial_out(left_out, in_sample)
     np.round(left_out, decimals, out=left_out)
     np.round(in_sample, decimals, out=in_sample)
-    rho = np.empty(in_sample.shape[0])
-    orders = np.argsort(left_out, axis=1), np.argsort(in_sample, axis=1)
-    spearman_of_rows(left_out, in_sample, *orders, rho)
-    return rho
+    sides = left_out, in_sample, np.argsort(left_out, axis=1), np.argsort(in_sample, axis=1)
+    return np.array([rank_correlation(*row) for row in zip(*sides, strict=True)])
 
 
 def _tested(

@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from affectlab.core.compiled import kernel
-from affectlab.core.types import Floats, Ints
-
-__all__ = ["cross_products", "partial_out", "project", "spearman_of_rows"]
+from affectlab.core.types import Floats
 
 
 @kernel
@@ -116,42 +114,3 @@ def _remove(values: Floats, direction: Floats) -> None:
     along = (first + second) + (third + fourth)
     for j in range(n):
         values[j] -= along * direction[j]
-
-
-@kernel
-def _centred_ranks(values: Floats, order: Ints, ranks: Floats) -> float:
-    """Midranks less their mean; gives the sum of their squares."""
-    n = values.size
-    squares = 0.0
-    first = 0
-    while first < n:
-        last = first
-        while last + 1 < n and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        rank = 0.5 * (first + last - (n - 1))
-        for place in range(first, last + 1):
-            ranks[order[place]] = rank
-        squares += (last - first + 1) * rank * rank
-        first = last + 1
-    return squares
-
-
-@kernel
-def spearman_of_rows(
-    left: Floats, right: Floats, left_order: Ints, right_order: Ints, rho: Floats
-) -> None:
-    """Correlate the ranks of two matrices row by row; orders are those of ``argsort`` per row.
-
-    Overwrites ``rho``, ``nan`` where a side is constant.
-    """
-    n = left.shape[1]
-    a, b = np.empty(n), np.empty(n)
-    for row in range(left.shape[0]):
-        aa = _centred_ranks(left[row], left_order[row], a)
-        bb = _centred_ranks(right[row], right_order[row], b)
-        rho[row] = np.nan
-        if aa > 0.0 and bb > 0.0:
-            ab = 0.0
-            for j in range(n):
-                ab += a[j] * b[j]
-            rho[row] = ab / np.sqrt(aa * bb)

@@ -18,15 +18,6 @@ from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability.agreement import Components, rater_variances, variance_components
 from affectlab.reliability.one_label import one_label
 
-__all__ = [
-    "PlanModel",
-    "fit_plan_model",
-    "noise_of",
-    "plan_model",
-    "replicate",
-    "undo_scale",
-]
-
 
 @dataclass(frozen=True)
 class PlanModel:

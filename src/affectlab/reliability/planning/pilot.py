@@ -19,8 +19,6 @@ from affectlab.reliability.planning.model import PlanModel, plan_model
 from affectlab.reliability.screening import Overlap, batch_overlap
 from affectlab.reliability.subject_models import mean_opinion_scores
 
-__all__ = ["PilotReport", "pilot_report"]
-
 _RATERS = 25
 _STIMULI = 30
 _SHARE_USED = 0.5
@@ -65,7 +63,8 @@ def pilot_report(
 
     Returns
     -------
-    A :class:`PilotReport`.
+    Tables, and ``correlation``, ``scores``, ``models`` by label (what :func:`plan` would start
+    from), ``overlap`` and counts; the notes say what to mend before the main study.
 
     References
     ----------

@@ -28,12 +28,6 @@ from affectlab.reliability.planning.simulation import (
     split_half_correlations,
 )
 
-__all__ = [
-    "Plan",
-    "PlanTarget",
-    "plan",
-]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Plan(Result):
@@ -328,7 +322,8 @@ def plan(
 
     Returns
     -------
-    A :class:`Plan`: recommendation in words, and table with Monte Carlo intervals.
+    Recommendation in words, and a table with Monte Carlo intervals; the number of raters is
+    ``recommended``, what the pilot leaves open ``recommended_range``.
 
     Raises
     ------

@@ -17,8 +17,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.reliability.planning.model import PlanModel
 from affectlab.reliability.rank_correlation import grouped_spearman
 
-__all__ = ["Design", "detections", "interval_widths", "split_half_correlations"]
-
 _BLOCK = 1 << 20
 """Answers that are held at once, about."""
 _EXACT = 1e-12

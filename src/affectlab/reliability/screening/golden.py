@@ -21,8 +21,6 @@ from affectlab.ratings.order import canonical
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.rank_correlation import grouped_means
 
-__all__ = ["Extremes", "GoldenItems", "Overlap", "batch_overlap", "choose_golden"]
-
 Extremes: TypeAlias = Literal["both", "low", "high"]
 
 _EXTREMES = ("both", "low", "high")

@@ -12,15 +12,6 @@ from scipy.special import betaln, stdtr, stdtrit
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "LEVEL",
-    "Apart",
-    "EqualTrials",
-    "agreement_with_others",
-    "equal_trials",
-    "outward",
-]
-
 # Finding several outliers that may hide each other.
 
 

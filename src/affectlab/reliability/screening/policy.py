@@ -25,8 +25,6 @@ from affectlab.reliability.screening.rules import (
     Table,
 )
 
-__all__ = ["Policy", "list_policies", "load_policy"]
-
 AnyRule = Annotated[
     Spread
     | Run

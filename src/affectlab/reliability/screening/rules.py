@@ -11,29 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.duplicates import duplicate_raters
-from affectlab.reliability.rank_correlation import grouped_spearman
+from affectlab.reliability.rank_correlation import grouped_pearson, grouped_spearman
 from affectlab.reliability.screening.trials import Mask, Trials
-
-__all__ = [
-    "Combined",
-    "Correlation",
-    "Duplicates",
-    "Golden",
-    "Judgement",
-    "Movement",
-    "Outliers",
-    "Repeats",
-    "Rule",
-    "Run",
-    "ScaleRule",
-    "SeenBefore",
-    "SessionNumber",
-    "Speed",
-    "Spread",
-    "Table",
-    "judged",
-    "not_applicable",
-]
 
 
 class Table(BaseModel):
@@ -419,10 +398,8 @@ class Correlation(Rule):
         total = np.bincount(cell, value)[cell] - own
         others = np.asarray(np.round(total[shared] / n_others[shared], 10), dtype=np.float64)
         value, unit = value[shared], unit[shared]
-        if self.kind == "spearman":
-            r, n = grouped_spearman(value, others, unit, trials.n_units)
-        else:
-            r, n = _pearson(value, others, unit, trials.n_units)
+        correlate = grouped_spearman if self.kind == "spearman" else grouped_pearson
+        r, n = correlate(value, others, unit, trials.n_units)
 
         def words(index: int) -> str:
             if np.isnan(r[index]):
@@ -444,17 +421,6 @@ def _of_rater(cell: Ints, rater: Ints, value: Floats) -> tuple[Floats, Ints]:
     _, code = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
     total = np.asarray(np.bincount(code, value), dtype=np.float64)
     return total[code], np.bincount(code)[code]
-
-
-def _pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
-    n = np.bincount(group, minlength=n_groups)
-    size = np.maximum(n, 1)
-    a = x - (np.bincount(group, x, n_groups) / size)[group]
-    b = y - (np.bincount(group, y, n_groups) / size)[group]
-    saa, sbb, sab = (np.bincount(group, p, n_groups) for p in (a * a, b * b, a * b))
-    scale = np.sqrt(saa * sbb)
-    r: Floats = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 1e-12)
-    return r, n
 
 
 class Duplicates(Rule):

@@ -19,11 +19,6 @@ from affectlab.reliability.screening.policy import Policy, load_policy
 from affectlab.reliability.screening.rules import Combined, Judgement
 from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
 
-__all__ = [
-    "Screening",
-    "screen",
-]
-
 # What screening decided, about whom, and why.
 
 
@@ -164,7 +159,7 @@ def screen(
         Known answers: a table of stimulus, value and perhaps label, or its file.
 
         The table or its file (CSV, Parquet), a dictionary from stimulus to value, or
-        :class:`GoldenItems`; instead of the column ``expected``.
+        what :func:`choose_golden` gives; instead of the column ``expected``.
     per
         What is judged, instead of what the policy says.
 

@@ -18,8 +18,6 @@ from affectlab.ratings.arrays import numeric_part, row_column
 from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
 
-__all__ = ["Golden", "Mask", "Trials", "trials_of"]
-
 Mask: TypeAlias = NDArray[np.bool_]
 Golden: TypeAlias = str | Path | pl.DataFrame | Mapping[str, float] | GoldenItems | None
 """Known answers: a table of ``stimulus``, ``value`` and perhaps ``label``, its file, or golden

@@ -8,23 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.core.types import Floats, Ints
-from affectlab.reliability.subject_models.panels import Grouped, Sweep, sweeping
-
-__all__ = [
-    "FITS",
-    "PRIOR_DF",
-    "Anderson",
-    "Errors",
-    "Fit",
-    "bias_covariance",
-    "bias_degrees",
-    "fit_mle",
-    "fit_p910",
-    "fit_reml",
-    "least_squares",
-    "pairs_of",
-    "reml_errors",
-]
+from affectlab.reliability.subject_models.panels import Grouped, sweeping
 
 # Degrees of freedom that scores and biases take from each rater's residuals.
 
@@ -294,7 +278,26 @@ def _fixed_point(
     state = np.zeros((data.n_raters, 2))
     state[:, 0] = 1
     with sweeping(data, parallel=parallel) as sweep:
-        step = _Step(sweep, n, pairs, degrees, prior_df, lowest, score)
+
+        def step(theta: Floats) -> tuple[Floats, Floats, Floats, float]:
+            """One round of (log v_i^2, b_i); also w_i and b_i, degrees of freedom, and v_0^2."""
+            log_variance, bias = theta.reshape(2, -1)
+            weight = np.exp(-log_variance)
+            state = np.column_stack([weight, bias])
+            sums, _ = sweep(state, score)
+            shift = sums[:, 0] / n
+            squares = np.maximum(sums[:, 1] - n * shift**2, 0)
+            df = degrees(weight, weight * sums[:, 2]).copy()
+            for a, b in pairs:
+                # Two raters alone tell only the sum of their variances.
+                squares[[a, b]] = squares[a] + squares[b]
+                df[[a, b]] = df[a] + df[b]
+            pooled = squares.sum() / max(df.sum(), np.finfo(float).tiny)
+            total = df + prior_df
+            new = (squares + prior_df * pooled) / np.where(total > 0, total, 1)
+            new = np.maximum(new, max(lowest * pooled, 1e-300))
+            return np.concatenate([np.log(new), bias + shift]), state, df, float(pooled)
+
         sums, _ = sweep(state, score)
         bias = sums[:, 0] / n
         squares = np.maximum(sums[:, 1] - n * bias**2, 0).sum()
@@ -304,12 +307,12 @@ def _fixed_point(
         iterations, done = 0, False
         exact = bool(pooled <= smallest)
         while not done and not exact and iterations < max_iter:
-            new = step(theta)
+            new, state, df, pooled = step(theta)
             iterations += 1
-            exact = step.pooled <= smallest
+            exact = pooled <= smallest
             log_change, bias_change = np.abs(new - theta).reshape(2, -1).max(axis=1)
-            done = log_change < tol and bias_change < tol * step.pooled**0.5
-            unit = np.repeat([1.0, max(step.pooled, smallest) ** 0.5 or 1.0], n.size)
+            done = log_change < tol and bias_change < tol * pooled**0.5
+            unit = np.repeat([1.0, max(pooled, smallest) ** 0.5 or 1.0], n.size)
             theta = new if done else anderson.next(theta, new, unit)
     if exact:
         return least_squares(data, 0.0, iterations)
@@ -319,8 +322,8 @@ def _fixed_point(
         score + centre[data.group_of_stimulus],
         bias - centre[data.group],
         np.exp(log_variance),
-        step.state,
-        step.df,
+        state,
+        df,
         iterations,
         bool(done),
         prior_df,
@@ -329,45 +332,6 @@ def _fixed_point(
 
 def _far_bias(data: Grouped) -> float:
     return _FAR_BIAS * float(np.ptp(data.value)) if data.value.size else 0.0
-
-
-class _Step:
-    """One round of updates, as a map of (log v_i^2, b_i) to itself."""
-
-    def __init__(
-        self,
-        sweep: Sweep,
-        n: Floats,
-        pairs: Ints,
-        degrees: Degrees,
-        prior_df: float,
-        lowest: float,
-        score: Floats,
-    ) -> None:
-        self._sweep, self._n, self._pairs, self._degrees = sweep, n, pairs, degrees
-        self._prior_df, self._lowest, self._score = prior_df, lowest, score
-        self.state = np.zeros((n.size, 2))
-        self.df = n
-        self.pooled = np.inf
-
-    def __call__(self, theta: Floats) -> Floats:
-        log_variance, bias = theta.reshape(2, -1)
-        weight = np.exp(-log_variance)
-        self.state = np.column_stack([weight, bias])
-        sums, _ = self._sweep(self.state, self._score)
-        shift = sums[:, 0] / self._n
-        squares = np.maximum(sums[:, 1] - self._n * shift**2, 0)
-        self.df = self._degrees(weight, weight * sums[:, 2]).copy()
-        for a, b in self._pairs:
-            # Two raters alone tell only the sum of their variances.
-            squares[[a, b]] = squares[a] + squares[b]
-            self.df[[a, b]] = self.df[a] + self.df[b]
-        self.pooled = squares.sum() / max(self.df.sum(), np.finfo(float).tiny)
-        prior = self._prior_df
-        total = self.df + prior
-        new = (squares + prior * self.pooled) / np.where(total > 0, total, 1)
-        new = np.maximum(new, max(self._lowest * self.pooled, 1e-300))
-        return np.concatenate([np.log(new), bias + shift])
 
 
 def least_squares(data: Grouped, variance: float, iterations: int = 0) -> Fit:

@@ -10,17 +10,6 @@ from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
 
-__all__ = [
-    "connect",
-    "count",
-    "describe",
-    "group_ratings",
-    "pair_sums",
-    "pair_terms",
-    "sweep",
-    "weighted_terms",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

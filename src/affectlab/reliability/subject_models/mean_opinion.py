@@ -15,8 +15,6 @@ from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
 from affectlab.reliability.rank_correlation import grouped_means
 
-__all__ = ["mean_opinion_scores", "opinion_histogram"]
-
 
 def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.95) -> Estimates:
     r"""Compute the mean opinion score of every stimulus on every label.

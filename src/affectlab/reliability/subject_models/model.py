@@ -33,18 +33,6 @@ from affectlab.reliability.subject_models.estimation import (
 )
 from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
 
-__all__ = [
-    "COLLAPSED_SHARE",
-    "COLLAPSED_SPREAD",
-    "Fitted",
-    "Sources",
-    "SubjectModel",
-    "as_one",
-    "collapsed_raters",
-    "scores_table",
-    "subject_model",
-]
-
 # Duplicate raters as one: what the subject model is fitted to where several answer alike.
 
 
@@ -152,6 +140,11 @@ class Fitted:
     def _of_rater(self, values: Any) -> Any:
         """Give each rater what its source has."""
         return values if self.sources is None else values[self.sources.code]
+
+    @property
+    def where(self) -> str:
+        """How sentences about one of several labels begin."""
+        return "" if self.label is None else f"{self.panel.labels[self.label]}: "
 
     @property
     def rated(self) -> Mask:
@@ -375,17 +368,14 @@ class _Model:
     @cached_property
     def collapsed(self) -> tuple[str, ...]:
         """Raters who outweigh all others, each in a sentence; empty in a sound fit."""
-        said = []
-        for one in self.fitted:
-            for rater in np.flatnonzero(one.collapsed).tolist():
-                where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
-                said.append(
-                    f"{where}rater {one.panel.raters[rater]!r} has {one.weight_share[rater]:.2%} "
-                    f"of the weight on the stimuli shared with others, with inconsistency "
-                    f"{one.inconsistency[rater]:.3g} beside a median of "
-                    f"{np.median(one.inconsistency):.3g}: scores repeat this rater's answers"
-                )
-        return tuple(said)
+        return tuple(
+            f"{one.where}rater {one.panel.raters[rater]!r} has {one.weight_share[rater]:.2%} of "
+            f"the weight on the stimuli shared with others, with inconsistency "
+            f"{one.inconsistency[rater]:.3g} beside a median of "
+            f"{np.median(one.inconsistency):.3g}: scores repeat this rater's answers"
+            for one in self.fitted
+            for rater in np.flatnonzero(one.collapsed).tolist()
+        )
 
     def _cautions(self) -> tuple[str, ...]:
         """Say what a reader of the scores should know."""
@@ -400,15 +390,14 @@ class _Model:
                     "panels this small; prefer reml"
                 )
         for one in self.fitted:
-            where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
             if not one.fit.converged:
-                notes.append(f"{where}not converged after {one.fit.iterations:,} rounds")
+                notes.append(f"{one.where}not converged after {one.fit.iterations:,} rounds")
             if one.fit.exact:
-                notes.append(f"{where}{_SATURATED if one.saturated else _AGREED}")
+                notes.append(f"{one.where}{_SATURATED if one.saturated else _AGREED}")
             groups = int(one.panel.data.group.max(initial=0)) + 1
             if groups > 1:
                 notes.append(
-                    f"{where}raters fall into {groups:,} groups without a stimulus in common; "
+                    f"{one.where}raters fall into {groups:,} groups without a stimulus in common; "
                     "scores of different groups are comparable only if their mean biases are"
                 )
         return tuple(notes)
@@ -429,11 +418,10 @@ class _Model:
             if frozenset(pair) not in named
         ]
         for one in self.fitted:
-            where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
             share = dict(zip(one.panel.raters, one.weight_share.tolist(), strict=True))
             notes += [
-                f"{where}raters {rater!r} and {other!r} have {both:.0%} of the weight together, "
-                f"and one may be a copy of the other: {evidence}"
+                f"{one.where}raters {rater!r} and {other!r} have {both:.0%} of the weight "
+                f"together, and one may be a copy of the other: {evidence}"
                 for rater, other, evidence in self.likeness.open
                 if not one.fit.exact
                 and (both := share.get(rater, 0.0) + share.get(other, 0.0)) > 0.5

@@ -20,8 +20,6 @@ from affectlab.ratings.scales import one_scale
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Grouped", "Panel", "Sweep", "only_present", "panels_of", "sweeping"]
-
 Codes: TypeAlias = NDArray[np.int32]
 
 _CHUNKS = 8

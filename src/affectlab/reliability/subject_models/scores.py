@@ -14,8 +14,6 @@ from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.subject_models.mean_opinion import mean_opinion_scores
 from affectlab.reliability.subject_models.model import scores_table, subject_model
 
-__all__ = ["stimulus_scores"]
-
 
 def stimulus_scores(
     ratings: Ratings | ArrayLike,

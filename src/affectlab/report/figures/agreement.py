@@ -31,7 +31,7 @@ def draw_pair_heatmap(
     ax
         Axes to draw on.
     table
-        Holds a row for each label and pair, as :class:`affectlab.reliability.KappaResult` does.
+        A row for each label and pair, as :func:`affectlab.reliability.pairwise_kappa` gives them.
     raters, rater_kinds
         All raters.
     value_name
@@ -49,7 +49,7 @@ def draw_pair_heatmap(
     >>> [text.get_text() for text in page.axes[0].texts]
     ['0.50', '0.50']
     """
-    from affectlab.reliability import KappaResult, kappa_matrix
+    from affectlab.reliability.agreement import KappaResult, kappa_matrix
 
     pairs = KappaResult((table,), raters=tuple(raters), rater_kinds=tuple(rater_kinds))
     matrix = kappa_matrix(pairs)
@@ -87,7 +87,7 @@ def draw_consensus_flow(
     ax
         Axes to draw on.
     table
-        Batches, as :class:`affectlab.reliability.ConsensusFlow` has them.
+        Batches, as :func:`affectlab.reliability.consensus_flow` gives them.
     items_name
         What an item is, for the axis.
 
@@ -145,7 +145,7 @@ def draw_plan(
     ax
         Axes to draw on.
     table
-        Numbers of raters with the quantity, as :class:`affectlab.reliability.Plan` has them.
+        Numbers of raters with the quantity, as :func:`affectlab.reliability.plan` gives them.
     goal
         What is wanted, drawn as a dashed line.
     recommended

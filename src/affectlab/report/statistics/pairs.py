@@ -13,7 +13,8 @@ from affectlab.core.types import Ints
 from affectlab.core.words import shown
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
-from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
+from affectlab.reliability import pairwise_kappa
+from affectlab.reliability.agreement import KappaResult, RaterMatrix, kappa_matrix
 
 _MOST_ROWS = 120_000
 _MOST_LEVELS = 21

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.evaluation import AlignmentResult
     from affectlab.ratings import Ratings, RatingsSummary
-    from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
+    from affectlab.reliability.consensus import ConsensusFlow
 
 # Whom a report points out, by what they answered.
 

@@ -8,7 +8,7 @@ from affectlab.protocols import Protocol
 from affectlab.study.design.study_file import Study
 
 if TYPE_CHECKING:
-    from affectlab.reliability import Policy
+    from affectlab.reliability.screening import Policy
 
 __all__ = ["live_policy", "policy_of_checks"]
 
@@ -89,7 +89,7 @@ def policy_of_checks(protocol: Protocol) -> Policy | None:
     use = [rule["name"] for rule in rules if rule["name"] in decides]
     if not use:
         return None
-    from affectlab.reliability import Policy
+    from affectlab.reliability.screening import Policy
 
     return Policy.model_validate(
         {

@@ -19,7 +19,7 @@ from affectlab.study.watch.overview import last_event
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimate
     from affectlab.ratings import Ratings
-    from affectlab.reliability import Policy, Screening
+    from affectlab.reliability.screening import Policy, Screening
 
 __all__ = ["Agreement", "Flag", "Statistics", "Times", "statistics"]
 
@@ -223,7 +223,7 @@ def _checks(store: Store, has_golden: bool) -> Policy:
     The limits are those of FaceExpressions-70k (section 3.4.5), as shares of the scale, and the
     one of the policy ``correlation``.
     """
-    from affectlab.reliability import Policy
+    from affectlab.reliability.screening import Policy
 
     rules: list[dict[str, Any]] = [
         {"name": "equal ratings", "check": "spread", "below": 5, "min_answers": 10},
