@@ -12,7 +12,8 @@ from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.embedding import Embeddings, EmbedRun
+    from affectlab.models.embedding import Embeddings
+    from affectlab.models.embedding.embeddings import EmbedRun
 
 __all__ = ["embed"]
 

@@ -33,7 +33,8 @@ from affectlab.report.page import (
 
 if TYPE_CHECKING:
     from affectlab.analysis import LabelClusters
-    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
+    from affectlab.models.text import LabelledTexts, TextClassifier
+    from affectlab.models.text.decisions import LevelTuning
 
 
 __all__ = [
@@ -387,7 +388,7 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
 
 def card_section(about: ModelOnTexts) -> Section:
     """The model card."""
-    from affectlab.models.text import model_card
+    from affectlab.models.text.folder import model_card
 
     card = model_card(about.model)
     settings = card.pop("Settings")

@@ -13,7 +13,9 @@ from PIL import Image
 from affectlab.core.errors import InputError
 from affectlab.evaluation import OUTCOMES, outcome_table
 from affectlab.models.images import find_images
-from affectlab.models.vlm import AskSettings, Retrying, VlmRun, image_part, rate_vlm
+from affectlab.models.vlm import AskSettings, Retrying, rate_vlm
+from affectlab.models.vlm.prompts import image_part
+from affectlab.models.vlm.run import VlmRun
 
 from .fake_server import (
     Answer,

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.images import ImageFile, find_images
+from affectlab.models.images import find_images
+from affectlab.models.images.files import ImageFile
 from affectlab.models.vlm.prompts.examples import Example, check_apart, read_examples
 from affectlab.models.vlm.prompts.images import ImagePart, image_part
 from affectlab.models.vlm.prompts.prompt import build_prompt

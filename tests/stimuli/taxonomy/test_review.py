@@ -11,14 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.taxonomy import (
-    Review,
-    ReviewRow,
-    next_version,
-    read_review,
-    revised_taxonomy,
-    taxonomy_of,
-)
+from affectlab.stimuli.taxonomy import read_review, revised_taxonomy
+from affectlab.stimuli.taxonomy.review import Review, ReviewRow
+from affectlab.stimuli.taxonomy.versions import next_version, taxonomy_of
 from affectlab.taxonomy import Label, LabelChange, Taxonomy, TaxonomyRevision, load_taxonomy
 
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20).map(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.models.reactions.vlm import VlmReactions
-    from affectlab.models.vlm import Plan, VlmRun
+    from affectlab.models.vlm.asking import Plan
+    from affectlab.models.vlm.run import VlmRun
 
 __all__ = ["counts_of", "show_plan"]
 

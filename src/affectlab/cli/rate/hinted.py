@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.models.hinted import HintedRun
     from affectlab.models.hinted.annotator import Annotator
+    from affectlab.models.hinted.result import HintedRun
     from affectlab.models.vlm import AskSettings, Budget
 
 __all__ = ["hinted"]

@@ -11,7 +11,7 @@ from affectlab.cli.rate._chosen import times_chosen
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.models.text import Contributions
+    from affectlab.models.text.explanations import Contributions
     from affectlab.ratings import Ratings
 
 __all__ = ["text"]

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.evaluation import OutcomeTable
-    from affectlab.models.vlm import AskSettings, Budget, VlmRater, VlmRun
+    from affectlab.models.vlm import AskSettings, Budget, VlmRater
     from affectlab.models.vlm.prompts import Style
+    from affectlab.models.vlm.run import VlmRun
 
 __all__ = ["vlm"]
 

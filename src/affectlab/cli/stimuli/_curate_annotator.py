@@ -17,7 +17,8 @@ __all__ = ["annotated"]
 
 def annotated(name: str, texts: pl.DataFrame, folder: Path, *, resume: bool) -> Ratings:
     """Have texts answered, or read what the same annotator answered to the same texts before."""
-    from affectlab.models.text import PilotPredictor, annotate_texts
+    from affectlab.models.text import annotate_texts
+    from affectlab.models.text.pilot import PilotPredictor
     from affectlab.ratings import read_ratings
 
     file, note = folder / "answers.parquet", folder / "answers.annotator.json"

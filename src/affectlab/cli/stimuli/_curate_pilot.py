@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affectlab.models.text import PilotModel, PilotPredictor
+    from affectlab.models.text.pilot import PilotModel, PilotPredictor
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.curation import Curation, CurationPlan
+    from affectlab.stimuli.curation import CurationPlan
+    from affectlab.stimuli.curation.result import Curation
 
 __all__ = ["PILOT_SIZE", "Pilot", "Piloted"]
 
@@ -153,7 +154,7 @@ class Pilot:
 def _with_model(folder: Path, plan: CurationPlan) -> Piloted:
     """Use a model that is there; its labels must be those of the plan."""
     from affectlab.core.errors import InputError
-    from affectlab.models.text import PilotPredictor
+    from affectlab.models.text.pilot import PilotPredictor
     from affectlab.taxonomy import load_taxonomy
 
     predict = PilotPredictor.of_folder(folder)
@@ -195,7 +196,7 @@ def _with_answers(made: PilotModel, doubts: tuple[str, ...]) -> Piloted:
 
 def _asked(study: Path, drawn: int, done: Curation) -> Piloted:
     """Say how people are asked."""
-    from affectlab.models.text import FEWEST_AGREED
+    from affectlab.models.text.pilot import FEWEST_AGREED
 
     answers = study.parent / "answers"
     lines = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.stimuli.curation import Curation
+    from affectlab.stimuli.curation.result import Curation
 
 __all__ = ["decisions", "review_study"]
 

@@ -10,8 +10,9 @@ from affectlab.cli._output import Output
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.models.text import PilotPredictor
-    from affectlab.stimuli.curation import Curation, CurationPlan
+    from affectlab.models.text.pilot import PilotPredictor
+    from affectlab.stimuli.curation import CurationPlan
+    from affectlab.stimuli.curation.result import Curation
 
 __all__ = ["curate"]
 

@@ -12,11 +12,12 @@ from affectlab.cli._output import Output
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.stimuli.frames import Sampling, View, WrittenFrames
+    from affectlab.stimuli.frames import View
     from affectlab.stimuli.frames.direction import Direction
     from affectlab.stimuli.frames.find import Layout
     from affectlab.stimuli.frames.five_frames import Crossed
-    from affectlab.stimuli.frames.sampling import Along
+    from affectlab.stimuli.frames.sampling import Along, Sampling
+    from affectlab.stimuli.frames.write import WrittenFrames
 
 __all__ = ["frames"]
 

@@ -9,8 +9,7 @@ from affectlab.cli._output import Output, write_csv
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.stimuli import FacePrompts, PromptPlan
-    from affectlab.stimuli.prompts import Undecided
+    from affectlab.stimuli.prompts import FacePrompts, PromptPlan, Undecided
 
 __all__ = ["prompts"]
 

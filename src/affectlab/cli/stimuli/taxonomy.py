@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, Review, TextBlock
+    from affectlab.stimuli.taxonomy.candidates import Candidates
+    from affectlab.stimuli.taxonomy.clusters import LabelProposals
+    from affectlab.stimuli.taxonomy.review import Review
+    from affectlab.stimuli.taxonomy.texts import TextBlock
 
 __all__ = ["apply", "build", "history", "revise"]
 

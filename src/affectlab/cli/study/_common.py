@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from affectlab.study import Store
+    from affectlab.study.store import Store
 
 __all__ = ["open_study", "require_study_extra"]
 

@@ -130,7 +130,7 @@ def reviewed_items(errors: ErrorItems, out: Output) -> tuple[pl.DataFrame, Path]
     from affectlab.core.csv import read_table
     from affectlab.core.words import plural
     from affectlab.stimuli.review import about, read_decisions
-    from affectlab.study import kept_items
+    from affectlab.study.design import kept_items
 
     table, decisions, most = errors.items, errors.decisions, errors.most
     assert table is not None

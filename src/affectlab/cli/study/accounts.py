@@ -27,7 +27,7 @@ def add(
         manages accounts.
     """
     with open_study(study, database) as store:
-        from affectlab.study import add_account
+        from affectlab.study.people.accounts import add_account
 
         account = add_account(store, name, _password(), role, by=_BY)
     out.show(f"{account.name}: {account.role}")
@@ -39,7 +39,7 @@ def list_(out: Output, study: Path, *, database: str | None = None) -> None:
     from affectlab.core.terminal import Table
 
     with open_study(study, database) as store:
-        from affectlab.study import list_accounts
+        from affectlab.study.people.accounts import list_accounts
 
         found = list_accounts(store)
     table = Table(box=None, header_style="bold")
@@ -62,7 +62,7 @@ def role(out: Output, study: Path, name: str, role: str, *, database: str | None
         viewer, researcher or owner.
     """
     with open_study(study, database) as store:
-        from affectlab.study import set_role
+        from affectlab.study.people.accounts import set_role
 
         set_role(store, name, role, by=_BY)
     out.show(f"{name}: {role}")
@@ -78,7 +78,7 @@ def password(out: Output, study: Path, name: str, *, database: str | None = None
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study import set_password
+        from affectlab.study.people.accounts import set_password
 
         set_password(store, name, _password(), by=_BY)
     out.show(f"{name}: the password is changed.")
@@ -94,7 +94,7 @@ def remove(out: Output, study: Path, name: str, *, database: str | None = None) 
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study import remove_account
+        from affectlab.study.people.accounts import remove_account
 
         remove_account(store, name, by=_BY)
     out.show(f"{name}: removed")

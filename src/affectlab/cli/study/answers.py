@@ -12,7 +12,8 @@ from affectlab.cli.study._common import open_study
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.study import Store, StudyStatus
+    from affectlab.study.store import Store
+    from affectlab.study.watch.status import StudyStatus
 
 __all__ = ["erase", "export", "golden", "status"]
 

@@ -12,7 +12,7 @@ from affectlab.cli.study._errors_of_models import ErrorItems, drawn_items, revie
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.study import ErrorStudy
+    from affectlab.study.design import ErrorStudy
     from affectlab.study.recruit import PlatformFilter
 
 __all__ = ["check", "init"]

@@ -12,8 +12,8 @@ from affectlab.cli._output import Output, write_csv
 from affectlab.cli.study._common import open_study
 
 if TYPE_CHECKING:
-    from affectlab.study import Store
     from affectlab.study.recruit import Outcome, ProlificClient
+    from affectlab.study.store import Store
 
 __all__ = ["approve", "bonus", "pay", "reject"]
 

@@ -17,9 +17,11 @@ from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.images import ImageSplit
-    from affectlab.models.losses import Order, Ties
-    from affectlab.models.vision import Select, VisionClassifier
+    from affectlab.models.images.labelled import ImageSplit
+    from affectlab.models.losses.costs import Order
+    from affectlab.models.losses.ranking import Ties
+    from affectlab.models.vision import VisionClassifier
+    from affectlab.models.vision.settings import Select
 
 __all__ = ["ImageRun", "ImageTraining"]
 

@@ -16,7 +16,7 @@ from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.models.differences import PairScore
+    from affectlab.models.differences.learned import PairScore
 
 __all__ = ["difference"]
 
@@ -95,12 +95,8 @@ def difference(
         Folder for the metric.
     """
     from affectlab.core.words import count, number, plural
-    from affectlab.models.differences import (
-        ExpressionMetric,
-        embed_pairs,
-        read_baselines,
-        read_scored_pairs,
-    )
+    from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
+    from affectlab.models.differences.learned import read_baselines
     from affectlab.models.embedding import Embeddings
     from affectlab.models.runs import check_folder
     from affectlab.ratings import check_ratings_path

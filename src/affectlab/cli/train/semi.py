@@ -13,7 +13,7 @@ from affectlab.cli.train._images import ImageRun, ImageTraining
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.models.semi import SwitchWhen
+    from affectlab.models.semi.settings import SwitchWhen
 
 __all__ = ["semi"]
 

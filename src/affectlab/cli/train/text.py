@@ -12,7 +12,8 @@ from affectlab.cli._settings import read_settings
 from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
-    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
+    from affectlab.models.text import LabelledTexts, TextClassifier
+    from affectlab.models.text.decisions import LevelTuning
 
 __all__ = ["text"]
 
@@ -88,8 +89,8 @@ def text(
         Folder for the model.
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.processes import one_process
-    from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
+    from affectlab.models.processes import is_main_process, one_process
+    from affectlab.models.text import TextClassifier, read_labelled_texts
     from affectlab.report import check_report_folder, write_text_report
 
     # Of several processes that train together, the first alone prints and writes.

@@ -10,7 +10,8 @@ from typing import Any, Generic, Literal, TypeVar
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, plural, shown
 from affectlab.models.ask import in_flight_sentence
-from affectlab.models.images import ImageFile, find_images
+from affectlab.models.images import find_images
+from affectlab.models.images.files import ImageFile
 from affectlab.models.outcomes import again_outcomes
 from affectlab.models.vlm.asking import (
     LEDGER,

@@ -32,7 +32,8 @@ from affectlab.models.differences.learned.warnings import (
     UnfinishedLearningWarning,
 )
 from affectlab.models.differences.metric import PreparedMetric
-from affectlab.models.embedding import Encoder, EncoderCard
+from affectlab.models.embedding import Encoder
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.runs import (
     META,
     load_arrays,
