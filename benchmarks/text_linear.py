@@ -24,8 +24,9 @@ class _Result:
 
 def ours(data: Posts) -> _Result:
     """Count, weight, fit all labels together, score dev, choose thresholds."""
-    from affectlab.models.text import FeatureSettings, fit_logistic_labels
+    from affectlab.models.text import FeatureSettings
     from affectlab.models.text.features import learn_features
+    from affectlab.models.text.linear import fit_logistic_labels
 
     features, matrix = learn_features(data.texts, FeatureSettings())
     found = fit_logistic_labels(matrix, data.truth, cost=_COST, tolerance=_TOLERANCE)

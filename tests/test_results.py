@@ -109,7 +109,7 @@ def assert_same(read: Result, result: Result) -> None:
 
 def test_results_are_equal_that_hold_the_same() -> None:
     one, other, third = (
-        al.Estimates.build({"label": ["joy", "awe"]}, value=[0.5, value])
+        al.core.estimates.Estimates.build({"label": ["joy", "awe"]}, value=[0.5, value])
         for value in (math.nan, math.nan, 0.4)
     )
     assert one == other
@@ -123,7 +123,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("[]")
     with pytest.raises(InputError, match="not a result"):
         read_result(tmp_path)
-    made = al.Estimates.build({"label": ["joy"]}, value=[0.5])
+    made = al.core.estimates.Estimates.build({"label": ["joy"]}, value=[0.5])
     folder = made.write(tmp_path)
     (folder / "estimates.parquet").unlink()
     with pytest.raises(InputError, match=r"estimates\.parquet: there is no such file"):
@@ -131,7 +131,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_schema_names_and_explains_columns() -> None:
-    made = al.Estimates.build({"label": ["joy"]}, value=[float("nan")])
+    made = al.core.estimates.Estimates.build({"label": ["joy"]}, value=[float("nan")])
     made = made.with_columns({"lists": pl.Series([["a"]]), "at": pl.Series([{"x": 1.5}])})
     cells = made.schema()["properties"]["estimates"]["items"]["properties"]
     assert cells["n_items"] == {"type": ["integer", "null"], "title": "items"}
@@ -147,7 +147,7 @@ def test_a_schema_names_and_explains_columns() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 3, 300])
 def test_a_table_of_any_length_is_drawn(rows: int) -> None:
     value = [float(k) for k in range(rows)]
-    made = al.Estimates.build(
+    made = al.core.estimates.Estimates.build(
         {"label": [f"label {k}" for k in range(rows)]}, value=value, low=value, high=value
     )
     ax = made.plot()

@@ -65,7 +65,7 @@ def _followed(block: str) -> str:
 
 def test_the_parts_of_the_table_are_those_that_plans_know() -> None:
     """What the page says can be chosen can be chosen."""
-    from affectlab.stimuli.curation import TextSettings
+    from affectlab.stimuli.curation.texts import TextSettings
 
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| `\"(\w+)\"` \| (.*) \|$", page, re.MULTILINE)

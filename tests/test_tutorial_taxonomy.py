@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
-from affectlab.stimuli.taxonomy import load_revision_policy
+from affectlab.stimuli.taxonomy.policy import load_revision_policy
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)

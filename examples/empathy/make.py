@@ -19,7 +19,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from affectlab.models.reactions import PROMPT
+from affectlab.models.reactions.prompt import PROMPT
 
 HERE = Path(__file__).parent
 THINGS = "the ferry|the library|the old mill|the school|the bridge|the choir|the market|the garden"

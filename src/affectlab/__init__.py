@@ -32,11 +32,10 @@ if TYPE_CHECKING:
         study,
         taxonomy,
     )
-    from affectlab.core.estimates import Estimate, Estimates
-    from affectlab.protocols import Protocol, load_protocol
-    from affectlab.ratings import Ratings, Scale, read_ratings
+    from affectlab.protocols import load_protocol
+    from affectlab.ratings import Ratings, read_ratings
     from affectlab.report import write_report
-    from affectlab.taxonomy import Taxonomy, load_taxonomy
+    from affectlab.taxonomy import load_taxonomy
 
 _ROOMS = (
     "analysis",
@@ -54,12 +53,7 @@ _ROOMS = (
     "taxonomy",
 )
 _NAMES = {
-    "Estimate": "core.estimates",
-    "Estimates": "core.estimates",
-    "Protocol": "protocols",
     "Ratings": "ratings",
-    "Scale": "ratings",
-    "Taxonomy": "taxonomy",
     "load_protocol": "protocols",
     "load_taxonomy": "taxonomy",
     "read_ratings": "ratings",
@@ -68,13 +62,8 @@ _NAMES = {
 
 __all__ = [
     "AffectlabError",
-    "Estimate",
-    "Estimates",
     "InputError",
-    "Protocol",
     "Ratings",
-    "Scale",
-    "Taxonomy",
     "__version__",
     "analysis",
     "core",

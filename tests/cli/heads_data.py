@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 
 WIDTH = 10
 LABELS = ("joy", "fear", "awe")

@@ -20,7 +20,9 @@ from affectlab.simulate import face_specs, save_faces
 
 LABELS = ["joy", "fear"]
 
-pytestmark = pytest.mark.filterwarnings("ignore::affectlab.models.text.SeenInTrainingWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::affectlab.models.text.warnings.SeenInTrainingWarning"
+)
 
 __all__ = ["nothing_is_reached"]
 

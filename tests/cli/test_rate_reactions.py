@@ -13,7 +13,9 @@ from tests.models.reactions.tiny import save_blip2, save_pairs, save_t5
 from tests.models.vlm.conftest import only_here  # noqa: F401
 from tests.models.vlm.fake_server import FakeServer, chat
 
-from affectlab.models.reactions import ReactionGenerator, ReactionItem, reaction_prompt
+from affectlab.models.reactions import ReactionGenerator
+from affectlab.models.reactions.items import ReactionItem
+from affectlab.models.reactions.prompt import reaction_prompt
 from affectlab.ratings import read_ratings
 
 pytestmark = pytest.mark.usefixtures("only_here")

@@ -13,7 +13,8 @@ import torch
 from tests.cli.command import run_here
 
 from affectlab.models.differences import ExpressionMetric, cross_validate
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.simulate import draw_face
 

@@ -18,7 +18,7 @@ from tests.golden.case import CLOSED, ITERATED
 from tests.golden.compare import Unavailable, differences, read_changes, unneeded
 from tests.golden.tree import leaves, rows
 
-from affectlab import Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.reliability import krippendorff_alpha
 
 

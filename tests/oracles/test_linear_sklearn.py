@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.models.text import (
-    FeatureSettings,
-    LinearTextClassifier,
-    best_thresholds,
-    fit_logistic_labels,
-    fit_scaling,
-    read_labelled_texts,
-)
+from affectlab.models.text import FeatureSettings, best_thresholds, read_labelled_texts
+from affectlab.models.text.decisions import fit_scaling
 from affectlab.models.text.features import cut, learn_features
+from affectlab.models.text.linear import LinearTextClassifier, fit_logistic_labels
 
 sklearn = pytest.importorskip("sklearn")
 

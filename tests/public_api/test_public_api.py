@@ -101,6 +101,14 @@ def test_groups_of_entry_points_are_documented() -> None:
     assert set(re.findall(r"(?m)^\| `(affectlab\.\w+)` \|", guide)) == entry_point_groups()
 
 
+def test_the_first_page_of_the_reference_names_what_is_public() -> None:
+    page = (REPOSITORY / "docs" / "reference" / "index.md").read_text("utf-8")
+    names = re.findall(r"\{py:\w+\}`~(affectlab[\w.]*)\.(\w+)`", page)
+    assert [name for module, name in names if name not in listed_in_all(module)] == []
+    # A first page, not a list of all.
+    assert 40 <= len(set(names)) <= 70
+
+
 def _bare(signature: inspect.Signature) -> list[tuple[str, str, bool]]:
     return [
         (part.name, part.kind.name, part.default is not part.empty)

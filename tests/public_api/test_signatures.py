@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.public_api.commands import command_entries
 from tests.public_api.entries import Function, module_entries
-from tests.public_api.source import defined_in, listed_in_all, public_modules
+from tests.public_api.source import all_modules, listed_in_all, module_tree, public_modules
 
 from affectlab import reliability
 from affectlab.core.estimates import Estimate, Estimates
@@ -116,15 +116,20 @@ def test_ratings_come_first_then_models_and_the_rest_by_name(module: str) -> Non
 
 def test_sentences_are_a_tuple_on_every_result() -> None:
     kinds = {}
-    for module in public_modules():
-        for name in listed_in_all(module):
-            node = defined_in(module, name).node
-            for part in node.body if isinstance(node, ast.ClassDef) else ():
-                if isinstance(part, Function) and part.name == "sentences":
-                    is_property = ast.unparse(part.decorator_list[0]).endswith("property")
-                    kinds[name] = (is_property, part.returns)
-                elif isinstance(part, ast.AnnAssign) and ast.unparse(part.target) == "sentences":
-                    kinds[name] = (True, part.annotation)
+    # Results are given by public functions, and most of them are public in no package.
+    classes = [
+        node
+        for module in all_modules()
+        for node in module_tree(module).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    for node in classes:
+        for part in node.body:
+            if isinstance(part, Function) and part.name == "sentences":
+                is_property = ast.unparse(part.decorator_list[0]).endswith("property")
+                kinds[node.name] = (is_property, part.returns)
+            elif isinstance(part, ast.AnnAssign) and ast.unparse(part.target) == "sentences":
+                kinds[node.name] = (True, part.annotation)
     assert {"Result", "VlmRun"} <= set(kinds)
     for name, (attribute, annotation) in kinds.items():
         assert attribute, name

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from affectlab import InputError, Ratings, Scale, read_ratings
-from affectlab.ratings import read_models
+from affectlab import InputError, Ratings, read_ratings
+from affectlab.ratings import Scale, read_models
 
 
 @pytest.fixture

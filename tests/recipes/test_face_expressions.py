@@ -16,13 +16,14 @@ from tests.cli.command import run_here
 from affectlab.analysis import jnd_times, pair_scores, sampling_interval
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.recipes import Reproduction, load_published, reproduce
+from affectlab.recipes import load_published, reproduce
 from affectlab.recipes.face_expressions import metrics
 from affectlab.recipes.face_expressions.crowd import live_study
 from affectlab.recipes.face_expressions.data import _scores, _table
 from affectlab.recipes.face_expressions.films import QUICK, Films, Size, make_films
 from affectlab.recipes.face_expressions.findings import analysis_figures, design_figures
 from affectlab.recipes.face_expressions.recipe import NOISE, run_simulation
+from affectlab.recipes.reproduction import Reproduction
 from affectlab.reliability import load_policy, split_half, subject_model
 from affectlab.simulate import difference_people, simulate_differences
 from affectlab.simulate.faces.transitions import apart, seen

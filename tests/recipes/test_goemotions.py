@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.recipes import Comparison, Finding, RecipeRun, load_published, reproduce
+from affectlab.recipes import Finding, RecipeRun, load_published, reproduce
 from affectlab.recipes.goemotions.agreement import rater_findings
 from affectlab.recipes.goemotions.counts import (
     count_notes,
@@ -22,6 +22,7 @@ from affectlab.recipes.goemotions.counts import (
 from affectlab.recipes.goemotions.data import Corpus, raters_of, read_corpus, rows_of
 from affectlab.recipes.goemotions.simulate import Planted, simulated_corpus
 from affectlab.recipes.goemotions.words import PRINTED, word_findings
+from affectlab.recipes.reproduction import Comparison
 from affectlab.reliability import random_pair_kappa
 
 PUBLISHED = load_published("goemotions")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.recipes import Comparison, Finding, load_published
+from affectlab.recipes import Finding, load_published
 from affectlab.recipes.goemotions.agreement import printed_agreement
 from affectlab.recipes.goemotions.data import KEPT
 from affectlab.recipes.goemotions.words import PRINTED
+from affectlab.recipes.reproduction import Comparison
 
 PUBLISHED = load_published("goemotions")
 FIGURE = {one.key: one for one in PUBLISHED.figure}

@@ -20,11 +20,8 @@ from tests.cli.command import run_here
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry
 from affectlab.recipes import (
-    Comparison,
     Finding,
     Parts,
-    PublishedFigure,
-    PublishedFigures,
     Recipe,
     RecipeFigure,
     RecipeRun,
@@ -32,6 +29,8 @@ from affectlab.recipes import (
     load_published,
     reproduce,
 )
+from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures
+from affectlab.recipes.reproduction import Comparison
 
 
 def _figure(value: float, tolerance: float = 0.0) -> PublishedFigure:

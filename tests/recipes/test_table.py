@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from affectlab.recipes import Comparison, Finding, PublishedFigure, PublishedFigures, Reproduction
-from affectlab.recipes.reproduction import shown_figure
+from affectlab.recipes import Finding
+from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures
+from affectlab.recipes.reproduction import Comparison, Reproduction, shown_figure
 
 
 def figure(name: str, value: float, where: str = "Table 1", **more: object) -> PublishedFigure:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.stimuli import captioned_pairs, top_labels
+from affectlab.stimuli import captioned_pairs
+from affectlab.stimuli.captions import top_labels
 from affectlab.taxonomy import load_taxonomy
 
 NEWS = ("bbc", "guardian", "post", "usa")

@@ -13,14 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli import (
-    FacePrompts,
-    deal,
-    face_prompts,
-    largest_remainder,
-    load_prompt_plan,
-    neutral_prompts,
-)
+from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
+from affectlab.stimuli.prompts import FacePrompts
+from affectlab.stimuli.quotas import deal, largest_remainder
 from affectlab.taxonomy import load_taxonomy
 
 SHARES = {

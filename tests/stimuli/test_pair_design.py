@@ -16,13 +16,11 @@ from affectlab.core.errors import InputError
 from affectlab.stimuli import (
     FIVE_FRAMES,
     ExpressionSequences,
-    PairDesign,
-    allocate_pairs,
     example_sequences,
-    pack_blocks,
     pair_design,
     read_sequences,
 )
+from affectlab.stimuli.pairs import PairDesign, allocate_pairs, pack_blocks
 
 PER_ACTOR = {1: 53, 2: 56, 3: 57, 4: 58, 5: 59, 6: 59, 7: 60, 8: 60}
 """Sequences of the eight actors: 462, with the paper's smallest and largest number."""

@@ -272,10 +272,11 @@ def test_against_all_ways_it_could_go_on(
 
 def test_from_people_to_decisions(pictures: Path, tmp_path: Path) -> None:
     """The whole way: written, served to two reviewers, exported, decided."""
-    from affectlab.study import Service, export, load_study, open_store
+    from affectlab.study import export, load_study, open_store
     from affectlab.study.delivery.answers import Submission
     from affectlab.study.people.entry import enter
     from affectlab.study.recruit.eligibility import Visitor
+    from affectlab.study.service import Service
 
     queue = review_queue(pictures, tmp_path / "review")
     told = {

@@ -14,8 +14,9 @@ pytest.importorskip("fastapi")
 
 from benchmarks._servers import Missing, Postgres
 
-from affectlab.study import Study, load_study
+from affectlab.study import load_study
 from affectlab.study.database import Database
+from affectlab.study.design import Study
 from affectlab.study.design.pairs import shows_pairs
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor

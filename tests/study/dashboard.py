@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from affectlab.study import Store
 from affectlab.study.server import Settings, create_app
+from affectlab.study.store import Store
 from affectlab.study.tables import events
 
 from .conftest import FACES

@@ -14,14 +14,13 @@ from typing import Any
 from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
-from affectlab.study import Store
 from affectlab.study.database import now_ms
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.people.accounts import Role, hash_password, insert_account
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
-from affectlab.study.store import hashed
+from affectlab.study.store import Store, hashed
 from affectlab.study.tables import accounts, logins
 
 SECRET = "correct horse battery"

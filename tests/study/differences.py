@@ -12,8 +12,9 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from affectlab.study import Service, Store
 from affectlab.study.delivery.answers import Submission
+from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import trials
 
 STUDY = """

@@ -13,8 +13,9 @@ from PIL import Image
 from sqlalchemy import select
 
 from affectlab.analysis import FrameStaircase
-from affectlab.study import Service, Store
 from affectlab.study.delivery.answers import Submission
+from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, staircases, trials
 
 N_FRAMES = 13

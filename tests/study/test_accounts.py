@@ -16,18 +16,18 @@ from sqlalchemy.exc import DBAPIError
 from tests.cli.command import Done, run_here
 
 from affectlab import InputError
-from affectlab.study import (
-    Store,
-    StudyError,
+from affectlab.study import load_study, open_store
+from affectlab.study.errors import StudyError
+from affectlab.study.people.accounts import (
     add_account,
+    hash_password,
+    insert_account,
     list_accounts,
-    load_study,
-    open_store,
+    password_fits,
     remove_account,
     set_password,
     set_role,
 )
-from affectlab.study.people.accounts import hash_password, insert_account, password_fits
 from affectlab.study.people.login import (
     check_password,
     close_login,
@@ -36,6 +36,7 @@ from affectlab.study.people.login import (
     open_login,
     set_up,
 )
+from affectlab.study.store import Store
 from affectlab.study.tables import accounts, events, logins, setups
 from affectlab.study.watch.audit import AUDITED, audit
 

@@ -17,14 +17,15 @@ from sqlalchemy.exc import OperationalError
 
 pytest.importorskip("fastapi")
 
-from affectlab.study import Store, open_store
 from affectlab.study import database as _database
+from affectlab.study import open_store
 from affectlab.study.delivery.answers import Submission, save_answer
 from affectlab.study.delivery.claims import claim, hold_tasks
 from affectlab.study.errors import StudyError
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, events, sessions, tasks, trials
 
 Maker = Callable[..., Store]

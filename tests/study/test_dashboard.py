@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from affectlab.study import Store, study_status
+from affectlab.study import study_status
 from affectlab.study.people.invitations import create_invitations as invite
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
-from affectlab.study.store import pseudonym
+from affectlab.study.store import Store, pseudonym
 from affectlab.study.tables import answers, events, participants, sessions, tasks
 from affectlab.study.watch.overview import overview
 

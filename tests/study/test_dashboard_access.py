@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from affectlab.study import Store
 from affectlab.study.people.accounts import insert_account
-from affectlab.study.store import pseudonym
+from affectlab.study.store import Store, pseudonym
 from affectlab.study.tables import logins, sessions
 from affectlab.study.watch.audit import audit
 

@@ -19,8 +19,9 @@ from typing import Any
 import httpx
 import pytest
 
-from affectlab.study import Store, open_store
+from affectlab.study import open_store
 from affectlab.study.server.dashboard import stream as stream_module
+from affectlab.study.store import Store
 
 from .conftest import FACES
 from .dashboard import PAID, app, make_app, researcher, store

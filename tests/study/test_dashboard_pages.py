@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from affectlab.study import Store
 from affectlab.study.people.login import make_setup
 from affectlab.study.server import Settings, create_app
+from affectlab.study.store import Store
 from affectlab.study.tables import accounts, sessions
 
 from .conftest import FACES

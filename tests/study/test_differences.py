@@ -13,7 +13,6 @@ from PIL import Image
 
 from affectlab import InputError
 from affectlab.study import (
-    StudyError,
     collect,
     export,
     load_study,
@@ -24,6 +23,7 @@ from affectlab.study import (
 )
 from affectlab.study.dataset.ratings import answer_rows
 from affectlab.study.delivery.answers import Submission
+from affectlab.study.errors import StudyError
 from affectlab.study.tables import answers, trials
 
 from .answering import consistent, table

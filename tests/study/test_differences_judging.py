@@ -17,20 +17,15 @@ from sqlalchemy import select
 from affectlab import InputError, Ratings
 from affectlab.protocols import load_protocol
 from affectlab.reliability import screen
-from affectlab.study import (
-    Service,
-    Store,
-    StudyError,
-    accept_session,
-    export,
-    study_status,
-    workload,
-)
+from affectlab.study import accept_session, export, study_status, workload
 from affectlab.study.delivery.answers import save_answer
 from affectlab.study.delivery.movement import travelled
 from affectlab.study.design.policy import live_policy, policy_of_checks
+from affectlab.study.errors import StudyError
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import events, participants, sessions, tasks, trials
 from affectlab.study.verdicts import judge_completed
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.cli.command import run_here
 
 from affectlab import InputError
-from affectlab.study import Design
+from affectlab.study.design import Design
 from affectlab.study.design.study_file import Eligibility
 from affectlab.study.recruit import check_eligibility, passes, platform_filters, with_choices
 

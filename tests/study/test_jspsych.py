@@ -12,9 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from affectlab import InputError
-from affectlab.study import StudyError, load_study, simulate_study, write_template
+from affectlab.study import load_study, simulate_study, write_template
 from affectlab.study.dataset.ratings import export
 from affectlab.study.design.study_file import frame_files
+from affectlab.study.errors import StudyError
 from affectlab.study.server import Settings, create_app
 from affectlab.study.store import Store, open_store
 from affectlab.study.tables import answers

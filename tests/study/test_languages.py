@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from affectlab.protocols import load_protocol
-from affectlab.study import Store, workload
+from affectlab.study import workload
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
+from affectlab.study.store import Store
 
 from .conftest import FACES, TEXTS
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from affectlab.study import Store, study_status
+from affectlab.study import study_status
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.watch.overview import overview
 
 Maker = Callable[..., Store]

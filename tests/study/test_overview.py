@@ -17,13 +17,13 @@ import pytest
 from sqlalchemy import select
 
 from affectlab import AffectlabError
-from affectlab.study import Store, reject_session, simulate_study
+from affectlab.study import reject_session, simulate_study
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
 from affectlab.study.statistics_process import StatisticsProcess
-from affectlab.study.store import pseudonym
+from affectlab.study.store import Store, pseudonym
 from affectlab.study.tables import answers, participants, trials
 from affectlab.study.watch.participants import answer_words
 from affectlab.study.watch.statistics import _time_flags, statistics

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from affectlab.study import Store
 from affectlab.study.server import create_app
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, events, trials
 
 from .conftest import FACES, TEXTS, VERIFY

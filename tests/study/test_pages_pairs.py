@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from affectlab.simulate import draw_face
-from affectlab.study import Store
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, sessions, staircases, trials
 
 from .test_pages import SIZES, begin, check, heading, opened, rows, served, tab_to

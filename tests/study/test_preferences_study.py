@@ -16,8 +16,9 @@ from sqlalchemy import select, update
 from affectlab import InputError
 from affectlab.evaluation import preference_pairs, preferences
 from affectlab.ratings import Ratings, read_ratings
-from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
+from affectlab.study import load_study, simulate_study, workload, write_template
 from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.errors import StudyError
 from affectlab.study.service import Service
 from affectlab.study.store import Store, open_store
 from affectlab.study.tables import answers, events, trials

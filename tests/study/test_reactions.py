@@ -16,9 +16,10 @@ from starlette.testclient import TestClient
 from affectlab import InputError
 from affectlab.core.words import popular_without
 from affectlab.ratings import read_ratings
-from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
+from affectlab.study import load_study, simulate_study, workload, write_template
 from affectlab.study.dataset.bonus import bonus_table, bonuses
 from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.errors import StudyError
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.server import create_app
 from affectlab.study.service import Service

@@ -8,12 +8,13 @@ import pytest
 from sqlalchemy import select
 
 from affectlab import InputError
-from affectlab.study import Store, simulate_study
+from affectlab.study import simulate_study
 from affectlab.study.dataset.ratings import collect
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import participants
 
 Maker = Callable[..., Store]

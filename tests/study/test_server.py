@@ -13,12 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
-from affectlab.study import Store, open_store, study_status
+from affectlab.study import open_store, study_status
 from affectlab.study.errors import StudyError
 from affectlab.study.people.invitations import create_invitations as invite
 from affectlab.study.server import Settings, create_app
 from affectlab.study.server.dashboard.access import Access
 from affectlab.study.server.limits import Limiter, Refusals, door
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, events, sessions
 from affectlab.study.watch.audit import audit
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 pytest.importorskip("fastapi")
 
-from affectlab.study import Store, load_study, open_store, simulate_study
+from affectlab.study import load_study, open_store, simulate_study
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.delivery.claims import expire
 from affectlab.study.errors import StudyError
@@ -25,6 +25,7 @@ from affectlab.study.people.invitations import create_invitations as invite
 from affectlab.study.recruit import approve_sessions, decisions
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, events, participants, sessions, tasks, trials
 from affectlab.study.verdicts import accept_session, reject_session
 from affectlab.study.watch.status import study_status

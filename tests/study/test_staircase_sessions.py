@@ -13,11 +13,14 @@ import polars as pl
 import pytest
 from sqlalchemy import update
 
-from affectlab.study import Service, Store, StudyError, export, open_store, study_status
+from affectlab.study import export, open_store, study_status
 from affectlab.study.delivery.answers import Submission
 from affectlab.study.delivery.claims import expire
+from affectlab.study.errors import StudyError
 from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store
 from affectlab.study.tables import answers, events, tasks, trials
 
 from .answering import consistent, table

@@ -9,8 +9,9 @@ from typing import Any
 
 from PIL import Image
 
-from affectlab.study import Service, Store
 from affectlab.study.delivery.answers import Submission
+from affectlab.study.service import Service
+from affectlab.study.store import Store
 
 Maker = Callable[..., Store]
 Begin = Callable[..., tuple[Service, str, dict[str, Any]]]

@@ -9,7 +9,7 @@ vision-language models in :mod:`affectlab.models.vlm`, other raters of faces in
 different two faces look in :mod:`affectlab.models.differences`, machines that write reactions in
 :mod:`affectlab.models.reactions`, metrics of what was written in
 :mod:`affectlab.models.text_metrics`, and those learned from preferences in
-:mod:`affectlab.models.preference_metric`.
+:mod:`affectlab.models.preference_metric`. What is used most is handed out here as well.
 What needs torch or another library beyond the core install says so, and names the extra.
 """
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         hinted,
         images,
         losses,
+        metrics,
         preference_metric,
         raters,
         reactions,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         vlm,
     )
     from affectlab.models.differences import ExpressionMetric, difference, rate_differences
-    from affectlab.models.embedding import Embeddings, embed, load_encoder
+    from affectlab.models.embedding import Embeddings, embed
     from affectlab.models.heads import HeadBank
     from affectlab.models.hinted import annotate_until
     from affectlab.models.losses import EmotionRankLoss
@@ -65,8 +66,8 @@ __all__ = [
     "heads",
     "hinted",
     "images",
-    "load_encoder",
     "losses",
+    "metrics",
     "preference_metric",
     "rate_differences",
     "rate_faces",
@@ -92,7 +93,6 @@ _NAMES = {
     "rate_differences": "differences",
     "ExpressionMetric": "differences",
     "embed": "embedding",
-    "load_encoder": "embedding",
     "rate_faces": "raters",
     "ReactionGenerator": "reactions",
     "train_semi": "semi",

@@ -53,7 +53,7 @@ def shown_figure(value: float, figure: PublishedFigure, *, ours: bool = True) ->
 
     Examples
     --------
-    >>> from affectlab.recipes import PublishedFigure
+    >>> from affectlab.recipes.published_figures import PublishedFigure
     >>> printed = PublishedFigure(
     ...     key="k", name="Kappa", where="Table 1", value=0.282, tolerance=0.0005)
     >>> shown_figure(printed.value, printed, ours=False), shown_figure(0.30149, printed)

@@ -375,7 +375,7 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
 
 def card_section(about: ModelOnTexts) -> Section:
     """The model card."""
-    from affectlab.models.text import model_card
+    from affectlab.models.text.folder import model_card
 
     card = model_card(about.model)
     settings = card.pop("Settings")

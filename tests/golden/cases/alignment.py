@@ -87,7 +87,7 @@ def beside_people(al, ratings):
 @case("models")
 def brought_to_scale(al, ratings):
     models = tables.make(al, "models").models()
-    scale = al.Scale.parse("0-100 interval")
+    scale = al.ratings.Scale.parse("0-100 interval")
     found = {
         how: al.evaluation.people_and_models.on_scale(models, scale, how)
         for how in ("round", "truncate", "none")
@@ -287,12 +287,12 @@ def rows_of_a_leaderboard(al, ratings):
     ceiling = evaluation.human_ceiling(ratings, n_boot=0).people.to_frame()
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
-    people = al.Estimates.of(ceiling, ("rater",))
+    people = al.core.estimates.Estimates.of(ceiling, ("rater",))
     rows = evaluation.human_results({"kappa": people}, data=data)
     rows += [
         evaluation.ResultFile.from_estimates(
             "net",
-            {"kappa": al.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
+            {"kappa": al.core.estimates.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
             data=data,
             prompt="zero-shot",
             cost=evaluation.rankings.Cost(amount=1.5, seconds=20.0),

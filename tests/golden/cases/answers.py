@@ -139,7 +139,7 @@ def scales(al):
     )
 
     def told(text):
-        scale = al.Scale.parse(text)
+        scale = al.ratings.Scale.parse(text)
         return {
             "scale": str(scale),
             "dict": scale.to_dict(),
@@ -149,7 +149,7 @@ def scales(al):
 
     return {text: partial(told, text) for text in texts} | {
         "guessed": {
-            str(values): partial(lambda given: str(al.Scale.infer(given)), values)
+            str(values): partial(lambda given: str(al.ratings.Scale.infer(given)), values)
             for values in ([0, 1, 1], [1, 2, 5], [0.1, 0.7], [0, 50, 100])
         }
     }
@@ -311,7 +311,7 @@ def costs(al):
 @case()
 def own_taxonomy(al):
     taxonomy = al.taxonomy
-    mood = al.Taxonomy(
+    mood = al.taxonomy.Taxonomy(
         "mood",
         (
             taxonomy.label.Label("up", polarity="positive"),

@@ -11,17 +11,11 @@ from PIL import Image
 from scipy import stats
 
 from affectlab.core.errors import InputError
-from affectlab.models.augment import (
-    OPERATIONS,
-    Strong,
-    StrongNumbers,
-    StrongWords,
-    WeakNumbers,
-    WeakWords,
-    list_augmentations,
-    load_augmentation,
-)
+from affectlab.models.augment import list_augmentations, load_augmentation
+from affectlab.models.augment.embeddings import StrongNumbers, WeakNumbers
+from affectlab.models.augment.images import OPERATIONS, Strong
 from affectlab.models.augment.random_numbers import keys_of, normal, uniform
+from affectlab.models.augment.texts import StrongWords, WeakWords
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (40, 30)) -> Image.Image:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.augment import Weak, list_augmentations, load_augmentation
+from affectlab.models.augment import list_augmentations, load_augmentation
+from affectlab.models.augment.images import Weak
 
 
 def picture(width: int = 24, height: int = 16, seed: int = 0) -> Image.Image:

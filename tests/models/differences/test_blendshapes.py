@@ -11,13 +11,9 @@ from PIL import Image
 from tests.models.differences.fake_mediapipe import MODEL, Seen, installed
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.models.differences import (
-    FaceReading,
-    UnratedPairWarning,
-    difference,
-    load_difference_metric,
-    rate_differences,
-)
+from affectlab.models.differences import difference, load_difference_metric, rate_differences
+from affectlab.models.differences.faces import FaceReading
+from affectlab.models.differences.rate import UnratedPairWarning
 
 COLOURS = {"a": (200, 10, 30), "b": (60, 90, 30), "c": (0, 0, 0), "d": (60, 90, 30)}
 

@@ -18,7 +18,8 @@ from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
 from affectlab.models.differences import DifferenceMetric, ExpressionMetric, load_difference_metric
-from affectlab.models.embedding import Embeddings, EncoderCard, load_encoder
+from affectlab.models.embedding import Embeddings, load_encoder
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.ratings import Ratings
 from affectlab.reliability import subject_model
 from affectlab.simulate import draw_face

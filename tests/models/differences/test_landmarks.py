@@ -16,12 +16,8 @@ from scipy.spatial.transform import Rotation
 from tests.models.differences.fake_mediapipe import MODEL, face, installed
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import (
-    FaceReading,
-    difference,
-    load_difference_metric,
-    rate_differences,
-)
+from affectlab.models.differences import difference, load_difference_metric, rate_differences
+from affectlab.models.differences.faces import FaceReading
 from affectlab.models.differences.faces.landmarks import LAYOUTS, landmark_differences, layout_of
 
 

@@ -15,12 +15,8 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVR
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import (
-    ExpressionMetric,
-    SmallScoresWarning,
-    UnfinishedLearningWarning,
-    cross_validate,
-)
+from affectlab.models.differences import ExpressionMetric, cross_validate
+from affectlab.models.differences.learned import SmallScoresWarning, UnfinishedLearningWarning
 from affectlab.models.differences.learned import ridge as _learned_ridge
 from affectlab.models.differences.learned import svr as _learned_svr
 from affectlab.models.differences.learned.report import (
@@ -34,7 +30,8 @@ from affectlab.models.differences.learned.samples import PairSamples, samples_of
 from affectlab.models.differences.learned.settings import RidgeSettings, SvrSettings
 from affectlab.models.differences.learned.splits import actor_splits
 from affectlab.models.differences.learned.svr import SvrTrainer
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.ratings import Ratings
 
 from .drawn_pairs import drawn, planted

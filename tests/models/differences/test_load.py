@@ -22,7 +22,7 @@ from affectlab.models.differences import (
     load_difference_metric,
 )
 from affectlab.simulate import draw_face
-from affectlab.stimuli.frames import DIFFERENCES
+from affectlab.stimuli.frames.differences import DIFFERENCES
 
 
 def red(first: Image.Image, second: Image.Image) -> float:

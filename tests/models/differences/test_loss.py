@@ -10,7 +10,8 @@ import torch
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import ExpressionMetric, FallingLossWarning
+from affectlab.models.differences import ExpressionMetric
+from affectlab.models.differences.learned import FallingLossWarning
 from affectlab.models.embedding import embed, load_encoder
 
 from ..embedding.checkpoints import save_checkpoint  # noqa: TID252
@@ -24,7 +25,9 @@ METRICS = {
 }
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::affectlab.models.differences.FallingLossWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::affectlab.models.differences.learned.FallingLossWarning"
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

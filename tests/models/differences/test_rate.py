@@ -17,15 +17,11 @@ from tests.models.differences.pictures import drawn, noise
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import difference_metrics
-from affectlab.models.differences import (
-    ExpressionMetric,
-    PreparedMetric,
-    SeenActorWarning,
-    UnratedPairWarning,
-    difference,
-    rate_differences,
-)
+from affectlab.models.differences import ExpressionMetric, difference, rate_differences
 from affectlab.models.differences import comparison as _engine
+from affectlab.models.differences.learned import SeenActorWarning
+from affectlab.models.differences.metric import PreparedMetric
+from affectlab.models.differences.rate import UnratedPairWarning
 from affectlab.ratings import Ratings, read_ratings
 
 

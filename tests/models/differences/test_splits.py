@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import ActorSplit, actor_splits
+from affectlab.models.differences.learned import ActorSplit, actor_splits
 from affectlab.models.differences.learned.settings import inner_folds
 
 NAMES = st.sets(st.text(min_size=1, max_size=4), min_size=2, max_size=7)

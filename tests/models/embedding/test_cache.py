@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding import EncoderCard
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.jobs.cache import RowCache
 
 CARD = EncoderCard("mine", "image", 2, "0ab1")

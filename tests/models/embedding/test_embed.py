@@ -20,10 +20,11 @@ from PIL import Image
 from tests.models.embedding.encoders import WIDTH, Watched, draw, half, pictures
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding import Embeddings, SetAside, embed
+from affectlab.models.embedding import Embeddings, embed
+from affectlab.models.embedding.embeddings import SetAside
 from affectlab.models.embedding.jobs import parts as _parts
 from affectlab.models.embedding.jobs import work as lane_module
-from affectlab.models.images import AnimatedImageWarning
+from affectlab.models.images.loading import AnimatedImageWarning
 
 
 @pytest.fixture

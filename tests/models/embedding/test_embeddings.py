@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.embeddings import locked
 
 CARD = EncoderCard("mine", "text", 3, "0ab1", {"seed": 1})

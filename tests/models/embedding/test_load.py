@@ -178,7 +178,7 @@ def noisy(noise: float, scale: float = 1.0) -> object:
 
 @pytest.mark.parametrize("version", ["", "1"])
 def test_a_function_is_the_same_on_another_machine(version: str) -> None:
-    from affectlab.models.embedding import EncoderCard
+    from affectlab.models.embedding.card import EncoderCard
 
     here = load_encoder(noisy(0), name="mine", kind="image", version=version)  # type: ignore[arg-type]
     card = EncoderCard.from_dict(EncoderCard.of(here).to_dict())

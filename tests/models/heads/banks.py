@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.heads import HeadBank, HeadShape, Stage, head_agreement
 from affectlab.ratings import Ratings
 

@@ -22,7 +22,7 @@ from tests.models.heads.banks import (
 )
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding import EncoderCard
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.heads import HeadBank, Stage
 from affectlab.taxonomy import load_taxonomy
 

@@ -16,15 +16,10 @@ from tests.models.heads.banks import (
 )
 
 from affectlab.core.errors import InputError
-from affectlab.models.heads import (
-    CalibrationDroppedWarning,
-    HeadBank,
-    NotCalibratedWarning,
-    Stage,
-    head_agreement,
-)
+from affectlab.models.heads import HeadBank, Stage, head_agreement
+from affectlab.models.heads.calibration import CalibrationDroppedWarning, NotCalibratedWarning
 from affectlab.models.heads.rows import Rows, marks_of
-from affectlab.models.text import SeenInTrainingWarning
+from affectlab.models.text.warnings import SeenInTrainingWarning
 from affectlab.ratings import Ratings
 
 # -- binarised heads and the scale ---------------------------------------------------------------

@@ -16,7 +16,8 @@ from tests.models.heads.banks import (
 )
 
 from affectlab.core.errors import InputError
-from affectlab.models.heads import NotTrainedWarning, Stage
+from affectlab.models.heads import Stage
+from affectlab.models.heads.fit import NotTrainedWarning
 
 # -- two stages ----------------------------------------------------------------------------------
 

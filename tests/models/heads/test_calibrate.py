@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from affectlab.core.errors import InputError
-from affectlab.models.heads import Intervals, ScaleMap, fit_intervals, fit_scale_map, rising_knots
+from affectlab.models.heads.calibration import (
+    Intervals,
+    ScaleMap,
+    fit_intervals,
+    fit_scale_map,
+    rising_knots,
+)
 
 nan = np.nan
 FINITE = st.floats(-50, 50, allow_nan=False)

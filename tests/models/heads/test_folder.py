@@ -13,7 +13,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.heads import HeadBank, HeadShape, Stage
 from affectlab.models.text import TextClassifier
 

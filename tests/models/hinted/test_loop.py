@@ -26,7 +26,8 @@ from tests.models.hinted.annotators import (
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import control_checks, outcome_table
-from affectlab.models.hinted import HintedPlan, HintedRun, annotate_until
+from affectlab.models.hinted import HintedPlan, annotate_until
+from affectlab.models.hinted.result import HintedRun
 from affectlab.models.hinted.state import Store
 from affectlab.ratings import read_ratings
 from affectlab.stimuli.generation import ImageGenerator

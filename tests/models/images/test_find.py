@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.images import ImageFile, content_hash, find_images
+from affectlab.models.images import find_images
+from affectlab.models.images.files import ImageFile, content_hash
 from affectlab.simulate import face_specs, save_faces
 from affectlab.stimuli.generation import generate_images
 

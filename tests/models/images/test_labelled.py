@@ -16,12 +16,12 @@ from tests.cli.command import run_here
 from affectlab.core.errors import InputError
 from affectlab.evaluation import confusion
 from affectlab.models.images import (
-    EMOTIC_CATEGORIES,
     find_images,
     label_fraction,
     read_categories,
     read_labelled_images,
 )
+from affectlab.models.images.labelled import EMOTIC_CATEGORIES
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

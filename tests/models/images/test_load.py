@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from affectlab.core.errors import InputError
-from affectlab.models.images import AnimatedImageWarning, load_image
+from affectlab.models.images import load_image
+from affectlab.models.images.loading import AnimatedImageWarning
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 

@@ -11,12 +11,8 @@ from PIL import Image
 
 from affectlab.core.errors import InputError
 from affectlab.models.embedding import embed
-from affectlab.models.images import (
-    LabelledImages,
-    find_images,
-    read_labelled_images,
-    split_images,
-)
+from affectlab.models.images import find_images, read_labelled_images, split_images
+from affectlab.models.images.labelled import LabelledImages
 from affectlab.taxonomy import load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from torch.nn import functional as nnf
 
 from affectlab.core.errors import InputError
-from affectlab.models.losses import EmotionRankLoss, SoftLabelLoss, list_mle, rank_relevance
+from affectlab.models.losses import EmotionRankLoss, SoftLabelLoss, list_mle
+from affectlab.models.losses.costs import rank_relevance
 
 WHEEL = ["amusement", "contentment", "awe", "excitement", "fear", "sadness", "disgust", "anger"]
 

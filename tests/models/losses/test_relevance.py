@@ -8,13 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.losses import (
-    costs_among,
-    expected_cost_labels,
-    expected_costs,
-    rank_relevance,
-    soft_labels,
-)
+from affectlab.models.losses import expected_cost_labels, expected_costs, soft_labels
+from affectlab.models.losses.costs import costs_among, rank_relevance
 from affectlab.taxonomy import CostMatrix, load_taxonomy
 
 WHEEL = ["amusement", "contentment", "awe", "excitement", "fear", "sadness", "disgust", "anger"]

@@ -15,11 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from affectlab.core.errors import InputError
-from affectlab.models.preference_metric import (
-    PreferenceFeatures,
-    PreferenceMetric,
-    preference_features,
-)
+from affectlab.models.preference_metric import PreferenceMetric, preference_features
 from affectlab.models.preference_metric.cross_validation import (
     area_table,
     best_single,
@@ -27,6 +23,7 @@ from affectlab.models.preference_metric.cross_validation import (
     fit_logistic,
     grouped_folds,
 )
+from affectlab.models.preference_metric.data import PreferenceFeatures
 
 CS = (0.01, 0.1, 1.0, 10.0)
 

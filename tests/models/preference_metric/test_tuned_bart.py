@@ -14,8 +14,9 @@ from tests.models.tiny_text_models import save_bart
 from torch.nn import functional
 
 from affectlab.core.errors import InputError
-from affectlab.models.preference_metric import PreferenceTexts, TunedBartScore, preference_texts
+from affectlab.models.preference_metric import TunedBartScore, preference_texts
 from affectlab.models.preference_metric.bart_tuning import _scores, both_scores
+from affectlab.models.preference_metric.data import PreferenceTexts
 from affectlab.models.preference_metric.tuned_bart import random_folds
 from affectlab.models.text_metrics.bart import BartScore, Writer
 

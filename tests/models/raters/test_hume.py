@@ -27,9 +27,10 @@ from tests.models.raters.fake_hume import (
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
-from affectlab.models.raters import InFlightWarning, load_face_rater, rate_faces
+from affectlab.models.raters import load_face_rater, rate_faces
 from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi, HumeBatchApi
 from affectlab.models.raters.ledger import FaceLedger
+from affectlab.models.raters.rate import InFlightWarning
 from affectlab.ratings import Ratings, read_ratings
 
 UPLOAD = "/v1/expression/video/file"

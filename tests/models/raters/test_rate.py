@@ -14,16 +14,14 @@ from tests.models.raters.conftest import pictures
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.raters import (
-    BrokenLedgerWarning,
     Face,
     FaceAnswer,
     FaceRater,
-    InFlightWarning,
-    UnreadImageWarning,
     list_face_raters,
     load_face_rater,
     rate_faces,
 )
+from affectlab.models.raters.rate import BrokenLedgerWarning, InFlightWarning, UnreadImageWarning
 from affectlab.models.raters.rater import answer_of, largest
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.taxonomy import map_labels

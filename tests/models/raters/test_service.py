@@ -20,15 +20,9 @@ from tests.models.raters.test_hume import UPLOAD, answers, rate
 from affectlab.core.errors import InputError
 from affectlab.models.ask.http import MOST_BYTES, is_path, seconds_to_wait
 from affectlab.models.images import find_images
-from affectlab.models.raters import (
-    ApiRequest,
-    BrokenLedgerWarning,
-    FaceRater,
-    api_rater,
-    load_face_rater,
-    rate_faces,
-)
+from affectlab.models.raters import ApiRequest, FaceRater, api_rater, load_face_rater, rate_faces
 from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi
+from affectlab.models.raters.rate import BrokenLedgerWarning
 
 WIDTHS = range(50, 60)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.models.reactions.tiny import save_blip2, save_pairs, save_t5
 
-from affectlab.models.reactions import ReactionItem
+from affectlab.models.reactions.items import ReactionItem
 
 
 @pytest.fixture(scope="session")

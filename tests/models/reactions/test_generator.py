@@ -16,14 +16,9 @@ from tests.models.reactions.tiny import QUERIES
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import quiet_transformers
-from affectlab.models.reactions import (
-    Decoding,
-    FewShot,
-    PersonReaction,
-    ReactionGenerator,
-    ReactionItem,
-    reaction_prompt,
-)
+from affectlab.models.reactions import Decoding, FewShot, ReactionGenerator
+from affectlab.models.reactions.items import PersonReaction, ReactionItem
+from affectlab.models.reactions.prompt import reaction_prompt
 from affectlab.protocols import load_protocol
 
 REACTIONS = ("Homes are lost.", "It is a baby, and babies make people happy", "why", "Cup won.")

@@ -7,13 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.reactions import (
-    Decoding,
-    FewShot,
-    PersonReaction,
-    ReactionItem,
-    reaction_prompt,
-)
+from affectlab.models.reactions import Decoding, FewShot
+from affectlab.models.reactions.items import PersonReaction, ReactionItem
+from affectlab.models.reactions.prompt import reaction_prompt
 
 
 def test_the_prompt_is_that_of_the_paper() -> None:

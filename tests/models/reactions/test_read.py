@@ -9,13 +9,8 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.models.reactions import (
-    PersonReaction,
-    ReactionGenerator,
-    ReactionItem,
-    read_items,
-    read_reactions,
-)
+from affectlab.models.reactions import ReactionGenerator, read_items, read_reactions
+from affectlab.models.reactions.items import PersonReaction, ReactionItem
 
 
 def test_a_plain_table(tmp_path: Path) -> None:

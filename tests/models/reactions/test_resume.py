@@ -16,13 +16,16 @@ import pytest
 from tests.models.reactions.tiny import save_pairs
 
 from affectlab.core.errors import InputError
-from affectlab.models.reactions import Answer, Decoding, ReactionGenerator, ReactionItem
+from affectlab.models.reactions import Decoding, ReactionGenerator
+from affectlab.models.reactions.items import ReactionItem
+from affectlab.models.reactions.ratings import Answer
 
 SAMPLED = Decoding(temperature=1.0, n=4, seed=3)
 CHILD = """
 import sys
 from pathlib import Path
-from affectlab.models.reactions import Answer, Decoding, ReactionGenerator, read_items
+from affectlab.models.reactions import Decoding, ReactionGenerator, read_items
+from affectlab.models.reactions.ratings import Answer
 place, table, ledger = sys.argv[1:]
 ReactionGenerator(
     place, decoding=Decoding(temperature=1.0, n=4, seed=3), batch_size=2, ledger=ledger

@@ -12,14 +12,11 @@ from tests.models.vlm.conftest import only_here  # noqa: F401
 from tests.models.vlm.fake_server import Answer, Call, FakeServer, chat, error
 
 from affectlab.core.errors import InputError
-from affectlab.models.reactions import (
-    FewShot,
-    PersonReaction,
-    ReactionItem,
-    rate_reactions_vlm,
-    reaction_prompt,
-)
-from affectlab.models.vlm import AskSettings, Budget, Retrying, image_part
+from affectlab.models.reactions import FewShot, rate_reactions_vlm
+from affectlab.models.reactions.items import PersonReaction, ReactionItem
+from affectlab.models.reactions.prompt import reaction_prompt
+from affectlab.models.vlm import AskSettings, Budget, Retrying
+from affectlab.models.vlm.prompts import image_part
 
 pytestmark = pytest.mark.usefixtures("only_here")
 MODEL = "openai-api/fake/m"

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from affectlab.models.devices import private_seed, quiet_transformers
-from affectlab.models.reactions import ReactionItem
+from affectlab.models.reactions.items import ReactionItem
 
 QUERIES = 4
 SIDE = 16

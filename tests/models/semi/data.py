@@ -9,7 +9,8 @@ import torch
 from PIL import Image
 from tests.models.text.tiny import WORDS
 
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.vision import VisionClassifier
 from affectlab.taxonomy import Taxonomy
 

@@ -28,15 +28,8 @@ from torch.nn import functional as nnf
 from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings
 from affectlab.models.losses import EmotionRankLoss
-from affectlab.models.semi import (
-    SemiTraining,
-    Step,
-    Strategy,
-    Switch,
-    View,
-    list_strategies,
-    train_semi,
-)
+from affectlab.models.semi import SemiTraining, Step, Strategy, Switch, list_strategies, train_semi
+from affectlab.models.semi.strategy import View
 from affectlab.models.text import TextClassifier
 from affectlab.models.training.steps import optimiser_of, shuffled, step_seed
 from affectlab.models.vision import VisionClassifier
@@ -135,7 +128,7 @@ def test_the_loop_by_hand() -> None:
         ema=0.8,
     )
     assert len(run.history) == 2
-    from affectlab.models.augment import StrongNumbers, WeakNumbers
+    from affectlab.models.augment.embeddings import StrongNumbers, WeakNumbers
 
     rows = torch.from_numpy(np.concatenate([own.rows(), pool.rows()]))
     mean, spread = rows.mean(dim=0), rows.std(dim=0, correction=0)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.models.text import SeenInTrainingWarning, TestSplitWarning, TextClassifier
+from affectlab.models.text import TextClassifier
 from affectlab.models.text.blending import BlendTextClassifier, blend, fit_blend_weight
 from affectlab.models.text.decisions.scaling import sigmoid
+from affectlab.models.text.warnings import SeenInTrainingWarning, TestSplitWarning
 
 from .conftest import posts
 

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 
 from affectlab import InputError, load_taxonomy
-from affectlab.models.text import (
-    LinearTextClassifier,
-    NotConvergedWarning,
-    SeenInTrainingWarning,
-    TestSplitWarning,
-    TextClassifier,
-    group_probabilities,
-    label_relations,
-)
+from affectlab.models.text import TextClassifier, group_probabilities
+from affectlab.models.text.label_penalty import label_relations
+from affectlab.models.text.linear import LinearTextClassifier, NotConvergedWarning
+from affectlab.models.text.warnings import SeenInTrainingWarning, TestSplitWarning
 
 GOEMOTIONS = load_taxonomy("goemotions")
 
@@ -117,7 +112,7 @@ def test_relations_between_labels(train):
     joy, love, fear = (GOEMOTIONS.index(name) for name in ("joy", "love", "fear"))
     assert (sentiment[joy, love], sentiment[joy, fear], sentiment[joy, joy]) == (1, 0, 0)
     y = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1]], dtype=float)
-    from affectlab import Taxonomy
+    from affectlab.taxonomy import Taxonomy
 
     three = Taxonomy.from_labels(["a", "b", "c"])
     found = label_relations("correlation", three, y)

@@ -9,9 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from affectlab import InputError, Taxonomy, load_taxonomy
+from affectlab import InputError, load_taxonomy
 from affectlab.models.runs.folders import write_json
-from affectlab.models.text import BlendTextClassifier, DecisionRule, Scaling, TextClassifier
+from affectlab.models.text import TextClassifier
+from affectlab.models.text.blending import BlendTextClassifier
+from affectlab.models.text.decisions import DecisionRule, Scaling
+from affectlab.taxonomy import Taxonomy
 
 EKMAN = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
 SMALL = {"taxonomy": "ekman", "min_texts": 1, "min_texts_piece": 1, "cost": 20.0}

@@ -7,10 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from affectlab import Taxonomy, load_taxonomy
+from affectlab import load_taxonomy
 from affectlab.core.errors import InputError
-from affectlab.models.text import label_relations
-from affectlab.models.text.label_penalty import laplacian
+from affectlab.models.text.label_penalty import label_relations, laplacian
 from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.networks.loop import Problem, Split, train
 from affectlab.models.text.settings import Training

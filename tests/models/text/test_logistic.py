@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, random_array
 
 from affectlab import InputError
-from affectlab.models.text import fit_logistic_labels
+from affectlab.models.text.linear import fit_logistic_labels
 
 
 def problem(n=120, d=40, k=5, *, soft=False, seed=0):

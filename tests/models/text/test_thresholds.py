@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab import InputError
-from affectlab.models.text import (
-    DecisionRule,
-    TestSplitWarning,
-    best_global_threshold,
-    best_thresholds,
-    best_top_k,
-    fit_decision,
-)
+from affectlab.models.text import best_global_threshold, best_thresholds, best_top_k, fit_decision
+from affectlab.models.text.decisions import DecisionRule
+from affectlab.models.text.warnings import TestSplitWarning
 
 scored = st.integers(1, 12).flatmap(
     lambda n: st.tuples(

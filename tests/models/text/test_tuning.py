@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab import InputError, Taxonomy
+from affectlab import InputError
 from affectlab.evaluation import calibration
-from affectlab.models.text import LevelTuning, TextClassifier
+from affectlab.models.text import TextClassifier
+from affectlab.models.text.decisions import LevelTuning
 from affectlab.models.text.decisions.tuning import tune_level
+from affectlab.taxonomy import Taxonomy
 
 
 def logit(p):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.text import TruncatedTextWarning
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.models.text_metrics import BartScore, TextItem
 from affectlab.models.text_metrics.bart import Writer
 

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from affectlab.core.errors import InputError
-from affectlab.models.text import TruncatedTextWarning
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.models.text_metrics import BertScore, SentenceSimilarity
 from affectlab.models.text_metrics.bert import recommended_layer
 

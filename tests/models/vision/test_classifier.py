@@ -20,7 +20,8 @@ from tests.models.embedding.checkpoints import save_checkpoint
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import acc2, accuracy, ecc, emc
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.losses import EmotionRankLoss, expected_cost_labels
 from affectlab.models.vision import VisionClassifier, VisionTraining
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from affectlab.models.augment import Weak
+from affectlab.models.augment.images import Weak
 from affectlab.models.images import load_image
 from affectlab.models.vision.backbone import side_of
 from affectlab.models.vision.inputs import Pictures, feed_of

@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.models.vlm import AskSettings, Budget, Prices, Retrying, Usage, VlmRater, rate_vlm
+from affectlab.models.vlm import AskSettings, Budget, Prices, Retrying, VlmRater, rate_vlm
+from affectlab.models.vlm.asking import Usage
 from affectlab.models.vlm.asking.budget import Charge, Purse
 from affectlab.models.vlm.asking.failures import failure_of, seconds_asked
 from affectlab.models.vlm.asking.limits import Pace

@@ -14,7 +14,9 @@ from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.models.images import find_images
-from affectlab.models.vlm import AskSettings, Retrying, VlmRun, image_part, rate_vlm
+from affectlab.models.vlm import AskSettings, Retrying, rate_vlm
+from affectlab.models.vlm.prompts import image_part
+from affectlab.models.vlm.run import VlmRun
 
 from .fake_server import (
     Answer,

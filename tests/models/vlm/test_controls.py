@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import control_checks, outcome_table
-from affectlab.models.images import ImageFile, find_images
-from affectlab.models.vlm import AskSettings, Retrying, VlmAnnotator, VlmRater, image_part, rate_vlm
+from affectlab.models.images import find_images
+from affectlab.models.images.files import ImageFile
+from affectlab.models.vlm import AskSettings, Retrying, VlmAnnotator, VlmRater, rate_vlm
+from affectlab.models.vlm.prompts import image_part
 from affectlab.models.vlm.questions import check_controls, decoy_hints, derangement
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn, values
@@ -268,7 +270,7 @@ def test_a_question_about_each_label(faces: Path, tmp_path: Path) -> None:
 
 
 def test_examples_are_not_rated(faces: Path, tmp_path: Path) -> None:
-    from affectlab.models.vlm import Example, Stimulus
+    from affectlab.models.vlm.prompts import Example, Stimulus
 
     shown = Example({"Awe": 5}, Stimulus(images=(image_part(faces / "awe.png"),)))
     with FakeServer(lambda call: values(Amusement=1)) as server:

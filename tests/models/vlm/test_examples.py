@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.images import ImageFile, find_images
-from affectlab.models.vlm.prompts.examples import Example, check_apart, read_examples
+from affectlab.models.images.files import ImageFile
+from affectlab.models.vlm.prompts.examples import Example, read_examples
 from affectlab.models.vlm.prompts.images import ImagePart, image_part
 from affectlab.models.vlm.prompts.prompt import build_prompt
 from affectlab.models.vlm.prompts.reading import read_answer
@@ -265,17 +265,6 @@ def test_pairs_texts_and_options_are_read(tmp_path):
 
 
 # Apart from what is rated.
-
-
-def test_an_example_among_the_stimuli_is_found(tmp_path):
-    for number in range(3):
-        picture(number).save(tmp_path / f"{number}.png")
-    files = {one.stimulus: one.sha256 for one in find_images(tmp_path)}
-    apart = Example({"Awe": 1}, Stimulus((part(7),)))
-    leak = Example({"Awe": 1}, Stimulus((image_part(tmp_path / "1.png"),)))
-    check_apart([apart], files)
-    with pytest.raises(InputError, match=r"example 2 shows stimulus '1(\.png)?', which is to be"):
-        check_apart([apart, leak], files)
 
 
 def test_a_stimulus_is_no_example_of_itself(tmp_path):

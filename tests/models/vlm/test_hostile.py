@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from affectlab.models.vlm import AskSettings, Retrying, VlmRun, rate_vlm
+from affectlab.models.vlm import AskSettings, Retrying, rate_vlm
 from affectlab.models.vlm.asking.failures import Failure, failure_of
 from affectlab.models.vlm.asking.ledger import LEDGER
 from affectlab.models.vlm.asking.provider import _no_retries
 from affectlab.models.vlm.prompts.json_objects import LONGEST
+from affectlab.models.vlm.run import VlmRun
 
 from .fake_server import Answer, Call, FakeServer, Script, chat, dropped, error, values
 

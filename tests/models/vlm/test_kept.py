@@ -13,8 +13,9 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
-from affectlab.models.vlm import AskSettings, Example, Retrying, Stimulus, VlmRater, image_part
+from affectlab.models.vlm import AskSettings, Retrying, VlmRater
 from affectlab.models.vlm.asking.provider import with_address
+from affectlab.models.vlm.prompts import Example, Stimulus, image_part
 from affectlab.protocols import load_protocol
 
 from .fake_server import Answer, Call, FakeServer, chat, values

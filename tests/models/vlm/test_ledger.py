@@ -16,10 +16,13 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.models.images import find_images
-from affectlab.models.vlm import AskSettings, Budget, Retrying, Usage, VlmRun, image_part, rate_vlm
+from affectlab.models.vlm import AskSettings, Budget, Retrying, rate_vlm
+from affectlab.models.vlm.asking import Usage
 from affectlab.models.vlm.asking.budget import Charge
 from affectlab.models.vlm.asking.ledger import LEDGER, Ledger, Record
 from affectlab.models.vlm.asking.secrets import Secrets
+from affectlab.models.vlm.prompts import image_part
+from affectlab.models.vlm.run import VlmRun
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn
 

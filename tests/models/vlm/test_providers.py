@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from affectlab.models.vlm import AskSettings, Retrying, image_part, rate_vlm
+from affectlab.models.vlm import AskSettings, Retrying, rate_vlm
+from affectlab.models.vlm.prompts import image_part
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn
 

@@ -9,16 +9,11 @@ import pytest
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.images import find_images
-from affectlab.models.vlm import (
-    AskSettings,
-    OtherModelWarning,
-    Retrying,
-    VlmAnnotator,
-    VlmRater,
-    VlmRun,
-)
+from affectlab.models.vlm import AskSettings, Retrying, VlmAnnotator, VlmRater
+from affectlab.models.vlm.asking import OtherModelWarning
 from affectlab.models.vlm.asking.ledger import Record
 from affectlab.models.vlm.asking.model_identity import is_version_of, other_models, unclear_said
+from affectlab.models.vlm.run import VlmRun
 from affectlab.ratings import read_ratings
 
 from .fake_server import Answer, Call, FakeServer, chat, error
@@ -237,7 +232,8 @@ def test_an_annotator_stays_one_version_from_batch_to_batch(faces: Path, tmp_pat
 
 
 def test_reactions_of_another_model_belong_to_another_rater(tmp_path: Path) -> None:
-    from affectlab.models.reactions import ReactionItem, rate_reactions_vlm
+    from affectlab.models.reactions import rate_reactions_vlm
+    from affectlab.models.reactions.items import ReactionItem
 
     items = [ReactionItem(f"p{k}", f"Storm {k}", "awe") for k in range(4)]
     with (

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab.models.images import find_images
-from affectlab.models.vlm import AskSettings, image_part, rate_vlm
+from affectlab.models.vlm import AskSettings, rate_vlm
+from affectlab.models.vlm.prompts import image_part
 from affectlab.ratings import Ratings
 from affectlab.simulate import Identity, draw_face
 

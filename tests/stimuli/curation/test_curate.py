@@ -13,15 +13,10 @@ import pytest
 from tests.stimuli.curation.pools import comments, loose, plain_draw
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.curation import (
-    STEPS,
-    Curation,
-    CurationPlan,
-    Step,
-    curate,
-    load_curation_plan,
-)
+from affectlab.stimuli.curation import CurationPlan, Step, curate, load_curation_plan
 from affectlab.stimuli.curation.curate import _with_near_duplicates
+from affectlab.stimuli.curation.plan import STEPS
+from affectlab.stimuli.curation.result import Curation
 from affectlab.taxonomy import load_taxonomy
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "curate" / "plan.toml"

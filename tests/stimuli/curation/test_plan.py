@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.curation import STEPS, CurationPlan, load_curation_plan
+from affectlab.stimuli.curation import CurationPlan, load_curation_plan
+from affectlab.stimuli.curation.plan import STEPS
 
 
 def test_defaults_are_the_papers() -> None:

@@ -11,8 +11,9 @@ from tests.stimuli.curation import pools
 from tests.stimuli.curation.pools import Comment, take
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.curation import CurationPlan, Pool, Step
+from affectlab.stimuli.curation import CurationPlan, Step
 from affectlab.stimuli.curation.plan import AdultGroups, BigGroups, Cap, Sample, Sentiment
+from affectlab.stimuli.curation.pool import Pool
 from affectlab.stimuli.curation.steps.balance import (
     EmotionBalance,
     GroupBalance,

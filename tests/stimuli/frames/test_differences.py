@@ -14,14 +14,8 @@ from PIL import Image
 from tests.stimuli.frames.films import mouth, transition, write_folder
 
 from affectlab import InputError
-from affectlab.stimuli.frames import (
-    DIFFERENCES,
-    FiveFrameSampling,
-    UnusableError,
-    View,
-    find_transitions,
-)
-from affectlab.stimuli.frames.differences import Looks
+from affectlab.stimuli.frames import FiveFrameSampling, UnusableError, View, find_transitions
+from affectlab.stimuli.frames.differences import DIFFERENCES, Looks
 
 
 def noise(seed: int, size: tuple[int, int] = (48, 40)) -> Image.Image:

@@ -9,19 +9,17 @@ from tests.stimuli.frames.films import mouth, write_folder
 
 from affectlab import InputError
 from affectlab.stimuli.frames import (
-    DIFFERENCES,
     Candidates,
-    Direction,
     FiveFrameSampling,
-    SequenceJnd,
     UnusableError,
     View,
     find_transitions,
 )
 from affectlab.stimuli.frames import differences as _differences
 from affectlab.stimuli.frames import transition as _transition
-from affectlab.stimuli.frames.differences import Looks
-from affectlab.stimuli.frames.direction import peak_to_neutral, typical_ends
+from affectlab.stimuli.frames.differences import DIFFERENCES, Looks
+from affectlab.stimuli.frames.direction import Direction, peak_to_neutral, typical_ends
+from affectlab.stimuli.frames.jnds import SequenceJnd
 
 UP = [0, 0, 0.3, 0.7, 1]
 DOWN = [0.8, 0.5, 0.2, 0, 0]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from affectlab import InputError
 from affectlab.analysis import FrameStaircase, simulate_observer, transition_jnd
 from affectlab.stimuli import FIVE_FRAMES
-from affectlab.stimuli.frames import FiveFrames, UnusableError, five_frames
+from affectlab.stimuli.frames import UnusableError, five_frames
+from affectlab.stimuli.frames.five_frames import FiveFrames
 
 STEPS = st.lists(st.integers(0, 6), min_size=4, max_size=14).filter(
     lambda steps: sum(map(bool, steps)) >= 4

@@ -13,14 +13,12 @@ from tests.stimuli.frames.films import mouth, number_of, numbered, transition, w
 from affectlab import InputError
 from affectlab.stimuli.frames import (
     FiveFrameSampling,
-    PictureFiles,
     UnusableError,
     View,
     find_transitions,
-    open_picture,
     write_frames,
 )
-from affectlab.stimuli.frames.pictures import natural_key
+from affectlab.stimuli.frames.pictures import PictureFiles, natural_key, open_picture
 
 
 class TestNames:

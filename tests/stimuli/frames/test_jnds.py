@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from affectlab import InputError
-from affectlab.stimuli.frames import SequenceJnd, read_jnds
+from affectlab.stimuli.frames import read_jnds
+from affectlab.stimuli.frames.jnds import SequenceJnd
 
 BEYOND = "beyond: the farthest frame, 40 away, is less than 1 JND away"
 WITHIN = "within: the frame next to the anchor is more than 1 JND away"

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image, PngImagePlugin, features
 from tests.stimuli.frames.films import mouth, transition
 
-from affectlab.stimuli.frames import FiveFrameSampling, PictureFiles, find_transitions, write_frames
+from affectlab.stimuli.frames import FiveFrameSampling, find_transitions, write_frames
+from affectlab.stimuli.frames.pictures import PictureFiles
 
 SECRET = b"48.2082N 16.3738E, Ann's flat"
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><exif:GPS>' + SECRET + b"</exif:GPS></x:xmpmeta>"

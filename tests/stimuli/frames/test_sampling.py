@@ -15,15 +15,15 @@ from tests.stimuli.frames.films import mouth, transition, write_folder
 
 from affectlab import InputError
 from affectlab.stimuli.frames import (
-    DIFFERENCES,
     Candidates,
     FiveFrameSampling,
-    SequenceJnd,
     Transition,
     UnusableError,
     View,
     find_transitions,
 )
+from affectlab.stimuli.frames.differences import DIFFERENCES
+from affectlab.stimuli.frames.jnds import SequenceJnd
 from affectlab.stimuli.frames.sampling import evenly
 
 HELD = [1.0] * 6 + [0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1] + [0.0] * 6

@@ -9,13 +9,8 @@ import pytest
 from tests.stimuli.frames.films import mouth, transition, write_folder
 
 from affectlab import InputError
-from affectlab.stimuli.frames import (
-    Candidates,
-    FiveFrameSampling,
-    SequenceJnd,
-    find_transitions,
-    write_frames,
-)
+from affectlab.stimuli.frames import Candidates, FiveFrameSampling, find_transitions, write_frames
+from affectlab.stimuli.frames.jnds import SequenceJnd
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from affectlab.stimuli.frames import (
     Candidates,
     FiveFrameSampling,
     UnusableError,
-    VideoFile,
     View,
     find_transitions,
     write_frames,
 )
+from affectlab.stimuli.frames.videos import VideoFile
 
 pytest.importorskip("av")
 

@@ -16,14 +16,13 @@ from affectlab.stimuli import FIVE_FRAMES, pair_design, read_sequences
 from affectlab.stimuli.frames import (
     Candidates,
     FiveFrameSampling,
-    SequenceJnd,
     View,
-    WrittenFrames,
     find_transitions,
     write_frames,
 )
 from affectlab.stimuli.frames import write as writing
-from affectlab.stimuli.frames.write import parts_of
+from affectlab.stimuli.frames.jnds import SequenceJnd
+from affectlab.stimuli.frames.write import WrittenFrames, parts_of
 
 FIVE = FiveFrameSampling(difference="rmse")
 

@@ -15,12 +15,8 @@ from PIL import Image
 
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.stimuli import face_prompts
-from affectlab.stimuli.generation import (
-    ImagePrompt,
-    RefusedPictureError,
-    generate_images,
-    load_generator,
-)
+from affectlab.stimuli.generation import ImagePrompt, generate_images, load_generator
+from affectlab.stimuli.generation.generator import RefusedPictureError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("diffusers")

@@ -22,11 +22,11 @@ from affectlab.stimuli.generation import (
     ImageGenerator,
     ImagePrompt,
     Picture,
-    RefusedPictureError,
     generate_images,
     read_manifest,
     read_prompts,
 )
+from affectlab.stimuli.generation.generator import RefusedPictureError
 
 PROMPTS = face_prompts(6, weights={"Awe": 2, "Longing": 1}, seed=4)
 

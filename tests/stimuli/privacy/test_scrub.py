@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.stimuli.privacy import KINDS, scrub_ratings, scrub_texts
+from affectlab.stimuli.privacy import scrub_ratings, scrub_texts
+from affectlab.stimuli.privacy.scrub import KINDS
 
 
 @pytest.fixture(scope="module")

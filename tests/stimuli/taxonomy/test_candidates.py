@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.stimuli.taxonomy import (
-    Found,
     emotion_candidates,
     load_lexicon,
     merge_terms,
     propose_labels,
     text_blocks,
 )
+from affectlab.stimuli.taxonomy.candidates import Found
 from affectlab.stimuli.taxonomy.clusters import by_blocks, by_context, by_embedding, by_lexicon
 
 TERMS = ["joy", "happiness", "delight", "rage", "anger", "fear", "terror", "hope"]

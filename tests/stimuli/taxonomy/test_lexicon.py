@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.taxonomy import Lexicon, load_lexicon
-from affectlab.stimuli.taxonomy.lexicon import adjective_forms, noun_forms, verb_forms
+from affectlab.stimuli.taxonomy import load_lexicon
+from affectlab.stimuli.taxonomy.lexicon import Lexicon, adjective_forms, noun_forms, verb_forms
 from affectlab.taxonomy import load_taxonomy
 
 SOME = (

@@ -11,7 +11,8 @@ from tests.stimuli.taxonomy.servers import completion, emotions, passage, servin
 
 from affectlab.core.errors import InputError
 from affectlab.core.services import is_openai
-from affectlab.stimuli.taxonomy import Found, ModelFinder, emotion_candidates, text_blocks
+from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates, text_blocks
+from affectlab.stimuli.taxonomy.candidates import Found
 
 pytest.importorskip("httpx")
 

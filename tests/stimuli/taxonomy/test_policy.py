@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.taxonomy import load_revision_policy
+from affectlab.stimuli.taxonomy.policy import load_revision_policy
 
 
 @pytest.mark.parametrize(

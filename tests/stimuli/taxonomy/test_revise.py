@@ -18,17 +18,15 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import interrater_correlation
 from affectlab.stimuli.taxonomy import (
-    RevisionPolicy,
-    RevisionProposal,
     binary_choices,
-    label_correlations,
-    load_revision_policy,
-    read_pilot,
     read_suggestions,
     revise_taxonomy,
     revised_taxonomy,
 )
-from affectlab.stimuli.taxonomy.confusions import pair_interval
+from affectlab.stimuli.taxonomy.confusions import label_correlations, pair_interval
+from affectlab.stimuli.taxonomy.pilot import read_pilot
+from affectlab.stimuli.taxonomy.policy import RevisionPolicy, load_revision_policy
+from affectlab.stimuli.taxonomy.revision import RevisionProposal
 from affectlab.stimuli.taxonomy.verdicts import needed, wilson
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 from affectlab.taxonomy.label import Label

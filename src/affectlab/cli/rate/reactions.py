@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from affectlab.cli._output import Output
     from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
+    from affectlab.models.reactions import ReactionGenerator
+    from affectlab.models.reactions.items import PersonReaction, ReactionItem
     from affectlab.models.vlm import Budget
 
 
@@ -277,7 +278,8 @@ def _ask(
 ) -> None:
     """Ask a vision-language model, and print the first of what it wrote."""
     from affectlab.core.words import count
-    from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
+    from affectlab.models.reactions import rate_reactions_vlm
+    from affectlab.models.reactions.vlm import plan_reactions_vlm
 
     if dry_run:
         show_plan(out, model, plan_reactions_vlm(items, model, **options))

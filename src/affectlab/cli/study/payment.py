@@ -12,8 +12,8 @@ from affectlab.cli._output import Output, write_csv
 from affectlab.cli.study.answers import open_study
 
 if TYPE_CHECKING:
-    from affectlab.study import Store
     from affectlab.study.recruit import Outcome, ProlificClient
+    from affectlab.study.store import Store
 
 _SAID = {
     "done": "done",

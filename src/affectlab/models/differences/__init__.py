@@ -12,69 +12,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab.models.differences.comparison import difference
-from affectlab.models.differences.faces import FaceReading, Landmarker, MediaPipeLandmarker
-from affectlab.models.differences.learned import (
-    ActorSplit,
-    FallingLossWarning,
-    SeenActorWarning,
-    SmallScoresWarning,
-    UnfinishedLearningWarning,
-    actor_splits,
-)
-from affectlab.models.differences.metric import DifferenceMetric, PreparedMetric
-from affectlab.models.differences.rate import UnratedPairWarning, rate_differences
+from affectlab.models.differences.faces import MediaPipeLandmarker
+from affectlab.models.differences.metric import DifferenceMetric
+from affectlab.models.differences.rate import rate_differences
 from affectlab.models.differences.registry import list_difference_metrics, load_difference_metric
 
 if TYPE_CHECKING:
     from affectlab.models.differences.learned import (
-        CrossValidation,
         ExpressionMetric,
-        PairScore,
-        ScoredPairs,
         cross_validate,
         embed_pairs,
-        read_baselines,
         read_scored_pairs,
     )
-    from affectlab.models.differences.learned.loss import ExpressionLoss
 
 __all__ = [
-    "ActorSplit",
-    "CrossValidation",
     "DifferenceMetric",
-    "ExpressionLoss",
     "ExpressionMetric",
-    "FaceReading",
-    "FallingLossWarning",
-    "Landmarker",
     "MediaPipeLandmarker",
-    "PairScore",
-    "PreparedMetric",
-    "ScoredPairs",
-    "SeenActorWarning",
-    "SmallScoresWarning",
-    "UnfinishedLearningWarning",
-    "UnratedPairWarning",
-    "actor_splits",
     "cross_validate",
     "difference",
     "embed_pairs",
     "list_difference_metrics",
     "load_difference_metric",
     "rate_differences",
-    "read_baselines",
     "read_scored_pairs",
 ]
 
 _LATER = {
-    "CrossValidation": "learned.report",
-    "ExpressionLoss": "learned.loss",
     "ExpressionMetric": "learned.expression_metric",
-    "PairScore": "learned.sources",
-    "ScoredPairs": "learned.sources",
     "cross_validate": "learned.cross_validation",
     "embed_pairs": "learned.sources",
-    "read_baselines": "learned.sources",
     "read_scored_pairs": "learned.sources",
 }
 

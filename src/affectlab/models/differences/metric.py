@@ -363,7 +363,7 @@ class PairPicture:
     @cached_property
     def sha256(self) -> str:
         """Hash of the bytes of the file."""
-        from affectlab.models.images import ImageFile
+        from affectlab.models.images.files import ImageFile
 
         return ImageFile(self.names[0], self.path).sha256
 

@@ -8,9 +8,8 @@ weights, checkpoints of the transformers library, and those of other packages.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.embedding.card import EncoderCard
-from affectlab.models.embedding.embeddings import Embeddings, EmbedRun, SetAside
-from affectlab.models.embedding.encoder import Encoder, encode_batch
+from affectlab.models.embedding.embeddings import Embeddings
+from affectlab.models.embedding.encoder import Encoder
 from affectlab.models.embedding.jobs import embed
 from affectlab.models.embedding.registry import list_encoders, load_encoder
 
@@ -19,14 +18,10 @@ if TYPE_CHECKING:
     from affectlab.models.embedding.offline_texts import fit_text_encoder
 
 __all__ = [
-    "EmbedRun",
     "Embeddings",
     "Encoder",
-    "EncoderCard",
-    "SetAside",
     "convert_weights",
     "embed",
-    "encode_batch",
     "fit_text_encoder",
     "list_encoders",
     "load_encoder",

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from affectlab.core.types import pl
 from affectlab.core.words import plural
 from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.encoder import Encoder
-from affectlab.models.runs import read_json, write_json
+from affectlab.models.runs import read_json, take_lock, write_json
 
 __all__ = [
     "SET_ASIDE",
@@ -475,23 +474,11 @@ def _lock(path: Path) -> int | None:
     file = os.open(path, os.O_RDWR | os.O_CREAT)
     # Taken by another process, or removed by one that has just finished.
     with suppress(BlockingIOError, PermissionError, FileNotFoundError):
-        _take(file)
+        take_lock(file)
         if os.fstat(file).st_ino == path.stat().st_ino:
             return file
     os.close(file)
     return None
-
-
-def _take(file: int) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        windows: Any = msvcrt
-        windows.locking(file, windows.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def index_frame(index: Index) -> pl.DataFrame:

@@ -26,8 +26,8 @@ from affectlab.models.runs import (
     save_arrays,
     write_json,
 )
-from affectlab.models.text import FeatureSettings, TfidfFeatures
-from affectlab.models.text.features import EDGES, cut, learn_features, pieces_of
+from affectlab.models.text import FeatureSettings
+from affectlab.models.text.features import EDGES, TfidfFeatures, cut, learn_features, pieces_of
 
 __all__ = [
     "FittedTexts",
@@ -216,13 +216,13 @@ Counts = list[tuple[str, float]]
 class HashedTexts:
     """Words, pairs of words and pieces of words in a fixed random projection.
 
-    Features are those of :class:`affectlab.models.text.TfidfFeatures` without weights by rarity,
-    which need a corpus (:func:`fit_text_encoder` learns them): a feature that a text holds f times
-    counts 1 + ln f; words and pairs are one block, pieces of 3 to 5 characters the other, each of
-    unit length. Each feature adds to 4 places of the row, with signs, that a hash of it and of the
-    seed chooses (Kane and Nelson 2014, sparser Johnson-Lindenstrauss transforms), so that inner
-    products are kept on average. Numbers of a row have a mean square of 1; a text without any word
-    is a row of zeros.
+    Features are those of :class:`~affectlab.models.text.features.TfidfFeatures` without weights
+    by rarity, which need a corpus (:func:`fit_text_encoder` learns them): a feature that a text
+    holds f times counts 1 + ln f; words and pairs are one block, pieces of 3 to 5 characters the
+    other, each of unit length. Each feature adds to 4 places of the row, with signs, that a hash of
+    it and of the seed chooses (Kane and Nelson 2014, sparser Johnson-Lindenstrauss transforms), so
+    that inner products are kept on average. Numbers of a row have a mean square of 1; a text
+    without any word is a row of zeros.
 
     Examples
     --------

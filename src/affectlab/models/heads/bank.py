@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device, Floats, pl
 from affectlab.core.words import joined, plural
-from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.embedding import Embeddings
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.heads.agreement import head_agreement
 from affectlab.models.heads.calibration import (
     FEWEST,

@@ -38,7 +38,8 @@ class HeadData:
     Examples
     --------
     >>> import polars as pl
-    >>> from affectlab.models.embedding import Embeddings, EncoderCard
+    >>> from affectlab.models.embedding import Embeddings
+    >>> from affectlab.models.embedding.card import EncoderCard
     >>> from affectlab.ratings import Ratings
     >>> names, hashes = (tuple(f"{at:064d}" for at in range(10)) for _ in range(2))
     >>> card = EncoderCard("hog", "image", 10, "made up")

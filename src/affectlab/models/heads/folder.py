@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,12 +11,20 @@ from numpy.typing import NDArray
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, joined, number, plural
-from affectlab.models.embedding import EncoderCard
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
 from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.shape import HeadShape
 from affectlab.models.heads.weights import StackedWeights
-from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
+from affectlab.models.runs import (
+    META,
+    file_hash,
+    load_arrays,
+    read_meta,
+    replacing,
+    save_arrays,
+    write_json,
+)
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
@@ -214,7 +221,7 @@ def save_bank(bank: Heads, folder: Path) -> Path:
             (place / "README.md").write_text(
                 card_text(bank, folder.name or "."), encoding="utf-8", newline="\n"
             )
-            held = {"file": _WEIGHTS, "blake2b": _hash_of(place / _WEIGHTS)}
+            held = {"file": _WEIGHTS, "blake2b": file_hash(place / _WEIGHTS)}
             write_json(place / META, {**description, "weights": held})
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
@@ -293,7 +300,7 @@ def _weights_of(bank: Heads, path: Path, meta: dict[str, Any]) -> StackedWeights
     from safetensors.torch import load_file
 
     try:
-        found = _hash_of(path)
+        found = file_hash(path)
         state = load_file(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None
@@ -327,11 +334,3 @@ def _seen_of(path: Path) -> NDArray[np.uint64]:
     if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
         raise InputError(f"{path}: expected the fingerprints of the rows that were trained on")
     return seen
-
-
-def _hash_of(path: Path) -> str:
-    found = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while part := file.read(1 << 22):
-            found.update(part)
-    return found.hexdigest()

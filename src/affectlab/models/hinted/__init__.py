@@ -7,11 +7,9 @@ hints, until a :class:`HintedPlan` is met, and says how often hints, right and w
 from affectlab.models.hinted.annotator import list_image_annotators, load_image_annotator
 from affectlab.models.hinted.loop import annotate_until
 from affectlab.models.hinted.plan import HintedPlan, load_hinted_plan
-from affectlab.models.hinted.result import HintedRun
 
 __all__ = [
     "HintedPlan",
-    "HintedRun",
     "annotate_until",
     "list_image_annotators",
     "load_hinted_plan",

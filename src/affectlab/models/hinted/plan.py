@@ -19,7 +19,8 @@ from pydantic import (
 from affectlab.core.errors import InputError
 from affectlab.core.toml import read_toml
 from affectlab.ratings import Scale
-from affectlab.stimuli import PromptPlan, load_prompt_plan
+from affectlab.stimuli import load_prompt_plan
+from affectlab.stimuli.prompts import PromptPlan
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["LATER", "HintedPlan", "load_hinted_plan"]

@@ -6,28 +6,12 @@
 :func:`label_fraction` chooses the share of them that keeps its labels.
 """
 
-from affectlab.models.images.files import ImageFile, content_hash
 from affectlab.models.images.find import find_images
 from affectlab.models.images.fractions import label_fraction
-from affectlab.models.images.labelled import (
-    EMOTIC_CATEGORIES,
-    CategoryList,
-    ImageSplit,
-    LabelledImages,
-    read_categories,
-    read_labelled_images,
-    split_images,
-)
-from affectlab.models.images.loading import AnimatedImageWarning, load_image
+from affectlab.models.images.labelled import read_categories, read_labelled_images, split_images
+from affectlab.models.images.loading import load_image
 
 __all__ = [
-    "EMOTIC_CATEGORIES",
-    "AnimatedImageWarning",
-    "CategoryList",
-    "ImageFile",
-    "ImageSplit",
-    "LabelledImages",
-    "content_hash",
     "find_images",
     "label_fraction",
     "load_image",

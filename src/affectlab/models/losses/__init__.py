@@ -1,44 +1,32 @@
 """Losses and decisions that know which mistakes are worse.
 
 Costs of mistakes are found by label name, in a taxonomy or a
-:class:`~affectlab.taxonomy.CostMatrix`. :func:`rank_relevance`, :func:`soft_labels` and the
-decisions need numpy alone; :func:`list_mle` and the modules need the extra ``models``, which is
-imported when they are first used.
+:class:`~affectlab.taxonomy.CostMatrix`. :func:`soft_labels` and the decisions need
+numpy alone; :func:`list_mle` and the modules need the extra ``models``, which is imported when they
+are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.losses.costs import (
-    Order,
-    costs_among,
-    expected_cost_labels,
-    expected_costs,
-    rank_relevance,
-    soft_labels,
-)
+from affectlab.models.losses.costs import expected_cost_labels, expected_costs, soft_labels
 
 if TYPE_CHECKING:
     from affectlab.models.losses.modules import EmotionRankLoss, SoftLabelLoss
-    from affectlab.models.losses.ranking import Ties, list_mle
+    from affectlab.models.losses.ranking import list_mle
 
 __all__ = [
     "EmotionRankLoss",
-    "Order",
     "SoftLabelLoss",
-    "Ties",
-    "costs_among",
     "expected_cost_labels",
     "expected_costs",
     "list_mle",
-    "rank_relevance",
     "soft_labels",
 ]
 
 _LATER = {
     "EmotionRankLoss": "modules",
     "SoftLabelLoss": "modules",
-    "Ties": "ranking",
     "list_mle": "ranking",
 }
 

@@ -6,33 +6,17 @@ function from pictures to scores (:func:`load_face_rater`). An adapter for anoth
 subclass of :class:`ExpressionApi`, of which :func:`api_rater` makes a rater.
 """
 
-from affectlab.models.raters.rate import (
-    BrokenLedgerWarning,
-    InFlightWarning,
-    UnreadImageWarning,
-    rate_faces,
-)
-from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater, Notes, Spoken
+from affectlab.models.raters.rate import rate_faces
+from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater
 from affectlab.models.raters.registry import list_face_raters, load_face_rater
-from affectlab.models.raters.services import (
-    ApiRequest,
-    ExpressionApi,
-    UnexpectedReplyError,
-    api_rater,
-)
+from affectlab.models.raters.services import ApiRequest, ExpressionApi, api_rater
 
 __all__ = [
     "ApiRequest",
-    "BrokenLedgerWarning",
     "ExpressionApi",
     "Face",
     "FaceAnswer",
     "FaceRater",
-    "InFlightWarning",
-    "Notes",
-    "Spoken",
-    "UnexpectedReplyError",
-    "UnreadImageWarning",
     "api_rater",
     "list_face_raters",
     "load_face_rater",

@@ -9,33 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab.models.reactions.decoding import Decoding
-from affectlab.models.reactions.generator import Likelihoods, ReactionGenerator
-from affectlab.models.reactions.items import (
-    PersonReaction,
-    ReactionItem,
-    read_items,
-    read_reactions,
-)
-from affectlab.models.reactions.ledger import Written
-from affectlab.models.reactions.prompt import PROMPT, FewShot, reaction_prompt
-from affectlab.models.reactions.ratings import Answer
+from affectlab.models.reactions.generator import ReactionGenerator
+from affectlab.models.reactions.items import read_items, read_reactions
+from affectlab.models.reactions.prompt import FewShot
 
 if TYPE_CHECKING:
-    from affectlab.models.reactions.vlm import plan_reactions_vlm, rate_reactions_vlm
+    from affectlab.models.reactions.vlm import rate_reactions_vlm
 
 __all__ = [
-    "PROMPT",
-    "Answer",
     "Decoding",
     "FewShot",
-    "Likelihoods",
-    "PersonReaction",
     "ReactionGenerator",
-    "ReactionItem",
-    "Written",
-    "plan_reactions_vlm",
     "rate_reactions_vlm",
-    "reaction_prompt",
     "read_items",
     "read_reactions",
 ]
@@ -43,6 +28,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Asking needs the extra "vlm"; writing does not.
-    if name in ("plan_reactions_vlm", "rate_reactions_vlm"):
-        return getattr(import_module("affectlab.models.reactions.vlm"), name)
+    if name == "rate_reactions_vlm":
+        return import_module(f"{__name__}.vlm").rate_reactions_vlm
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

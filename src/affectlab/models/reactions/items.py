@@ -128,8 +128,7 @@ def image_hashes(items: Sequence[ReactionItem]) -> dict[Path, str]:
     InputError
         When one is missing or cannot be read; the sentence names the stimulus.
     """
-    from affectlab.models.images import content_hash
-    from affectlab.models.images.files import read_bytes
+    from affectlab.models.images.files import content_hash, read_bytes
 
     found: dict[Path, str] = {}
     for item in items:

@@ -14,7 +14,8 @@ from affectlab.evaluation.outcomes import OUTCOMES, looks_like_refusal
 from affectlab.models.reactions.items import ReactionItem, check_items, image_hashes, key_of
 from affectlab.models.reactions.prompt import PROMPT, SOURCE, FewShot, reaction_prompt
 from affectlab.models.reactions.ratings import make_ratings, rows_of
-from affectlab.models.vlm import ImageLimits, Plan, Prompt, Read, Usage, VlmRater, image_part
+from affectlab.models.vlm import VlmRater
+from affectlab.models.vlm.asking import Plan, Usage
 from affectlab.models.vlm.asking.ask import Progress
 from affectlab.models.vlm.asking.budget import known_prices, total_usage
 from affectlab.models.vlm.asking.event_loop import Interrupt, run_now
@@ -30,6 +31,7 @@ from affectlab.models.vlm.asking.model_identity import (
 from affectlab.models.vlm.asking.outcomes import Judged
 from affectlab.models.vlm.asking.plan import plan_of
 from affectlab.models.vlm.asking.provider import Provider, need_inspect, with_address
+from affectlab.models.vlm.prompts import ImageLimits, Prompt, Read, image_part
 from affectlab.models.vlm.rater import ask_questions, split
 from affectlab.ratings import Ratings
 

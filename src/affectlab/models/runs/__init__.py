@@ -3,6 +3,7 @@
 from affectlab.models.runs.folders import (
     META,
     check_folder,
+    file_hash,
     load_arrays,
     read_json,
     read_meta,
@@ -10,19 +11,21 @@ from affectlab.models.runs.folders import (
     save_arrays,
     write_json,
 )
-from affectlab.models.runs.locks import NoLocksError, locked
+from affectlab.models.runs.locks import NoLocksError, locked, take_lock
 from affectlab.models.runs.states import training_states
 
 __all__ = [
     "META",
     "NoLocksError",
     "check_folder",
+    "file_hash",
     "load_arrays",
     "locked",
     "read_json",
     "read_meta",
     "replacing",
     "save_arrays",
+    "take_lock",
     "training_states",
     "write_json",
 ]

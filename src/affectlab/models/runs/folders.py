@@ -8,6 +8,7 @@ import shutil
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, BinaryIO
@@ -22,6 +23,7 @@ from affectlab.core.errors import InputError
 __all__ = [
     "META",
     "check_folder",
+    "file_hash",
     "load_arrays",
     "make_folder",
     "read_json",
@@ -130,6 +132,12 @@ def write_json(path: Path, content: Any, *, lines: bool = False) -> None:
     else:
         text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def file_hash(path: Path) -> str:
+    """Hash a file: BLAKE2b of 16 bytes, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
 
 
 def read_json(path: Path) -> Any:

@@ -9,7 +9,7 @@ from typing import IO
 from affectlab.core.errors import InputError
 from affectlab.core.words import shown
 
-__all__ = ["NoLocksError", "locked"]
+__all__ = ["NoLocksError", "locked", "take_lock"]
 
 _TAKEN = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK})
 """How systems say that another process has a lock; any other error says that there can be none."""
@@ -33,14 +33,7 @@ def locked(path: Path) -> IO[str]:
     """
     guard = path.with_name(f".{path.name}.lock").open("a")
     try:
-        try:
-            import fcntl
-        except ImportError:
-            import msvcrt
-
-            msvcrt.locking(guard.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        else:
-            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take_lock(guard.fileno())
     except OSError as error:
         guard.close()
         if error.errno not in _TAKEN:
@@ -52,3 +45,15 @@ def locked(path: Path) -> IO[str]:
             f"{shown(path)} is in use by another run; wait for it, or use another folder"
         ) from None
     return guard
+
+
+def take_lock(file: int) -> None:
+    """Lock an open file; it raises an OSError where another process has it, and does not wait."""
+    try:
+        import fcntl
+    except ImportError:
+        import msvcrt
+
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,31 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from affectlab.models.semi.registry import list_strategies, load_strategy
-    from affectlab.models.semi.run import SemiRun, train_semi
-    from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen
-    from affectlab.models.semi.strategy import PoolLabels, Problem, Step, Strategy, View
+    from affectlab.models.semi.run import train_semi
+    from affectlab.models.semi.settings import SemiTraining, Switch
+    from affectlab.models.semi.strategy import Problem, Step, Strategy
 
 __all__ = [
-    "PoolLabels",
     "Problem",
-    "SemiRun",
     "SemiTraining",
     "Step",
     "Strategy",
     "Switch",
-    "SwitchWhen",
-    "View",
     "list_strategies",
     "load_strategy",
     "train_semi",
 ]
 
 _LATER = {
-    **dict.fromkeys(("SemiRun", "train_semi"), "run"),
-    **dict.fromkeys(("Switch", "SwitchWhen"), "settings"),
+    "Problem": "strategy",
     "SemiTraining": "settings",
-    **dict.fromkeys(("PoolLabels", "Problem", "Step", "Strategy", "View"), "strategy"),
-    **dict.fromkeys(("list_strategies", "load_strategy"), "registry"),
+    "Step": "strategy",
+    "Strategy": "strategy",
+    "Switch": "settings",
+    "list_strategies": "registry",
+    "load_strategy": "registry",
+    "train_semi": "run",
 }
 
 

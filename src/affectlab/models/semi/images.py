@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.augment import AugmentationKind, load_augmentation
+from affectlab.models.augment import load_augmentation
+from affectlab.models.augment.registry import AugmentationKind
 from affectlab.models.devices import pick_device
 from affectlab.models.semi.material import Material, MemoryRows, checked
 from affectlab.models.semi.settings import SemiTraining

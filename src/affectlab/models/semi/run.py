@@ -10,7 +10,8 @@ from torch import nn
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
-from affectlab.models.losses import Order, Ties
+from affectlab.models.losses.costs import Order
+from affectlab.models.losses.ranking import Ties
 from affectlab.models.processes import one_process
 from affectlab.models.semi.loop import train
 from affectlab.models.semi.material import Material

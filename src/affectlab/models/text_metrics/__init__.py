@@ -9,7 +9,6 @@ together by group, with intervals.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.text_metrics.clip_formulas import clip_score, ref_clip_score
 from affectlab.models.text_metrics.evaluation import score_texts
 from affectlab.models.text_metrics.items import (
     TextItem,
@@ -17,9 +16,8 @@ from affectlab.models.text_metrics.items import (
     read_text_items,
     text_items,
 )
-from affectlab.models.text_metrics.registry import TextMetric, list_text_metrics, load_text_metric
+from affectlab.models.text_metrics.registry import list_text_metrics, load_text_metric
 from affectlab.models.text_metrics.scores import TextScores, score_means
-from affectlab.models.text_metrics.sentences import SENTENCES, candidate_sentence
 
 if TYPE_CHECKING:
     from affectlab.models.text_metrics.bart import BartScore
@@ -28,22 +26,17 @@ if TYPE_CHECKING:
     from affectlab.models.text_metrics.similarity import SentenceSimilarity
 
 __all__ = [
-    "SENTENCES",
     "BartScore",
     "BertScore",
     "ClipScore",
     "RefClipScore",
     "SentenceSimilarity",
     "TextItem",
-    "TextMetric",
     "TextScores",
-    "candidate_sentence",
-    "clip_score",
     "items_of_ratings",
     "list_text_metrics",
     "load_text_metric",
     "read_text_items",
-    "ref_clip_score",
     "score_means",
     "score_texts",
     "text_items",

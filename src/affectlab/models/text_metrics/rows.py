@@ -24,11 +24,11 @@ from affectlab.models.devices import pick_device
 from affectlab.models.embedding.checkpoints import Tower, read_checkpoint
 from affectlab.models.embedding.encoder import digest
 from affectlab.models.embedding.towers import fingerprint_of_tower
-from affectlab.models.images import content_hash, load_image
-from affectlab.models.images.files import read_bytes
+from affectlab.models.images import load_image
+from affectlab.models.images.files import content_hash, read_bytes
 from affectlab.models.pretrained import check_place
-from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text.encoders.pretrained import load_tokenizer
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.models.text_metrics.networks import CutTexts, batches, cut_texts, pick_dtype
 
 __all__ = [

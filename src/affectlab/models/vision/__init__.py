@@ -9,12 +9,12 @@ classifier is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.vision.settings import Select, VisionTraining
+from affectlab.models.vision.settings import VisionTraining
 
 if TYPE_CHECKING:
     from affectlab.models.vision.classifier import VisionClassifier
 
-__all__ = ["Select", "VisionClassifier", "VisionTraining"]
+__all__ = ["VisionClassifier", "VisionTraining"]
 
 
 def __getattr__(name: str) -> Any:

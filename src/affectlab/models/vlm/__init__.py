@@ -9,68 +9,29 @@ extra ``vlm``, which is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.vlm.asking import (
-    AskSettings,
-    Budget,
-    OtherModelWarning,
-    Prices,
-    Retrying,
-    Usage,
-)
-from affectlab.models.vlm.prompts import (
-    Example,
-    ImageLimits,
-    ImagePart,
-    Option,
-    Prompt,
-    Read,
-    Stimulus,
-    answer_schema,
-    build_prompt,
-    image_part,
-    read_answer,
-    read_examples,
-    strict_schema,
-)
+from affectlab.models.vlm.asking import AskSettings, Budget, Prices, Retrying
+from affectlab.models.vlm.prompts import build_prompt, read_answer, read_examples
 
 if TYPE_CHECKING:
     from affectlab.models.vlm.annotator import VlmAnnotator
-    from affectlab.models.vlm.asking import Plan
     from affectlab.models.vlm.rater import VlmRater, rate_vlm
-    from affectlab.models.vlm.run import VlmRun
 
 __all__ = [
     "AskSettings",
     "Budget",
-    "Example",
-    "ImageLimits",
-    "ImagePart",
-    "Option",
-    "OtherModelWarning",
-    "Plan",
     "Prices",
-    "Prompt",
-    "Read",
     "Retrying",
-    "Stimulus",
-    "Usage",
     "VlmAnnotator",
     "VlmRater",
-    "VlmRun",
-    "answer_schema",
     "build_prompt",
-    "image_part",
     "rate_vlm",
     "read_answer",
     "read_examples",
-    "strict_schema",
 ]
 
 _ASKING = {
-    "Plan": "asking.plan",
     "VlmAnnotator": "annotator",
     "VlmRater": "rater",
-    "VlmRun": "run",
     "rate_vlm": "rater",
 }
 

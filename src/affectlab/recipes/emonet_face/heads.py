@@ -170,7 +170,8 @@ def _said() -> Iterator[list[str]]:
     """Collect what banks say of heads that could not learn; all else is warned of as ever."""
     import warnings
 
-    from affectlab.models.heads import NotCalibratedWarning, NotTrainedWarning
+    from affectlab.models.heads.calibration import NotCalibratedWarning
+    from affectlab.models.heads.fit import NotTrainedWarning
 
     ours = (NotCalibratedWarning, NotTrainedWarning)
 

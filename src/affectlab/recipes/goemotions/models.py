@@ -15,7 +15,8 @@ from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.models.text import TextClassifier, Transfer
+    from affectlab.models.text import TextClassifier
+    from affectlab.models.text.transfers import Transfer
 
 __all__ = ["Effort", "Judged", "Models", "model_findings", "transfer_of"]
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.models.reactions import ReactionGenerator, ReactionItem
+from affectlab.models.reactions import ReactionGenerator
+from affectlab.models.reactions.items import ReactionItem
 from affectlab.models.text_metrics import TextItem
 from affectlab.recipes.socratis.networks import Example, train_bart, train_blip2, train_clip
 from affectlab.recipes.socratis.pairs import Pairs
@@ -143,7 +144,7 @@ def _texts(written: Ratings, items: list[ReactionItem]) -> list[str]:
 
 def _sentiment_of(checked: Checked, learnt: set[str]) -> Sentiment:
     """Train a model of two sentiments on emotion words and reasons, each with its emotion."""
-    from affectlab.models.text import LinearTextClassifier
+    from affectlab.models.text.linear import LinearTextClassifier
 
     own = checked.table.filter(pl.col("stimulus").is_in(list(learnt)))
     known = [checked.meant[word] for word in own["word"]]

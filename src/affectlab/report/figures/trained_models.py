@@ -29,9 +29,9 @@ def draw_epochs(ax: Axes, table: Table, *, values: Mapping[str, str]) -> None:
         Axes of a grid, in whose place the panels stand.
     table
         Holds ``run``, ``epoch`` and values, a row for each entry of the histories of runs (see
-        :attr:`affectlab.models.semi.SemiRun.history`); an epoch without a value leaves a gap, and
-        runs without any are left out. A column ``switched`` says from where on the loss on labelled
-        examples was another.
+        :attr:`~affectlab.models.semi.run.SemiRun.history`); an epoch without a value leaves a
+        gap, and runs without any are left out. A column ``switched`` says from where on the loss
+        on labelled examples was another.
     values
         Columns of the values in [0, 1], with what to call them: ``threshold`` of confidence,
         ``utilisation`` of unlabelled examples (their mean weight), or ``pseudo_accuracy``,
@@ -151,8 +151,8 @@ def draw_transfer(
         Axes to draw on.
     table
         Holds ``setup``, ``size``, ``value``, ``low`` and ``high``, as
-        :meth:`affectlab.models.text.Transfer.estimates` gives them: a row for each setup and size,
-        the sizes of every setup in one order.
+        :meth:`~affectlab.models.text.transfers.Transfer.estimates` gives them: a row for each setup
+        and size, the sizes of every setup in one order.
     value_name, size_name
         What the axes show.
 
@@ -210,8 +210,8 @@ def draw_layers(ax: Axes, table: Table) -> None:
         Axes to draw on.
     table
         Holds ``weight`` of each layer from that of word vectors (0) on, and its range over runs,
-        ``low`` and ``high``, as :meth:`affectlab.models.text.LayerProbe.to_frame` gives them;
-        weights sum to 1.
+        ``low`` and ``high``; weights sum to 1. See
+        :meth:`~affectlab.models.text.encoders.probe.LayerProbe.to_frame`.
 
     Raises
     ------

@@ -6,22 +6,15 @@ from :class:`ImagePrompt` to pictures.
 """
 
 from affectlab.stimuli.generation.generate import generate_images
-from affectlab.stimuli.generation.generator import (
-    ImageGenerator,
-    ImagePrompt,
-    Picture,
-    RefusedPictureError,
-)
+from affectlab.stimuli.generation.generator import ImageGenerator, ImagePrompt, Picture
 from affectlab.stimuli.generation.load import list_generators, load_generator
-from affectlab.stimuli.generation.manifest import Manifest, read_manifest
+from affectlab.stimuli.generation.manifest import read_manifest
 from affectlab.stimuli.generation.prompt_table import read_prompts
 
 __all__ = [
     "ImageGenerator",
     "ImagePrompt",
-    "Manifest",
     "Picture",
-    "RefusedPictureError",
     "generate_images",
     "list_generators",
     "load_generator",

@@ -64,7 +64,7 @@ def with_known_pairs(pairs: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     pairs
-        Table of a :class:`~affectlab.stimuli.PairDesign`.
+        Table of a :class:`~affectlab.stimuli.pairs.PairDesign`.
     known
         ``stimulus``, ``file_a``, ``file_b``.
 

@@ -121,7 +121,7 @@ def taxonomy_of(
 
     Examples
     --------
-    >>> from affectlab.stimuli.taxonomy import Review, ReviewRow
+    >>> from affectlab.stimuli.taxonomy.review import Review, ReviewRow
     >>> rows = (
     ...     ReviewRow("joy", "keep", reason="in 9 blocks", polarity="positive"),
     ...     ReviewRow("glee", "merge", "joy", "a shade of joy"),

@@ -39,7 +39,7 @@ def platform_filters(design: Design, platform: str | None = None) -> tuple[Platf
     Parameters
     ----------
     design
-        The study; see :attr:`affectlab.study.Study.design`.
+        The study; see :attr:`affectlab.study.design.Study.design`.
     platform
         ``prolific``, ``connect`` or ``mturk``. By default the study's own, or all three when it
         names none.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,11 @@ from affectlab.models.differences.learned.warnings import (
     UnfinishedLearningWarning,
 )
 from affectlab.models.differences.metric import PreparedMetric
-from affectlab.models.embedding import Encoder, EncoderCard
+from affectlab.models.embedding import Encoder
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.runs import (
     META,
+    file_hash,
     load_arrays,
     read_json,
     read_meta,
@@ -447,7 +448,7 @@ def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
             report = None
             if metric.report is not None:
                 write_json(place / _REPORT, metric.report.stored())
-                report = {"blake2b": _hash_of(place / _REPORT)}
+                report = {"blake2b": file_hash(place / _REPORT)}
             (place / "README.md").write_text(_card(metric), encoding="utf-8", newline="\n")
             write_json(
                 place / META,
@@ -461,7 +462,7 @@ def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
                     "width": distance.width,
                     "encoder": None if metric.encoder is None else metric.encoder.to_dict(),
                     "details": distance.details,
-                    "weights": {"file": file, "blake2b": _hash_of(place / file)},
+                    "weights": {"file": file, "blake2b": file_hash(place / file)},
                     "report": report,
                 },
             )
@@ -525,7 +526,7 @@ def _distance_of(folder: Path, meta: dict[str, Any]) -> Distance:
     siamese = meta["learner"] == "siamese"
     path = folder / (_SIAMESE if siamese else _LINEAR)
     try:
-        found = _hash_of(path)
+        found = file_hash(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None
     except OSError as error:
@@ -595,7 +596,7 @@ def _report_of(path: Path, told: Any) -> CrossValidation | None:
         said = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
         said = " ".join(said.split())[:120]
         raise InputError(f"{path} cannot be used ({said}); {_EXPECTED}") from None
-    if not isinstance(told, dict) or told.get("blake2b") != _hash_of(path):
+    if not isinstance(told, dict) or told.get("blake2b") != file_hash(path):
         raise InputError(
             f"{path} is not the file that save wrote: its content was changed or damaged since; "
             "copy the folder again, or delete this file"
@@ -625,11 +626,3 @@ def _card(metric: ExpressionMetric) -> str:
         lines += ["", f"## {title if same else 'This learner on other pairs, by actor'}", ""]
         lines += [f"- {sentence}" for sentence in metric.report.sentences]
     return "\n".join(lines) + "\n"
-
-
-def _hash_of(path: Path) -> str:
-    found = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while part := file.read(1 << 22):
-            found.update(part)
-    return found.hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from affectlab.protocols import Protocol
 __all__ = [
     "Example",
     "ShownBeforeError",
-    "check_apart",
     "check_examples",
     "example_parts",
     "example_text",
@@ -79,48 +78,6 @@ def _marks(stimulus: Stimulus) -> set[str]:
     if not stimulus.images and not stimulus.options:
         marks |= {" ".join(text.split()).casefold() for text in stimulus.texts}
     return marks
-
-
-def check_apart(
-    examples: Sequence[Example], stimuli: Mapping[str, str] | Iterable[tuple[str, str]]
-) -> None:
-    """Refuse examples whose picture is among those to be rated.
-
-    Parameters
-    ----------
-    examples
-        Solved examples.
-    stimuli
-        Name of each stimulus, with the SHA-256 of its file.
-
-    Raises
-    ------
-    InputError
-        When one is; a model that has seen the answer is no rater.
-
-    Notes
-    -----
-    Files are compared. :func:`build_prompt` compares pixels, too, when it meets the picture.
-
-    Examples
-    --------
-    >>> from PIL import Image
-    >>> from affectlab.models.vlm.prompts.images import image_part
-    >>> shown = image_part(Image.new("RGB", (8, 8)))
-    >>> check_apart([Example({"Awe": 1}, Stimulus((shown,)))], {"face-1": shown.sha256})
-    Traceback (most recent call last):
-    affectlab.InputError: example 1 shows stimulus 'face-1', which is to be rated; ...
-    """
-    pairs = stimuli.items() if isinstance(stimuli, Mapping) else stimuli
-    of = {sha256: name for name, sha256 in pairs}
-    for number, example in enumerate(examples, start=1):
-        for part in example.stimulus.pictures:
-            if part.sha256 in of:
-                where = example.name or f"example {number}"
-                raise InputError(
-                    f"{where} shows stimulus {of[part.sha256]!r}, which is to be rated; expected "
-                    "examples of their own"
-                )
 
 
 # Solved examples as parts of a prompt: checked against it, and written as it asks for.
