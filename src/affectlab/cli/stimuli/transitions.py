@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.stimuli.frames import View
     from affectlab.stimuli.frames.direction import Direction
-<<<<<<< HEAD:src/affectlab/cli/stimuli/transitions.py
-=======
-    from affectlab.stimuli.frames.find import Layout
-    from affectlab.stimuli.frames.five_frames import Crossed
-    from affectlab.stimuli.frames.sampling import Along, Sampling
-    from affectlab.stimuli.frames.write import WrittenFrames
-
-__all__ = ["frames"]
->>>>>>> names:src/affectlab/cli/stimuli/frames.py
 
 
 def frames(

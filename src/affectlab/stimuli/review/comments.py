@@ -7,14 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-<<<<<<< HEAD:src/affectlab/stimuli/review/comments.py
 from affectlab.core.csv import read_table, text_of_sheet
 from affectlab.core.errors import InputError
 from affectlab.stimuli.review.decisions import review_decisions
 from affectlab.stimuli.review.queue import review_queue
-=======
-    from affectlab.stimuli.curation.result import Curation
->>>>>>> names:src/affectlab/cli/stimuli/_curate_review.py
 
 __all__ = ["comment_decisions", "queue_comments"]
 
