@@ -23,8 +23,8 @@ from affectlab.evaluation import (
     outcome_table,
     wilson_interval,
 )
-from affectlab.ratings import OUTCOMES as KNOWN_TO_RATINGS
 from affectlab.ratings import Ratings
+from affectlab.ratings.schema import OUTCOMES as KNOWN_TO_RATINGS
 
 GOOD = Response(text='{"joy": 3}', parsed={"joy": 3}, stop_reason="stop", http_status=200)
 

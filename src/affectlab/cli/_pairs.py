@@ -63,7 +63,7 @@ def _header(options: Mapping[str, Any]) -> set[str]:
         except (OSError, pl.exceptions.PolarsError):
             # The reader of ratings says what is wrong with the file.
             return set()
-    from affectlab.ratings import Peek
+    from affectlab.ratings.files import Peek
 
     peek = Peek.open(file, encoding=options["encoding"], delimiter=options["delimiter"])
     return set() if peek.is_binary or peek.separator != "," else set(peek.header)

@@ -60,12 +60,12 @@ def written(al, ratings):
 def merged(al):
     people = tables.make(al, "full")
     half = people.where(pl.col("label") == "joy")
-    whole = al.ratings.merge(half, people.where(pl.col("label") == "fear"))
+    whole = half.merge(people.where(pl.col("label") == "fear"))
     return {
         "whole": whole,
-        "twice": lambda: al.ratings.merge(people, people),
-        "other scale": lambda: al.ratings.merge(people, tables.make(al, "slider")),
-        "models": lambda: al.ratings.merge(people, tables.make(al, "models").models()),
+        "twice": lambda: people.merge(people),
+        "other scale": lambda: people.merge(tables.make(al, "slider")),
+        "models": lambda: people.merge(tables.make(al, "models").models()),
         "selected": lambda: people.select(labels=["joy"]),
         "nothing": lambda: people.where(pl.lit(False)),
         "absent": lambda: tables.make(al, "binary").fill_absent(),
@@ -111,15 +111,8 @@ def read(al):
 def formats(al):
     ratings = al.ratings
     return {
-        "formats": {one.name: one for one in ratings.list_formats()},
-        "header": ratings.Peek(Path("x.csv"), b"path,annotator\n1,a\n").header,
-        "kinds": [
-            ratings.RATER_KINDS,
-            ratings.HUMAN_KINDS,
-            ratings.MODEL_KINDS,
-            ratings.TRIAL_KINDS,
-            ratings.OUTCOMES,
-        ],
+        "formats": {one.name: one.title for one in ratings.list_formats()},
+        "kinds": [ratings.HUMAN_KINDS, ratings.MODEL_KINDS],
     }
 
 

@@ -90,7 +90,8 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
     from affectlab.core.words import joined
     from affectlab.evaluation import both_wrong
     from affectlab.models.images import read_labelled_images
-    from affectlab.ratings import Peek, Ratings, read_models, read_ratings
+    from affectlab.ratings import Ratings, read_models, read_ratings
+    from affectlab.ratings.files import Peek
     from affectlab.taxonomy import load_taxonomy
 
     models, truth, taxonomy = errors.models, errors.truth, errors.taxonomy

@@ -232,6 +232,11 @@ class Peek:
         return () if self.is_binary else self.header
 
     @cached_property
+    def first_line(self) -> str:
+        """The first line without its end; empty where the file is no text."""
+        return "" if self.is_binary else self.text.partition("\n")[0].removesuffix("\r")
+
+    @cached_property
     def first_object(self) -> dict[str, Any] | None:
         """The first line as a JSON object (JSON Lines), or None."""
         line = self.text.lstrip().partition("\n")[0]

@@ -29,7 +29,8 @@ from affectlab.report.statistics.people import Beside, beside_people
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.ratings import Ratings, RatingsSummary
+    from affectlab.ratings import Ratings
+    from affectlab.ratings.summary import RatingsSummary
     from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
 

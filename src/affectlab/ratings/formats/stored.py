@@ -1,0 +1,159 @@
+"""Reading what :mod:`affectlab.ratings.storage` wrote: the table, and beside it what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.attributes import overlay
+from affectlab.ratings.build import Checked, check_columns
+from affectlab.ratings.files import UNREADABLE, Columns, Peek, read_columns
+from affectlab.ratings.formats.format import Format, Sure, file_format
+from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales
+from affectlab.ratings.storage import DTYPES, METADATA_KEY, Meta, parse_meta, sidecar
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import Taxonomy
+
+__all__ = ["Stored"]
+
+_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What the description beside the rows says, built."""
+
+    meta: Meta
+    scales: DeclaredScales
+    taxonomy: Taxonomy | None
+    raters: pl.DataFrame
+    stimuli: pl.DataFrame
+
+    @property
+    def named(self) -> bool:
+        """Whether values are written as the names of categories."""
+        return self.meta.types.get("value") == "String"
+
+
+@file_format("affectlab", "what affectlab wrote, with what it means inside or beside it")
+class Stored(Format):
+    """A table that affectlab wrote: Parquet, or CSV or JSON Lines with a description beside it."""
+
+    def recognise(self, head: Peek) -> Sure:
+        """Look for the description."""
+        if head.head.startswith(b"PAR1"):
+            try:
+                written = METADATA_KEY in pl.read_parquet_metadata(head.path)
+            except UNREADABLE:
+                return Sure.NO
+        else:
+            written = head.suffix in (".csv", ".jsonl") and sidecar(head.path).is_file()
+        return Sure.STATED if written else Sure.NO
+
+    def read(self, head: Peek, options: ReadOptions) -> Ratings:
+        """Read what was written; what the user says about it goes first."""
+        return _read_stored(head, options)
+
+
+def _read_stored(peek: Peek, options: ReadOptions) -> Ratings:
+    meaning = _meaning(peek)
+    names = [name for name in _NAMES if name in peek.header]
+    number = "value" if "value" in peek.header and not meaning.named else None
+    if meaning.named:
+        names.append("value")
+    read = read_columns(peek, names=names, number=number, on_bad=options.on_bad)
+    scales = options.scale.over(meaning.scales)
+    checked = check_columns(
+        {name: _cast(column, meaning, read) for name, column in read.columns.items()},
+        # An inferred nominal scale is kept too, since its categories give the values their meaning.
+        scale=scales.known(),
+        taxonomy=options.taxonomy or meaning.taxonomy,
+        on_bad=options.on_bad,
+        locate=read.locate,
+        empty=f"{peek.path} has a header but no rows; expected at least one answer",
+        coded=not meaning.named,
+    )
+    ordered = checked.reordered(
+        stimulus=meaning.stimuli["stimulus"].to_list(),
+        rater=meaning.raters["rater"].to_list(),
+        label=meaning.meta.labels,
+    )
+    ordered = replace(ordered, scales=_as_inferred(ordered, scales))
+    if ordered.taxonomy != meaning.taxonomy and options.taxonomy is None:
+        ordered = replace(ordered, taxonomy=meaning.taxonomy)
+    aside = tuple(part.build() for part in meaning.meta.set_aside)
+    raters, of_raters = overlay("rater", meaning.raters, options.raters)
+    stimuli, of_stimuli = overlay("stimulus", meaning.stimuli, options.stimuli)
+    return Ratings._from_checked(
+        replace(ordered, set_aside=(*aside, *read.set_aside, *checked.set_aside)),
+        raters,
+        stimuli,
+        source=meaning.meta.source,
+        history=(*meaning.meta.history, *of_raters, *of_stimuli),
+        split=False,
+    )
+
+
+def _as_inferred(checked: Checked, scales: DeclaredScales) -> dict[str, Scale]:
+    """Give labels the scales that were inferred before rows were taken out or in by hand."""
+    body, found = checked.body, dict(checked.scales)
+    names = list(found) if body.label is None else body.label.names.to_list()
+    for code, (name, scale) in enumerate(zip(names, scales.of(names), strict=True)):
+        if scale is None or scale.declared or found[name].kind == "nominal":
+            continue
+        value = body.value if body.label is None else body.value[body.label.code == code]
+        if scale.contains(value[~np.isnan(value)]).all():
+            found[name] = scale
+    return found
+
+
+def _meaning(peek: Peek) -> _Meaning:
+    if peek.head.startswith(b"PAR1"):
+        where = str(peek.path)
+        text = pl.read_parquet_metadata(peek.path)[METADATA_KEY]
+    else:
+        where = str(sidecar(peek.path))
+        try:
+            text = sidecar(peek.path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where} cannot be read: {error}") from None
+    meta = parse_meta(text, where=where)
+    try:
+        return _Meaning(
+            meta,
+            scales=meta.scale_of(),
+            taxonomy=None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy),
+            raters=meta.table("rater"),
+            stimuli=meta.table("stimulus"),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{where}: not a description of ratings ({reason})") from None
+
+
+def _cast(column: pl.Series, meaning: _Meaning, read: Columns) -> pl.Series:
+    """Give a column the type it had when it was written."""
+    name = column.name
+    written = meaning.meta.types.get(name, "")
+    dtype = DTYPES.get(written)
+    if dtype is None or name in (*_NAMES, "value") or column.dtype == dtype:
+        return column
+    if dtype == pl.Boolean and column.dtype == pl.String:
+        words = column.str.to_lowercase()
+        cast = (words == "true").set(~words.is_in(["true", "false"]), None)
+    else:
+        cast = column.cast(dtype, strict=False)
+    wrong = cast.is_null() & column.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise InputError(
+            f"{read.locate(row)}: {name} {column[row]!r} is not understood; expected {written}"
+        )
+    return cast
