@@ -10,20 +10,8 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import plural
 from affectlab.ratings.codes import Coded, as_categories
-from affectlab.ratings.files import plain_column, typed_column
+from affectlab.ratings.files import plain_column
 from affectlab.ratings.schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS
-
-__all__ = [
-    "PERSONAL",
-    "attribute_table",
-    "combine_tables",
-    "idle_step",
-    "keep_kinds",
-    "overlay",
-    "rated_texts",
-    "split_extras",
-    "typed_column",
-]
 
 _SHOWN_NAMES = 8
 PERSONAL = {

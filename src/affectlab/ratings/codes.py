@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.ratings.files import wrong_kind
 
-__all__ = ["Coded", "Codes", "as_categories", "duplicate_rows", "encode", "frozen", "pack"]
-
 Codes = NDArray[np.int32]
 
 

@@ -18,8 +18,6 @@ from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["Absent", "ReadOptions", "Wide", "assemble", "check_choices", "frame_of", "read_table"]
-
 Wide = Literal["auto", "raters", "labels", "stimuli"]
 Absent = Literal["zero", "missing"]
 """What it means that a rater of a stimulus left a label out."""

@@ -30,10 +30,6 @@ from affectlab.ratings.summary import (
 )
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "Ratings",
-]
-
 
 class Ratings(Holdings):
     """An immutable table of answers, with its scale, its raters and its stimuli.

@@ -33,12 +33,12 @@ def summary(al, ratings):
 @case(*EVERY, quick=True)
 def shapes(al, ratings):
     return {
-        "matrix": lambda: al.ratings.matrix(ratings),
-        "label": lambda: al.ratings.matrix(ratings, ratings.label_names[0]),
-        "every trial": lambda: al.ratings.matrix(ratings, every_trial=True),
-        "wide": lambda: al.ratings.pivot(ratings),
-        "means": lambda: al.ratings.pivot(ratings, "rater", "label"),
-        "counts": lambda: al.ratings.pivot(ratings, aggregate="count"),
+        "matrix": ratings.matrix,
+        "label": lambda: ratings.matrix(ratings.label_names[0]),
+        "every trial": lambda: ratings.matrix(every_trial=True),
+        "wide": ratings.pivot,
+        "means": lambda: ratings.pivot("rater", "label"),
+        "counts": lambda: ratings.pivot(aggregate="count"),
     }
 
 

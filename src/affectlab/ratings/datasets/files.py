@@ -23,14 +23,6 @@ from affectlab.ratings.datasets.store import (
 )
 from affectlab.ratings.datasets.tables import Wanted, is_written_here, read_tables
 
-__all__ = [
-    "explained",
-    "fetch",
-    "raised_by_hub",
-    "require_datasets",
-    "why_unreachable",
-]
-
 # What goes wrong between here and the hub, said in one sentence.
 
 

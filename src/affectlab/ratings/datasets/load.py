@@ -17,8 +17,6 @@ from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["load_dataset"]
-
 
 def load_dataset(
     name: str,

@@ -16,8 +16,6 @@ from urllib.parse import quote
 
 from affectlab.core.errors import InputError
 
-__all__ = ["HubCopy", "HubStore", "as_file_name", "chosen_split", "is_commit"]
-
 _DESCRIBED = ".copy"
 """Suffix of what is said of a copy; the copy itself may be a file of JSON."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)

@@ -13,8 +13,6 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.files import class_names, with_class_names
 from affectlab.ratings.storage import METADATA_KEY
 
-__all__ = ["Wanted", "is_written_here", "read_tables"]
-
 
 @dataclass(frozen=True)
 class Wanted:

@@ -16,13 +16,6 @@ from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.schema import SetAside
 
-__all__ = [
-    "Columns",
-    "commas_step",
-    "read_delimited",
-    "with_points",
-]
-
 _BLOCK = 1 << 22
 
 

@@ -17,8 +17,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
-__all__ = ["Peek"]
-
 _HEAD = 1 << 18
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")

@@ -15,8 +15,6 @@ from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
-__all__ = ["read_columns"]
-
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 
 

@@ -23,8 +23,6 @@ from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.taxonomy import load_taxonomy
 
-__all__ = ["EmoNetFaceAnswers", "EmoNetFaceBinary", "EmoNetFaceHq", "EmoNetFaceScores"]
-
 _TAXONOMY = "emonet_face"
 _EXTRA = "Extra Dimensions|"
 

@@ -15,8 +15,6 @@ from affectlab.ratings.formats.records import Rejects, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 
-__all__ = ["FaceExpressions"]
-
 _NEEDED = ("pair", "worker", "score")
 _OF_PAIR = ("kind", "actor", "expression_a", "expression_b", "frame_a", "frame_b")
 _FLAGS = ("golden", "repeat")

@@ -28,17 +28,6 @@ from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = [
-    "Contents",
-    "Format",
-    "Layout",
-    "Sure",
-    "file_format",
-    "find_format",
-    "list_formats",
-    "load_format",
-]
-
 _PACKAGE = "affectlab.ratings.formats"
 
 

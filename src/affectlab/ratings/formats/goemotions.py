@@ -22,8 +22,6 @@ from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.taxonomy import load_taxonomy
 
-__all__ = ["GoEmotionsRaw", "GoEmotionsSimplified"]
-
 _EMOTIONS = load_taxonomy("goemotions").labels
 _UNCLEAR = "example_very_unclear"
 _OF_COMMENT = ("text", "subreddit", "author", "link_id", "parent_id", "created_utc")

@@ -15,8 +15,6 @@ from affectlab.ratings.formats.records import Rejects, Unusable, attributes, lin
 from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Isear"]
-
 _PERSON = ("CITY", "COUN", "SUBJ", "SEX", "AGE", "RELI", "PRAC", "FOCC", "MOCC", "FIEL")
 _EMOTIONS = ("joy", "fear", "anger", "sadness", "disgust", "shame", "guilt")
 """In the order of the codes 1 to 7 of the column EMOT."""

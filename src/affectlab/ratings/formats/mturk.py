@@ -21,8 +21,6 @@ from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.table import Ratings
 
-__all__ = ["MechanicalTurk"]
-
 _ANSWER = "Answer."
 """Before the names of the columns that hold answers."""
 _INPUT = "Input."

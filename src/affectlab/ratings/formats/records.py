@@ -14,16 +14,6 @@ from affectlab.ratings.codes import Coded
 from affectlab.ratings.files import BadJson, OnBad, Peek, parse_json, typed_column
 from affectlab.ratings.schema import SetAside, Unit
 
-__all__ = [
-    "Rejects",
-    "Unusable",
-    "attributes",
-    "json_lines",
-    "lines_of",
-    "numbered",
-    "shown",
-]
-
 _SHOWN_PLACES = 3
 _SHOWN_LENGTH = 60
 

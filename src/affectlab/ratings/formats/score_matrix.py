@@ -18,8 +18,6 @@ from affectlab.ratings.formats.format import Contents, Format, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, numbered, shown
 from affectlab.ratings.options import ReadOptions
 
-__all__ = ["ScoreMatrix"]
-
 _MIN_RATERS = 4
 _MAX_SCORE = 100.0
 

@@ -16,8 +16,6 @@ from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, fil
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, shown
 from affectlab.ratings.options import ReadOptions
 
-__all__ = ["Socratis"]
-
 _FIELDS = ("image", "caption", "emotions", "explanations", "demographics")
 _WORKER = ("worker", "worker_id", "workerid", "annotator", "annotator_id", "rater")
 _RESERVED = ("rater", "rater_kind", "stimulus", "label", "value")

@@ -1,8 +1,8 @@
-"""Reading what :mod:`affectlab.ratings.storage` wrote: the table, and beside it what it means."""
+"""What :mod:`affectlab.ratings.storage` wrote: the table, and beside it what it means."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,25 +19,7 @@ from affectlab.ratings.storage import DTYPES, METADATA_KEY, Meta, parse_meta, si
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Stored"]
-
 _NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
-
-
-@dataclass(frozen=True)
-class _Meaning:
-    """What the description beside the rows says, built."""
-
-    meta: Meta
-    scales: DeclaredScales
-    taxonomy: Taxonomy | None
-    raters: pl.DataFrame
-    stimuli: pl.DataFrame
-
-    @property
-    def named(self) -> bool:
-        """Whether values are written as the names of categories."""
-        return self.meta.types.get("value") == "String"
 
 
 @file_format("affectlab", "what affectlab wrote, with what it means inside or beside it")
@@ -57,46 +39,57 @@ class Stored(Format):
 
     def read(self, head: Peek, options: ReadOptions) -> Ratings:
         """Read what was written; what the user says about it goes first."""
-        return _read_stored(head, options)
-
-
-def _read_stored(peek: Peek, options: ReadOptions) -> Ratings:
-    meaning = _meaning(peek)
-    names = [name for name in _NAMES if name in peek.header]
-    number = "value" if "value" in peek.header and not meaning.named else None
-    if meaning.named:
-        names.append("value")
-    read = read_columns(peek, names=names, number=number, on_bad=options.on_bad)
-    scales = options.scale.over(meaning.scales)
-    checked = check_columns(
-        {name: _cast(column, meaning, read) for name, column in read.columns.items()},
-        # An inferred nominal scale is kept too, since its categories give the values their meaning.
-        scale=scales.known(),
-        taxonomy=options.taxonomy or meaning.taxonomy,
-        on_bad=options.on_bad,
-        locate=read.locate,
-        empty=f"{peek.path} has a header but no rows; expected at least one answer",
-        coded=not meaning.named,
-    )
-    ordered = checked.reordered(
-        stimulus=meaning.stimuli["stimulus"].to_list(),
-        rater=meaning.raters["rater"].to_list(),
-        label=meaning.meta.labels,
-    )
-    ordered = replace(ordered, scales=_as_inferred(ordered, scales))
-    if ordered.taxonomy != meaning.taxonomy and options.taxonomy is None:
-        ordered = replace(ordered, taxonomy=meaning.taxonomy)
-    aside = tuple(part.build() for part in meaning.meta.set_aside)
-    raters, of_raters = overlay("rater", meaning.raters, options.raters)
-    stimuli, of_stimuli = overlay("stimulus", meaning.stimuli, options.stimuli)
-    return Ratings._from_checked(
-        replace(ordered, set_aside=(*aside, *read.set_aside, *checked.set_aside)),
-        raters,
-        stimuli,
-        source=meaning.meta.source,
-        history=(*meaning.meta.history, *of_raters, *of_stimuli),
-        split=False,
-    )
+        meta, where = _description(head)
+        try:
+            written = meta.scale_of()
+            of_file = None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy)
+            raters, stimuli = meta.table("rater"), meta.table("stimulus")
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{where}: not a description of ratings ({reason})") from None
+        # Values may be written as the names of categories.
+        named = meta.types.get("value") == "String"
+        names = [name for name in _NAMES if name in head.header] + ["value"] * named
+        number = "value" if "value" in head.header and not named else None
+        read = read_columns(head, names=names, number=number, on_bad=options.on_bad)
+        scales = options.scale.over(written)
+        columns = {
+            name: _cast(column, meta.types.get(name, ""), read)
+            for name, column in read.columns.items()
+        }
+        checked = check_columns(
+            columns,
+            # An inferred nominal scale is kept too: its categories give the values their meaning.
+            scale=scales.known(),
+            taxonomy=options.taxonomy or of_file,
+            on_bad=options.on_bad,
+            locate=read.locate,
+            empty=f"{head.path} has a header but no rows; expected at least one answer",
+            coded=not named,
+        )
+        ordered = checked.reordered(
+            stimulus=stimuli["stimulus"].to_list(),
+            rater=raters["rater"].to_list(),
+            label=meta.labels,
+        )
+        aside = tuple(part.build() for part in meta.set_aside)
+        raters_told, of_raters = overlay("rater", raters, options.raters)
+        stimuli_told, of_stimuli = overlay("stimulus", stimuli, options.stimuli)
+        return Ratings._from_checked(
+            replace(
+                ordered,
+                scales=_as_inferred(ordered, scales),
+                taxonomy=ordered.taxonomy if options.taxonomy is not None else of_file,
+                set_aside=(*aside, *read.set_aside, *checked.set_aside),
+            ),
+            raters_told,
+            stimuli_told,
+            source=meta.source,
+            history=(*meta.history, *of_raters, *of_stimuli),
+            split=False,
+        )
 
 
 def _as_inferred(checked: Checked, scales: DeclaredScales) -> dict[str, Scale]:
@@ -112,36 +105,22 @@ def _as_inferred(checked: Checked, scales: DeclaredScales) -> dict[str, Scale]:
     return found
 
 
-def _meaning(peek: Peek) -> _Meaning:
-    if peek.head.startswith(b"PAR1"):
-        where = str(peek.path)
-        text = pl.read_parquet_metadata(peek.path)[METADATA_KEY]
+def _description(head: Peek) -> tuple[Meta, str]:
+    """Read what the file says of itself, and where it says it."""
+    if head.head.startswith(b"PAR1"):
+        where, text = str(head.path), pl.read_parquet_metadata(head.path)[METADATA_KEY]
     else:
-        where = str(sidecar(peek.path))
+        where = str(sidecar(head.path))
         try:
-            text = sidecar(peek.path).read_text(encoding="utf-8")
+            text = sidecar(head.path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{where} cannot be read: {error}") from None
-    meta = parse_meta(text, where=where)
-    try:
-        return _Meaning(
-            meta,
-            scales=meta.scale_of(),
-            taxonomy=None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy),
-            raters=meta.table("rater"),
-            stimuli=meta.table("stimulus"),
-        )
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{where}: not a description of ratings ({reason})") from None
+    return parse_meta(text, where=where), where
 
 
-def _cast(column: pl.Series, meaning: _Meaning, read: Columns) -> pl.Series:
+def _cast(column: pl.Series, written: str, read: Columns) -> pl.Series:
     """Give a column the type it had when it was written."""
     name = column.name
-    written = meaning.meta.types.get(name, "")
     dtype = DTYPES.get(written)
     if dtype is None or name in (*_NAMES, "value") or column.dtype == dtype:
         return column

@@ -18,8 +18,6 @@ from affectlab.ratings.formats.records import Rejects, numbered, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 
-__all__ = ["Sureal"]
-
 _KEYS = (r'"ref_videos"\s*:\s*\[', r'"dis_videos"\s*:\s*\[', '"os"')
 _PAIR = re.compile(r"""[(\[]\s*(['"]).*\1\s*,\s*[0-9]+\s*[)\]]""")
 _ENDS_IN_NUMBER = re.compile(r".*[\W_]([0-9]{1,9})")

@@ -27,8 +27,6 @@ from affectlab.ratings.scales import (
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 
-__all__ = ["read_models"]
-
 
 def read_models(
     path: str | Path | Sequence[str | Path],

@@ -19,8 +19,6 @@ from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["read_ratings"]
-
 
 def read_ratings(
     path: str | Path,

@@ -8,8 +8,6 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.schema import ROW_COLUMNS
 
-__all__ = ["CORE", "find_columns", "find_one", "find_respondent", "names_models"]
-
 CORE = ("stimulus", "rater", "label", "value")
 
 _ALIASES = {

@@ -20,8 +20,6 @@ from affectlab.ratings.formats.table.columns import find_columns, find_one, name
 from affectlab.ratings.formats.table.wide import unpivot
 from affectlab.ratings.options import ReadOptions, Wide
 
-__all__ = ["PlainTable"]
-
 _NUMBERS = ("value", "rt_ms")
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 

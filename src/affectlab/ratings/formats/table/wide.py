@@ -21,19 +21,6 @@ from affectlab.ratings.schema import ROW_COLUMNS, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
-__all__ = [
-    "ABSENT_IS_ZERO",
-    "EMPTY_CELLS",
-    "PLURAL",
-    "Long",
-    "WideRoles",
-    "find_roles",
-    "is_personal",
-    "named_attributes",
-    "told_attributes",
-    "unpivot",
-]
-
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
 
 

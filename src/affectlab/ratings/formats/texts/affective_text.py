@@ -14,8 +14,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, lines_of, shown
 from affectlab.ratings.formats.texts.entries import Intensities, Text
 
-__all__ = ["AffectiveText"]
-
 _START = re.compile(r"\s*<corpus\b[^>]*\baffective text\b", re.IGNORECASE)
 # The files are SGML and hold bare ampersands, so no XML parser reads them all.
 _HEADLINE = re.compile(r'<instance\s+id="([^"]+)"\s*>(.*?)</instance>', re.DOTALL)

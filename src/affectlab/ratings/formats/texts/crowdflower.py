@@ -11,8 +11,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.texts.entries import Text, Texts
 
-__all__ = ["CrowdFlower"]
-
 _COLUMNS = ("tweet_id", "sentiment", "author", "content")
 
 

@@ -12,8 +12,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, lines_of, shown
 from affectlab.ratings.formats.texts.entries import Text, Texts
 
-__all__ = ["DailyDialog"]
-
 _END = "__eou__"
 
 

@@ -7,8 +7,6 @@ from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable
 from affectlab.ratings.formats.texts.entries import Tabbed, Text
 
-__all__ = ["ElectoralTweets"]
-
 _EMOTION = "q2whatemotionchooseoneoftheoptionsfrombelowthatbestrepresentstheemotion"
 
 

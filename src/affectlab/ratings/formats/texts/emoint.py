@@ -10,8 +10,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, lines_of, shown
 from affectlab.ratings.formats.texts.entries import Intensities, Text
 
-__all__ = ["EmoInt"]
-
 _HEADER = "ID\tTweet\tAffect Dimension\tIntensity Score"
 _EXPECTED = "expected number, tweet, emotion and intensity from 0 to 1, separated by tabs"
 

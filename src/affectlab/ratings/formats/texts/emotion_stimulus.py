@@ -10,8 +10,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, lines_of, shown
 from affectlab.ratings.formats.texts.entries import Text, Texts
 
-__all__ = ["EmotionStimulus"]
-
 # Tags are closed by a backslash in the published files.
 _LINE = re.compile(r"\s*<(\w+)>(.*)<[\\/]\1>\s*")
 _CAUSE = re.compile(r"<cause>(.*?)<[\\/]cause>")

@@ -20,8 +20,6 @@ from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Intensities", "Tabbed", "Text", "Texts"]
-
 
 @dataclass
 class Text:

@@ -7,8 +7,6 @@ from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable, shown
 from affectlab.ratings.formats.texts.entries import Tabbed, Text
 
-__all__ = ["SemEval2018"]
-
 _VALUES = {"0": 0.0, "1": 1.0}
 
 

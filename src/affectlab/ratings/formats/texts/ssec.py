@@ -7,8 +7,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Unusable, shown
 from affectlab.ratings.formats.texts.entries import Text, Texts
 
-__all__ = ["Ssec"]
-
 _COLUMNS = ("Anger", "Anticipation", "Disgust", "Fear", "Joy", "Sadness", "Surprise", "Trust")
 _ABSENT = "---"
 _EXPECTED = "expected eight emotions, each by name or as ---, and a tweet, separated by tabs"

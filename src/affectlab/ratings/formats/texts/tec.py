@@ -9,8 +9,6 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Unusable, shown
 from affectlab.ratings.formats.texts.entries import Text, Texts
 
-__all__ = ["Tec"]
-
 _LINE = re.compile(r"(\d+):\s*\t(.*)\t\s*::\s*(\w+)\s*")
 _EXPECTED = "expected 'number:', a tweet and ':: emotion', separated by tabs"
 

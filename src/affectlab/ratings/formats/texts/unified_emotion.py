@@ -19,8 +19,6 @@ from affectlab.ratings.formats.texts.entries import Intensities, Text
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.table import Ratings
 
-__all__ = ["UnifiedEmotion"]
-
 _VAD = ("valence", "arousal", "dominance")
 _ABOUT = ("source", "split", "domain")
 _NEEDED = {"source", "text", "emotions"}
