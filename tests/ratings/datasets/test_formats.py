@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
 from affectlab.ratings.files import Peek
-from affectlab.ratings.formats import Sure
+from affectlab.ratings.formats import Sure, load_format
+from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import load_taxonomy
 
 PUBLISHED = {
@@ -191,3 +192,25 @@ def test_any_bytes_can_be_sniffed(tmp_path_factory, content):
     file = tmp_path_factory.mktemp("bytes") / "x.dat"
     file.write_bytes(b"x" + content)
     assert sniffed(file) == []
+
+
+def test_a_table_says_what_each_column_is_taken_for(tmp_path):
+    file = tmp_path / "wide.csv"
+    file.write_text(",image,age,ann,bo\n0,a,x,1,2\n1,b,y,3,4\n")
+    head = Peek.open(file)
+    layout = load_format("table").describe(head, ReadOptions(wide="raters"))
+    assert layout.roles == {"stimulus": "image"}
+    assert layout.labels == ("ann", "bo")
+    assert layout.attributes == ("age",)
+    assert layout.unused == {"": "it only tells rows apart"}
+    file.write_text("image,annotator,rating\na,x,1\n")
+    layout = load_format("table").describe(Peek.open(file))
+    assert layout.roles == {"stimulus": "image", "rater": "annotator", "value": "rating"}
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *TWO_FILES])
+def test_each_format_says_what_its_columns_are(name):
+    layout = load_format(name).layout
+    named = [*layout.roles.values(), *layout.labels, *layout.stimuli, *layout.raters]
+    assert len(set(named)) == len(named)
+    assert name == "vqeg" or named

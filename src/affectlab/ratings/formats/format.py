@@ -158,13 +158,13 @@ class Format:
         needed = set(self.layout.needed)
         return Sure.if_(needed and needed <= set(head.columns))
 
-    def describe(self, head: Peek) -> Layout:  # noqa: ARG002
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
         """Say what each column of a file is taken for, before anything is read."""
         return self.layout
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
         """Read the columns of a file; entries that cannot be used go to `rejects`."""
-        layout = self.describe(head)
+        layout = self.describe(head, options)
         layout.check(head)
         read = read_columns(head, names=tuple(layout.roles.values()), on_bad=options.on_bad)
         return Contents(

@@ -14,10 +14,10 @@ from affectlab.ratings.attributes import combine_tables, rated_texts
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, Peek, commas_step, read_columns, with_points
-from affectlab.ratings.formats.format import Contents, Format, Sure, file_format
+from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import find_columns, find_one, names_models
-from affectlab.ratings.formats.table.wide import unpivot
+from affectlab.ratings.formats.table.wide import describe_wide, unpivot
 from affectlab.ratings.options import ReadOptions, Wide
 
 _NUMBERS = ("value", "rt_ms")
@@ -39,6 +39,13 @@ class PlainTable(Format):
 
     def recognise(self, head: Peek) -> Sure:  # noqa: ARG002
         return Sure.POSSIBLE
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        """Say what each column is taken for, by its name, its values or what the user says."""
+        options = options or ReadOptions()
+        if options.wide is not None:
+            return describe_wide(read_columns(head).columns, options, str(head.path))
+        return Layout(find_columns(head.columns, options.columns, where=str(head.path)))
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
         """Find what each column is, by name or as the user says."""

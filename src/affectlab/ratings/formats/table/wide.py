@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +15,7 @@ from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values
 from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
-from affectlab.ratings.formats.format import Contents
+from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.columns import find_one, find_respondent
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
@@ -46,41 +48,35 @@ _SUMMARIES = {
 """Columns computed from the others of their row."""
 
 
-@dataclass(frozen=True)
-class WideRoles:
-    """Roles of columns, and what is spread over the other columns."""
+@dataclass(frozen=True, kw_only=True)
+class WideLayout(Layout):
+    """What the columns of a wide table are taken for: `labels` are those that hold ratings."""
 
-    roles: dict[str, str]
-    """Column name to role."""
     across: str
-    """``"rater"``, ``"label"`` or ``"stimulus"``."""
+    """What a column of ratings stands for: a rater, a label or a stimulus."""
+    attributes: tuple[str, ...]
+    """Columns that describe the rater or the stimulus, which their values tell."""
     steps: tuple[str, ...]
-    """What was decided without the user."""
+    """What was decided without the user, for the history."""
 
 
 class _Finder:
-    """Finds the roles of one table."""
+    """Finds the roles of the columns of one table."""
 
     def __init__(self, columns: dict[str, pl.Series], options: ReadOptions, source: str) -> None:
-        self.columns = columns
-        self.header = list(columns)
-        self.options = options
-        self.source = source
+        self.columns, self.header = columns, list(columns)
+        self.options, self.source = options, source
         self.named = dict(options.columns or {})
         self.steps: list[str] = []
-        self._check_named()
-        self.taken = {*self.named.values(), *(options.attributes or ())}
-
-    def _check_named(self) -> None:
+        roles = ("stimulus", "rater", "label", *ROW_COLUMNS)
         for role, column in self.named.items():
             if column not in self.header:
-                raise unknown_name("column", column, self.header, self.source)
+                raise unknown_name("column", column, self.header, source)
             if role == "value":
-                raise InputError(
-                    f"{self.source}: a wide table has no value column; leave out 'value'"
-                )
-            if role not in ("stimulus", "rater", "label", *ROW_COLUMNS):
-                raise unknown_name("role", role, ("stimulus", "rater", *ROW_COLUMNS), self.source)
+                raise self.error("a wide table has no value column; leave out 'value'")
+            if role not in roles:
+                raise unknown_name("role", role, ("stimulus", "rater", *ROW_COLUMNS), source)
+        self.taken = {*self.named.values(), *(options.attributes or ())}
 
     def find(self, role: str) -> str | None:
         """Column of a role, as named or recognised."""
@@ -90,10 +86,10 @@ class _Finder:
 
     def rater(self, stimulus: str | None) -> str | None:
         """Column of the raters; where nothing is rated in rows, a row may be one's whole sheet."""
-        found = self.find("rater")
-        if found is None and stimulus is None:
-            found = find_respondent(self.header, taken=self.taken)
-        return found
+        column = self.find("rater")
+        if column is None and stimulus is None:
+            column = find_respondent(self.header, taken=self.taken)
+        return column
 
     def take(self, role: str, column: str | None) -> None:
         """Give a column its role."""
@@ -111,36 +107,72 @@ class _Finder:
             f"{', '.join(self.header)}; name it ({option('columns', {role: 'NAME'})}){hint}"
         )
 
+    def roles(self) -> tuple[dict[str, str], str]:
+        """Give the column of each role, and what is spread over the others.
 
-def find_roles(columns: dict[str, pl.Series], options: ReadOptions, source: str) -> WideRoles:
-    """Find the columns that play a role, and which way the table is wide.
+        The stimulus is never guessed where a column names the raters.
+        """
+        wide = _told_kind(self) if self.options.wide == "auto" else str(self.options.wide)
+        {"raters": _over_raters, "labels": _over_labels, "stimuli": _over_stimuli}[wide](self)
+        named = self.named
+        if _ACROSS[wide] in named:
+            raise self.error(f"the {wide} are spread over columns, so none can be a column")
+        for role in ROW_COLUMNS:
+            known = role in named or role in self.taken
+            # A text beside several columns of ratings is what was rated rather than an answer.
+            if role in self.header and not known and role != "text":
+                named[role] = role
+        twice = [column for column, n in Counter(named.values()).items() if n > 1]
+        if twice:
+            raise self.error(f"column '{twice[0]}' is given two roles; expected one")
+        return named, _ACROSS[wide]
+
+
+def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: str) -> WideLayout:
+    """Say what each column of a wide table is taken for.
+
+    Columns that hold ratings are told from the others in this order: what the user names in
+    `columns` and `attributes`; columns called like a role or a personal attribute; and, where the
+    user named no attributes, columns of words beside columns of numbers, unless a scale was
+    declared for a label of that name. Which columns were taken as what is said in the history.
 
     Raises
     ------
     InputError
-        When a named column or role is not known, or a needed role is not found. The stimulus is
-        never guessed where a column names the raters.
+        When a named column or role is not known, a needed role is not found, or no column is left.
     """
     find = _Finder(columns, options, source)
-    wide = str(options.wide)
-    if wide == "auto":
-        wide = _told_kind(find)
-    {"raters": _over_raters, "labels": _over_labels, "stimuli": _over_stimuli}[wide](find)
-    across = _ACROSS[wide]
-    named, taken = find.named, find.taken
-    if across in named:
-        raise find.error(f"the {wide} are spread over columns, so none can be a column")
-    used = set(named.values())
-    for role in ROW_COLUMNS:
-        known = role in named or role in used or role in taken
-        # A text beside several columns of ratings is what was rated rather than an answer.
-        if role in find.header and not known and role != "text":
-            named[role] = role
-    roles = {column: role for role, column in named.items()}
-    if len(roles) < len(named):
-        twice = next(c for c in named.values() if list(named.values()).count(c) > 1)
-        raise find.error(f"column '{twice}' is given two roles; expected one")
-    return WideRoles(roles, across, tuple(find.steps))
+    roles, across = find.roles()
+    steps, taken = find.steps, set(roles.values())
+    nameless = _nameless(columns, taken, source)
+    if nameless is not None:
+        steps.append("the first column has no name and only tells rows apart: it was left out")
+    attributes = list(options.attributes or ())
+    for name in attributes:
+        if name not in columns or name == nameless:
+            raise unknown_name("column", name, [one for one in columns if one != nameless], source)
+        if name in taken:
+            role = next(role for role, column in roles.items() if column == name)
+            raise find.error(f"column '{name}' is the {role}, so it is no attribute")
+    rest = [name for name in columns if name not in {*taken, *attributes, nameless}]
+    if options.attributes is None:
+        told = _told_attributes(columns, rest, across, options)
+        attributes += told
+        rest = [name for name in rest if name not in told]
+        _check_few_described(columns, told, rest, roles, across, source)
+        if told:
+            steps.append(_said(told, across))
+    if not rest:
+        raise find.error(f"no column is left that could be a {across}")
+    steps.append(_listed(rest, across))
+    return WideLayout(
+        roles,
+        labels=tuple(rest),
+        unused={} if nameless is None else {nameless: "it only tells rows apart"},
+        across=across,
+        attributes=tuple(attributes),
+        steps=tuple(steps),
+    )
 
 
 def _told_kind(find: _Finder) -> str:
@@ -167,7 +199,7 @@ def _are_labels(find: _Finder, rater: str) -> bool:
     rest = [
         name for name in find.header if name not in find.taken and name not in (rater, *ROW_COLUMNS)
     ]
-    told = told_attributes(find.columns, rest, "label", find.options)
+    told = _told_attributes(find.columns, rest, "label", find.options)
     names = [name for name in rest if name not in told]
     if find.options.taxonomy is not None:
         return any(name in find.options.taxonomy for name in names)
@@ -225,22 +257,7 @@ def _over_stimuli(find: _Finder) -> None:
     find.take("rater", rater)
 
 
-def named_attributes(
-    header: list[str], roles: dict[str, str], options: ReadOptions, source: str
-) -> list[str]:
-    """Give the columns that the user calls attributes."""
-    named = list(options.attributes or ())
-    for name in named:
-        if name not in header:
-            raise unknown_name("column", name, header, source)
-        if name in roles:
-            raise InputError(
-                f"{source}: column '{name}' is the {roles[name]}, so it is no attribute"
-            )
-    return named
-
-
-def is_personal(name: str, across: str) -> bool:
+def _is_personal(name: str, across: str) -> bool:
     """Whether a column is called like something that describes and is never an answer."""
     folded = name.strip().casefold()
     if name == "text" or folded in _PLATFORM or folded in _SUMMARIES:
@@ -248,12 +265,12 @@ def is_personal(name: str, across: str) -> bool:
     return across != "rater" and name.casefold() in PERSONAL
 
 
-def told_attributes(
+def _told_attributes(
     columns: dict[str, pl.Series], names: list[str], across: str, options: ReadOptions
 ) -> list[str]:
     """Tell the columns that describe something from those that hold ratings."""
     named = options.scale.by_label if across == "label" else {}
-    told = [name for name in names if is_personal(name, across) and name not in named]
+    told = [name for name in names if _is_personal(name, across) and name not in named]
     words = [
         name
         for name in names
@@ -330,39 +347,18 @@ def unpivot(
 ) -> Long:
     """Turn one column per rater, per label or per stimulus into one row per answer.
 
-    Columns that hold ratings are told from the others in this order: what the user names in
-    `columns` and `attributes`; columns called like a role or a personal attribute; and, where the
-    user named no attributes, columns of words beside columns of numbers, unless a scale was
-    declared for a label of that name. Which columns were taken as what is said in the history.
-
     Raises
     ------
     InputError
-        When a named column does not exist, no column is left, or a column holds both numbers and
-        words.
+        As :func:`describe_wide`, and when a column holds both numbers and words.
     """
     pointed = _pointed(given.columns) if decimal_commas else {}
     columns = given.columns | pointed
-    found = find_roles(columns, options, source)
-    roles, across, steps = found.roles, found.across, list(found.steps)
-    columns, nameless = _named(columns, roles, source)
-    steps += nameless
-    header = list(columns)
-    attributes = named_attributes(header, roles, options, source)
-    rest = [name for name in header if name not in roles and name not in attributes]
-    if options.attributes is None:
-        told = told_attributes(columns, rest, across, options)
-        attributes += told
-        rest = [name for name in rest if name not in told]
-        _check_few_described(columns, told, rest, found, source)
-        if told:
-            steps.append(_said(told, across))
-    if not rest:
-        raise InputError(f"{source}: no column is left that could be a {across}")
-    steps.append(_listed(rest, across))
-    steps += commas_step([name for name in rest if name in pointed])
+    layout = describe_wide(columns, options, source)
+    across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
+    steps = [*layout.steps, *commas_step([name for name in rest if name in pointed])]
     # Names stay as they are written, so that of the roles no comma becomes a point.
-    kept = {role: given.columns[name] for name, role in roles.items()}
+    kept = {role: given.columns[name] for role, name in layout.roles.items()}
     texts = raters = None
     if across == "stimulus":
         raters, attributes = _of_raters(kept["rater"], columns, attributes, source)
@@ -376,9 +372,9 @@ def unpivot(
             )
     for name in attributes:
         if name in (*kept, across, "value"):
-            raise InputError(_taken(name, across, header, source))
+            raise InputError(_taken(name, across, list(columns), source))
         kept[name] = typed_column(columns[name])
-    n_rows = len(columns[header[0]])
+    n_rows = len(columns[rest[0]])
     repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
     position = pl.Series(np.repeat(np.arange(len(rest)), n_rows))
     repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
@@ -392,7 +388,6 @@ def unpivot(
     def locate(row: int) -> str:
         return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
 
-    by_role = {role: name for name, role in roles.items()}
     return Long(
         columns=repeated,
         locate=locate,
@@ -401,7 +396,7 @@ def unpivot(
         raters=raters,
         across=across,
         n_across=len(rest),
-        rater_column=by_role.get("rater"),
+        rater_column=layout.roles.get("rater"),
     )
 
 
@@ -421,18 +416,15 @@ def _pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
     return {name: column for name, column in found.items() if column is not None}
 
 
-def _named(
-    columns: dict[str, pl.Series], roles: dict[str, str], source: str
-) -> tuple[dict[str, pl.Series], list[str]]:
-    """Leave out the nameless column that tells rows apart, with which data frames are written."""
-    named = {name: column for name, column in columns.items() if name.strip() or name in roles}
+def _nameless(columns: dict[str, pl.Series], taken: Collection[str], source: str) -> str | None:
+    """Find the column without a name that tells rows apart, with which data frames are written."""
     for position, (name, column) in enumerate(columns.items()):
-        if name in named or (position == 0 and _tells_rows_apart(column)):
+        if name.strip() or name in taken:
             continue
+        if position == 0 and _tells_rows_apart(column):
+            return name
         raise InputError(f"{source}: column {position + 1} has no name; expected one")
-    if len(named) == len(columns):
-        return columns, []
-    return named, ["the first column has no name and only tells rows apart: it was left out"]
+    return None
 
 
 def _tells_rows_apart(column: pl.Series) -> bool:
@@ -445,7 +437,8 @@ def _check_few_described(
     columns: dict[str, pl.Series],
     told: list[str],
     rest: list[str],
-    found: WideRoles,
+    roles: dict[str, str],
+    across: str,
     source: str,
 ) -> None:
     """Stop where answers in words would become descriptions.
@@ -453,15 +446,14 @@ def _check_few_described(
     They look like answers where columns share their few values, as the items of a questionnaire
     do, and are about as many as the columns of numbers; or where they are by far the most.
     """
-    across = found.across
-    words = [name for name in told if not is_personal(name, across)]
+    words = [name for name in told if not _is_personal(name, across)]
     alike = _most_alike([columns[name] for name in words])
     if 5 * alike < 4 * len(rest) + 1 and len(words) <= max(3 * len(rest), 5):
         return
-    roles = ", ".join(f"'{name}' (the {role})" for name, role in found.roles.items())
+    named = ", ".join(f"'{name}' (the {role})" for role, name in roles.items())
     raise InputError(
         f"{source}: {len(told):,} of {len(told) + len(rest):,} columns hold only words and would "
-        f"describe instead of holding answers; columns were taken so: {roles}; attributes: "
+        f"describe instead of holding answers; columns were taken so: {named}; attributes: "
         f"{_names(told)}; {PLURAL[across]}: {_names(rest)}; say which columns describe, and all "
         f"others hold answers ({option('attributes', ['NAME', 'NAME'])})"
     )
@@ -502,7 +494,7 @@ def _listed(names: list[str], across: str) -> str:
     return f"{len(names):,} columns were taken as {PLURAL[across]}: {_names(names)}"
 
 
-def _names(names: list[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
     return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
 
