@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import polars as pl
 
@@ -60,11 +61,10 @@ def list_datasets() -> tuple[PublishedSet, ...]:
     ['socratis', 'face-expressions-70k']
     """
     content = (files(__package__) / "sets.toml").read_text(encoding="utf-8")
-    lists = ("columns", "splits")
-    return tuple(
-        PublishedSet(**{key: tuple(v) if key in lists else v for key, v in entry.items()})
-        for entry in tomllib.loads(content)["sets"]
-    )
+    entries: list[dict[str, Any]] = tomllib.loads(content)["sets"]
+    for entry in entries:
+        entry |= {name: tuple(entry[name]) for name in ("columns", "splits") if name in entry}
+    return tuple(PublishedSet(**entry) for entry in entries)
 
 
 def published_sets() -> Result:

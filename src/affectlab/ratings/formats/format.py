@@ -7,8 +7,8 @@ recognise, describe, columns, check, table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
@@ -20,13 +20,15 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Factories
 from affectlab.core.words import option
-from affectlab.ratings.files import Locate, Peek, read_columns
+from affectlab.ratings.attributes import combine_tables, overlay, split_extras
+from affectlab.ratings.build import check_columns
+from affectlab.ratings.files import Locate, Peek, read_columns, typed_column
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.options import Absent, ReadOptions, Wide, assemble
-from affectlab.ratings.scales import ScaleLike
+from affectlab.ratings.options import Absent, ReadOptions, Wide
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 _PACKAGE = "affectlab.ratings.formats"
 
@@ -96,27 +98,86 @@ class Layout:
         )
 
 
+_TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_kind", "outcome")
+"""Columns that stay as they are read: names, free text, and what has a check of its own."""
+
+
 @dataclass
 class Contents:
-    """Columns under the names of a table of ratings, and what the format knows beside them.
-
-    The fields are the parameters of :func:`affectlab.ratings.options.assemble`.
-    """
+    """Columns under the names of a table of ratings, and what the format knows beside them."""
 
     columns: Mapping[str, pl.Series]
     locate: Locate
+    """Says where a row stands."""
     scale: ScaleLike | None = None
     taxonomy: str | Taxonomy | None = None
+    """Scale and taxonomy that hold where the user said nothing."""
     raters: pl.DataFrame | None = None
     stimuli: pl.DataFrame | None = None
+    """What is known of raters and stimuli; joined with what the user says of them."""
     set_aside: tuple[SetAside, ...] = ()
+    """What has been set aside already."""
     history: tuple[str, ...] = ()
+    """Steps that changed answers."""
     typed: bool = False
+    """Whether columns have the types that the file says. False: it says none, so that a column of
+    text that holds numbers only becomes one of numbers, unless it holds names or free text."""
     split: bool = True
+    """Whether columns that have one value per rater or stimulus become attributes. False: `raters`
+    and `stimuli` hold all attributes, and the columns are those of single answers."""
     unit: Unit = "row"
+    """What each answer was in the file: a row of its own, or a cell."""
+
+    def assemble(self, options: ReadOptions, source: str) -> Ratings:
+        """Check the columns and make the table; what the user said goes first."""
+        columns = self.columns
+        if not self.typed:
+            columns = {
+                name: column if name in _TEXT else typed_column(column)
+                for name, column in columns.items()
+            }
+        taxonomy = self.taxonomy
+        if isinstance(taxonomy, str):
+            taxonomy = load_taxonomy(taxonomy)
+        try:
+            checked = check_columns(
+                columns,
+                scale=options.scale.over(DeclaredScales.parse(self.scale)),
+                taxonomy=options.taxonomy or taxonomy,
+                on_bad=options.on_bad,
+                locate=self.locate,
+                empty=f"{source} has a header but no rows; expected at least one answer",
+                unit=self.unit,
+            )
+            raters, stimuli = [self.raters], [self.stimuli]
+            if self.split:
+                body = checked.body
+                rows, *parts = split_extras(body.extras, body.rater, body.stimulus)
+                checked = replace(checked, body=replace(body, extras=rows))
+                raters, stimuli = [self.raters, parts[0]], [self.stimuli, parts[1]]
+            about_raters, of_raters = overlay("rater", _joined("rater", raters), options.raters)
+            about, of_stimuli = overlay("stimulus", _joined("stimulus", stimuli), options.stimuli)
+            return Ratings._from_checked(
+                replace(checked, set_aside=(*self.set_aside, *checked.set_aside)),
+                about_raters,
+                about,
+                source=source,
+                history=(*self.history, *of_raters, *of_stimuli),
+                split=False,
+            )
+        except InputError as error:
+            if str(error).startswith(source):
+                raise
+            raise InputError(f"{source}: {error}") from None
 
     def check(self, ratings: Ratings) -> None:
         """Refuse a table that shows that the columns were not understood."""
+
+
+def _joined(key: str, tables: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
+    """Put what is known of raters or stimuli into one table."""
+    known = [table for table in tables if table is not None]
+    return combine_tables(key, known) if len(known) > 1 else next(iter(known), None)
 
 
 @dataclass(frozen=True)
@@ -188,8 +249,7 @@ class Format:
         rejects = Rejects(head.path, options.on_bad)
         contents = self.contents(head, options, rejects)
         contents.set_aside = (*contents.set_aside, *rejects.set_aside)
-        parts = {one.name: getattr(contents, one.name) for one in fields(Contents)}
-        ratings = assemble(options=options, source=str(head.path), **parts)
+        ratings = contents.assemble(options, str(head.path))
         contents.check(ratings)
         return ratings
 

@@ -135,9 +135,7 @@ def attributes(
         for each column in which a name has other entries too.
     """
     code = coded.code.astype(np.int64)
-    first = np.full(coded.n, len(code), dtype=np.int64)
-    # Written backwards, so that the first row of each name is the one that stays.
-    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    first = coded.first_rows()
     table = [coded.names.alias(key)]
     steps: list[str] = []
     for name, column in columns.items():
