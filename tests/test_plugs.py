@@ -24,10 +24,13 @@ TABLE = "stimulus,rater,label,value\na,ada,joy,1\na,bo,joy,0\n"
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package whose parts are good, of a wrong kind, and not there."""
     (tmp_path / "hailstones.py").write_text(
-        "from affectlab.ratings import Format, Ratings\n"
+        "from affectlab.ratings import Format, Ratings, file_format\n"
         "from affectlab.recipes.emonet_face.recipe import RECIPE\n"
-        "GOOD = Format('hail-table', 'hail', lambda peek: False, lambda peek, options: Ratings(\n"
-        "    {'stimulus': ['h'], 'rater': ['h'], 'value': [1]}, scale='binary'))\n"
+        "@file_format('hail-table', 'hail')\n"
+        "class Good(Format):\n"
+        "    def read(self, head, options):\n"
+        "        one = {'stimulus': ['h'], 'rater': ['h'], 'value': [1]}\n"
+        "        return Ratings(one, scale='binary')\n"
         "WRONG = 7\n"
     )
     told = tmp_path / "hailstones-1.dist-info"
@@ -35,7 +38,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: hailstones\nVersion: 1\n")
     points = "wrong = hailstones:WRONG\ngone = hailstones:GONE\n"
     (told / "entry_points.txt").write_text(
-        f"[affectlab.formats]\nhail = hailstones:GOOD\n{points}"
+        f"[affectlab.formats]\nhail = hailstones:Good\n{points}"
         f"[affectlab.recipes]\nhail = hailstones:RECIPE\nemonet-face = hailstones:WRONG\n{points}"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -64,11 +67,11 @@ def test_formats(tmp_path: Path) -> None:
     assert len(told) == 2
     assert "'gone'" in told[0]
     assert "'wrong'" in told[1]
-    assert "offers a int as a format" in told[1]
+    assert "gives int; expected" in told[1]
     # Asked for by name, each speaks for itself: by that of its entry point, or by its own.
     for name in ("hail", "hail-table"):
         assert read_ratings(file, format=name).stimulus_names == ("h",)
-    with pytest.raises(InputError, match=r"'wrong' .*offers a int as a format"):
+    with pytest.raises(InputError, match=r"'wrong' .*gives int; expected"):
         read_ratings(file, format="wrong")
     with pytest.raises(InputError, match=r"'gone' .*cannot be loaded"):
         read_ratings(file, format="gone")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import outcome_table
+from affectlab.evaluation.outcomes import outcome_table
 from affectlab.evaluation.outcomes import OUTCOMES, Response, classify_outcome, looks_like_refusal
 from affectlab.evaluation.wilson import wilson_interval
-from affectlab.ratings import OUTCOMES as KNOWN_TO_RATINGS
 from affectlab.ratings import Ratings
+from affectlab.ratings.schema import OUTCOMES as KNOWN_TO_RATINGS
 
 GOOD = Response(text='{"joy": 3}', parsed={"joy": 3}, stop_reason="stop", http_status=200)
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, matrix, pivot
+from affectlab.ratings import Ratings
+from affectlab.ratings.reshape import matrix, pivot
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, merge
+from affectlab.ratings import Ratings
+from affectlab.ratings.merge import merge
 from affectlab.taxonomy import load_taxonomy
 
 EKMAN = load_taxonomy("ekman").labels

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from affectlab.cli import main
 from affectlab.core.errors import InputError
 from affectlab.models.text import read_labelled_texts
-from affectlab.ratings import Ratings, datasets
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.stimuli import labelled_corpus
 
 LABELS = ("joy", "awe", "fear")
@@ -136,7 +136,7 @@ def test_raw_goemotions(
 ) -> None:
     """The rule of two raters keeps 488 of the comments whose raw answers are here."""
     raw = shared_data / "goemotions" / "raw_partial.csv"
-    made = labelled_corpus(datasets.goemotions(raw))
+    made = labelled_corpus(read_ratings(raw))
     assert made.statistics["agreed_by"]["2"]["n"] == 488
     with pytest.raises(SystemExit) as left:
         main(["stimuli", "corpus", str(raw), "--out", str(tmp_path / "corpus"), "--json"])

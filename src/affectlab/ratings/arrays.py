@@ -18,17 +18,6 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
 from affectlab.ratings.table import Ratings
 
-__all__ = [
-    "Answers",
-    "answers_of",
-    "in_label_order",
-    "in_order",
-    "matrix_of",
-    "numeric_part",
-    "require_order",
-    "row_column",
-]
-
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
 

@@ -10,20 +10,8 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import plural
 from affectlab.ratings.codes import Coded, as_categories
-from affectlab.ratings.files import plain_column, typed_column
+from affectlab.ratings.files import plain_column
 from affectlab.ratings.schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS
-
-__all__ = [
-    "PERSONAL",
-    "attribute_table",
-    "combine_tables",
-    "idle_step",
-    "keep_kinds",
-    "overlay",
-    "rated_texts",
-    "split_extras",
-    "typed_column",
-]
 
 _SHOWN_NAMES = 8
 PERSONAL = {
@@ -171,10 +159,7 @@ def split_extras(
 
 def _per_name(column: pl.Series, coded: Coded) -> pl.Series | None:
     """Value of each name when it has only one, else None."""
-    first = np.full(coded.n, len(column), dtype=np.int64)
-    # Written backwards, so that the first row of each name is the one that stays.
-    first[coded.code[::-1]] = np.arange(len(column) - 1, -1, -1)
-    value = column.gather(first)
+    value = column.gather(coded.first_rows())
     same = column.eq_missing(value.gather(coded.code.astype(np.int64)))
     return value if same.all() else None
 

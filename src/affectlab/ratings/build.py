@@ -37,19 +37,6 @@ from affectlab.ratings.schema import (
 from affectlab.taxonomy import Taxonomy
 from affectlab.taxonomy.taxonomy import match_taxonomy
 
-__all__ = [
-    "MISSING",
-    "Body",
-    "Checked",
-    "Locate",
-    "OnBad",
-    "ParsedValues",
-    "check_columns",
-    "is_number",
-    "parse_values",
-    "row_number",
-]
-
 # From what stands in a value column to numbers on a scale.
 
 

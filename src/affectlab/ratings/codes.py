@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.ratings.files import wrong_kind
 
-__all__ = ["Coded", "Codes", "as_categories", "duplicate_rows", "encode", "frozen", "pack"]
-
 Codes = NDArray[np.int32]
 
 
@@ -40,6 +38,13 @@ class Coded:
             return Coded(self.names, frozen(code))
         position = np.cumsum(used, dtype=np.int32) - 1
         return Coded(self.names.filter(pl.Series(used)), frozen(position[code]))
+
+    def first_rows(self) -> NDArray[np.int64]:
+        """Give the first row of each distinct name, shape (n,)."""
+        first = np.full(self.n, len(self.code), dtype=np.int64)
+        # Written backwards, so that the first row of each name is the one that stays.
+        first[self.code[::-1]] = np.arange(len(self.code) - 1, -1, -1)
+        return first
 
     def reorder(self, names: list[str]) -> Coded:
         """Put the distinct names in another order.

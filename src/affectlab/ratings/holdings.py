@@ -25,8 +25,6 @@ from affectlab.ratings.scales import one_scale
 from affectlab.ratings.schema import UNNAMED, SetAside
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Holdings", "Table"]
-
 
 class Holdings:
     """The columns of a table of ratings under all the names they are used by."""

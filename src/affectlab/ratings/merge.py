@@ -16,8 +16,6 @@ from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import DEFAULTS
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["merge"]
-
 
 def merge(first: Table, *others: Table) -> Table:
     """Put several tables into one, in which each label is on one scale.

@@ -17,7 +17,6 @@ from affectlab.ratings.table import Ratings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["as_listed", "canonical", "rows_as_listed"]
 
 T = TypeVar("T")
 Kept: TypeAlias = Literal["nobody", "models", "raters"]

@@ -23,15 +23,6 @@ from affectlab.ratings.scales import (
 )
 from affectlab.ratings.select import answered_rows, in_time_order, rows_by_name
 
-__all__ = [
-    "fill_absent",
-    "group_labels",
-    "matrix",
-    "pivot",
-    "with_texts",
-    "with_values",
-]
-
 _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")
 

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
 
-__all__ = ["Scale", "ScaleKind", "fits_scale"]
-
 ScaleKind = Literal["binary", "nominal", "ordinal", "interval", "text"]
 
 _MAX_ORDINAL_LEVELS = 11

@@ -15,17 +15,6 @@ from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
 from affectlab.taxonomy import Taxonomy
 
-__all__ = [
-    "DeclaredScales",
-    "GuessedScalesWarning",
-    "ScaleLike",
-    "alike",
-    "by_scale",
-    "guess_scales",
-    "one_scale",
-    "said_by_label",
-]
-
 _SHOWN = 6
 _MOST_LEVELS = 11
 _PLAINLY_FARTHER = 5

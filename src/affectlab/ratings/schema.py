@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from affectlab.core.words import plural
-
-__all__ = [
-    "BATCH_COLUMNS",
-    "DEFAULTS",
-    "HUMAN_KINDS",
-    "MODEL_KINDS",
-    "NO_ANSWER",
-    "OUTCOMES",
-    "RATER_KINDS",
-    "ROW_COLUMNS",
-    "TRIAL_KINDS",
-    "UNNAMED",
-    "SetAside",
-    "Unit",
-]
 
 RATER_KINDS = ("human", "simulated", "model", "baseline")
 HUMAN_KINDS = ("human", "simulated")
@@ -63,6 +48,10 @@ class SetAside:
     """Where the first of them stand, for example ``"line 7"``; of raters and stimuli, all names."""
     unit: Unit = "row"
     """What is counted: rows, cells of a table with several answers in a row, raters, or stimuli."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give reason, count, places and unit as JSON has them."""
+        return {**vars(self), "places": list(self.places)}
 
     def __str__(self) -> str:
         shown = ", ".join(self.places[:_SHOWN_PLACES])

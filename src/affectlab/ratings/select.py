@@ -14,17 +14,6 @@ from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
 
-__all__ = [
-    "Names",
-    "answered_rows",
-    "in_time_order",
-    "labels_on",
-    "moments",
-    "rows_by_name",
-    "rows_where",
-    "used_rows",
-]
-
 Names = Iterable[str] | str | None
 Mask = NDArray[np.bool_]
 

@@ -24,18 +24,6 @@ from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import SetAside, Unit
 
-__all__ = [
-    "DTYPES",
-    "METADATA_KEY",
-    "SCHEMA",
-    "Meta",
-    "check_ratings_path",
-    "named_frame",
-    "parse_meta",
-    "sidecar",
-    "write_ratings",
-]
-
 # The description stored with a table of ratings, checked before anything is built of it.
 
 
@@ -325,15 +313,7 @@ def _meta(ratings: Holdings, frame: pl.DataFrame) -> dict[str, Any]:
         "stimuli": _columns(ratings.stimuli),
         "source": "; ".join(map(_without_folder, ratings.source.split("; "))),
         "history": list(ratings.history),
-        "set_aside": [
-            {
-                "reason": part.reason,
-                "count": part.count,
-                "places": list(part.places),
-                "unit": part.unit,
-            }
-            for part in ratings.set_aside
-        ],
+        "set_aside": [part.to_dict() for part in ratings.set_aside],
     }
 
 

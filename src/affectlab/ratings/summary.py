@@ -23,23 +23,6 @@ from affectlab.ratings.scales import GuessedScalesWarning, by_scale, said_by_lab
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import used_rows
 
-__all__ = [
-    "RatingsSummary",
-    "aggregated_raters",
-    "guess_of_scales",
-    "headline",
-    "outcome_counts",
-    "pair_counts",
-    "silent_raters",
-    "silent_stimuli",
-    "suggested_names",
-    "suggested_scale",
-    "suggested_words",
-    "summarise",
-    "warn_of_guess",
-    "warnings_of",
-]
-
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 
 
@@ -534,15 +517,7 @@ def summarise(ratings: Holdings) -> RatingsSummary:
         "outcomes": outcome_counts(ratings),
         "raters_per_stimulus": _spread(per_stimulus),
         "stimuli_per_rater": _spread(per_rater),
-        "set_aside": tuple(
-            {
-                "reason": part.reason,
-                "count": part.count,
-                "places": list(part.places),
-                "unit": part.unit,
-            }
-            for part in ratings.set_aside
-        ),
+        "set_aside": tuple(part.to_dict() for part in ratings.set_aside),
         "silent_raters": tuple(silent_raters(ratings)),
         "silent_stimuli": tuple(silent_stimuli(ratings)),
         "history": ratings.history,

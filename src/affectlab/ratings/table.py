@@ -30,10 +30,6 @@ from affectlab.ratings.summary import (
 )
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = [
-    "Ratings",
-]
-
 
 class Ratings(Holdings):
     """An immutable table of answers, with its scale, its raters and its stimuli.
@@ -218,13 +214,38 @@ class Ratings(Holdings):
         *,
         every_trial: bool = False,
     ) -> pl.DataFrame:
-        """Spread the answers over a wide frame; see :func:`affectlab.ratings.pivot`."""
+        """Spread the answers over a wide frame.
+
+        Parameters
+        ----------
+        index, columns
+            Two of ``stimulus``, ``rater`` and ``label``.
+        label
+            Keep only this label.
+        aggregate
+            How several values in a cell become one: mean, median, min, max, sum, first or len.
+        every_trial
+            Take golden, repeated and training trials in, and values whose outcome is not ok.
+
+        Returns
+        -------
+        polars.DataFrame
+            The column `index`, then one column per name of `columns`, in the order of the codes.
+        """
         return pivot(self, index, columns, label, aggregate, every_trial=every_trial)
 
     def matrix(self, label: str | None = None, *, every_trial: bool = False) -> NDArray[np.float64]:
         """Give the answers as an array, shape (n_raters, n_stimuli), ``nan`` where missing.
 
-        See :func:`affectlab.ratings.matrix`.
+        Of several answers of a rater to the same question the first counts: by the time ``at``,
+        then session, then trial number.
+
+        Parameters
+        ----------
+        label
+            The label to take; not needed when there is only one.
+        every_trial
+            Take golden, repeated and training trials in, and values whose outcome is not ok.
         """
         return matrix(self, label, every_trial=every_trial)
 

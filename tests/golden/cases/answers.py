@@ -32,12 +32,12 @@ def summary(al, ratings):
 @case(*EVERY, quick=True)
 def shapes(al, ratings):
     return {
-        "matrix": lambda: al.ratings.matrix(ratings),
-        "label": lambda: al.ratings.matrix(ratings, ratings.label_names[0]),
-        "every trial": lambda: al.ratings.matrix(ratings, every_trial=True),
-        "wide": lambda: al.ratings.pivot(ratings),
-        "means": lambda: al.ratings.pivot(ratings, "rater", "label"),
-        "counts": lambda: al.ratings.pivot(ratings, aggregate="count"),
+        "matrix": ratings.matrix,
+        "label": lambda: ratings.matrix(ratings.label_names[0]),
+        "every trial": lambda: ratings.matrix(every_trial=True),
+        "wide": ratings.pivot,
+        "means": lambda: ratings.pivot("rater", "label"),
+        "counts": lambda: ratings.pivot(aggregate="count"),
     }
 
 
@@ -59,12 +59,12 @@ def written(al, ratings):
 def merged(al):
     people = tables.make(al, "full")
     half = people.where(pl.col("label") == "joy")
-    whole = al.ratings.merge(half, people.where(pl.col("label") == "fear"))
+    whole = half.merge(people.where(pl.col("label") == "fear"))
     return {
         "whole": whole,
-        "twice": lambda: al.ratings.merge(people, people),
-        "other scale": lambda: al.ratings.merge(people, tables.make(al, "slider")),
-        "models": lambda: al.ratings.merge(people, tables.make(al, "models").models()),
+        "twice": lambda: people.merge(people),
+        "other scale": lambda: people.merge(tables.make(al, "slider")),
+        "models": lambda: people.merge(tables.make(al, "models").models()),
         "selected": lambda: people.select(labels=["joy"]),
         "nothing": lambda: people.where(pl.lit(False)),
         "absent": lambda: tables.make(al, "binary").fill_absent(),
@@ -110,15 +110,8 @@ def read(al):
 def formats(al):
     ratings = al.ratings
     return {
-        "formats": {one.name: one for one in ratings.list_formats()},
-        "header": ratings.Peek(Path("x.csv"), b"path,annotator\n1,a\n").header,
-        "kinds": [
-            ratings.RATER_KINDS,
-            ratings.HUMAN_KINDS,
-            ratings.MODEL_KINDS,
-            ratings.TRIAL_KINDS,
-            ratings.OUTCOMES,
-        ],
+        "formats": {one.name: one.title for one in ratings.list_formats()},
+        "kinds": [ratings.HUMAN_KINDS, ratings.MODEL_KINDS],
     }
 
 

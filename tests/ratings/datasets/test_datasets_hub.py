@@ -21,7 +21,7 @@ from tests.ratings.datasets.hub_server import Hub, serving
 from affectlab.core.errors import MissingDependencyError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.ratings.datasets import load_dataset
-from affectlab.ratings.datasets.hub.tables import Wanted, read_tables
+from affectlab.ratings.datasets.tables import Wanted, read_tables
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
 

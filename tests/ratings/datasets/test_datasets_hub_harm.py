@@ -16,7 +16,7 @@ from tests.ratings.datasets.hub_server import Hub, serving
 
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.ratings.datasets import load_dataset
-from affectlab.ratings.datasets.hub.tables import Wanted
+from affectlab.ratings.datasets.tables import Wanted
 
 pytest.importorskip("datasets")
 
@@ -86,7 +86,7 @@ def test_files_elsewhere_are_not_taken(hub, tmp_path):
 
 @pytest.mark.parametrize("address", ["/etc/x.csv", "hf://datasets/bob/own@main/x.csv"])
 def test_addresses_outside_of_the_repository_are_refused(address):
-    from affectlab.ratings.datasets.hub.files import _inside
+    from affectlab.ratings.datasets.files import _inside
 
     wanted = Wanted("eve/ratings", revision="c" * 40)
     root = f"hf://datasets/eve/ratings@{'c' * 40}/"
@@ -145,7 +145,7 @@ def test_a_licence_is_one_plain_line(hub):
 
 
 def test_tokens_and_passwords_are_not_repeated(hub, monkeypatch):
-    from affectlab.ratings.datasets.hub.files import explained, why_unreachable
+    from affectlab.ratings.datasets.files import explained, why_unreachable
 
     told = (
         "for https://me:pass@host/x?X-Signature=abc and Bearer hf_secretsecret and hf_othersecret"

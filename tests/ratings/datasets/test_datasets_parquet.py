@@ -14,7 +14,7 @@ from tests.ratings.datasets import hub_rows as rows
 from affectlab.core.errors import InputError
 from affectlab.models.text import read_labelled_texts
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import emonet_face, find_dataset, goemotions, list_datasets
+from affectlab.ratings.datasets import find_dataset, list_datasets
 from affectlab.ratings.files.parquet import class_names, with_class_names
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=12)
@@ -39,8 +39,8 @@ def test_raw_parquet_and_csv_are_the_same(tmp_path_factory, answers):
     told = {row[1]: f"x{row[0]}x" for row in answers}
     answers = [(told[row[1]], *row[1:]) for row in answers]
     folder = tmp_path_factory.mktemp("raw")
-    of_table = goemotions(put(folder / "part.parquet", rows.raw_table(answers)))
-    of_csv = goemotions(rows.raw_csv(folder / "part.csv", answers))
+    of_table = read_ratings(put(folder / "part.parquet", rows.raw_table(answers)))
+    of_csv = read_ratings(rows.raw_csv(folder / "part.csv", answers))
     assert of_table.equals(of_csv)
     assert of_table.history == of_csv.history
 
@@ -67,7 +67,7 @@ def test_raw_says_which_row_is_wrong(tmp_path):
 
 def test_simplified_parquet_and_tsv_are_the_same(tmp_path):
     file = put(tmp_path / "train.parquet", rows.simplified_table())
-    assert goemotions(file).equals(goemotions(rows.simplified_tsv(tmp_path / "train.tsv")))
+    assert read_ratings(file).equals(read_ratings(rows.simplified_tsv(tmp_path / "train.tsv")))
     texts = read_labelled_texts(file)
     assert texts.targets.sum(axis=1).tolist() == [2.0, 1.0]
 
@@ -98,23 +98,23 @@ def test_other_tables_of_texts_are_not_taken_for_goemotions(tmp_path, frame):
 
 
 def test_binary_parquet_and_csv_are_the_same(tmp_path):
-    same = emonet_face(rows.binary_csv(tmp_path / "binary.csv"))
+    same = read_ratings(rows.binary_csv(tmp_path / "binary.csv"))
     frame, features = rows.binary_table()
-    assert emonet_face(put(tmp_path / "hub.parquet", frame, features)).equals(same)
+    assert read_ratings(put(tmp_path / "hub.parquet", frame, features)).equals(same)
     plain = pl.read_csv(tmp_path / "binary.csv", infer_schema=False)
-    assert emonet_face(put(tmp_path / "plain.parquet", plain)).equals(same)
+    assert read_ratings(put(tmp_path / "plain.parquet", plain)).equals(same)
 
 
 def test_hq_parquet_and_csv_are_the_same(tmp_path):
-    same = emonet_face(rows.hq_csv(tmp_path / "hq.csv"))
-    assert emonet_face(put(tmp_path / "hub.parquet", rows.hq_table())).equals(same)
+    same = read_ratings(rows.hq_csv(tmp_path / "hq.csv"))
+    assert read_ratings(put(tmp_path / "hub.parquet", rows.hq_table())).equals(same)
     plain = pl.read_csv(tmp_path / "hq.csv", infer_schema=False)
-    assert emonet_face(put(tmp_path / "plain.parquet", plain)).equals(same)
+    assert read_ratings(put(tmp_path / "plain.parquet", plain)).equals(same)
 
 
 def test_pictures_without_a_name_are_numbered(tmp_path):
     frame = rows.hq_table().with_columns(path=rows.pictures([None, "b.png"]))
-    found = emonet_face(put(tmp_path / "hub.parquet", frame))
+    found = read_ratings(put(tmp_path / "hub.parquet", frame))
     assert found.stimulus_names == ("row 1", "b.png")
 
 

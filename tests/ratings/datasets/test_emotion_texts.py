@@ -9,18 +9,10 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.models.text import labelled_texts, read_labelled_texts
-from affectlab.ratings import Peek, list_formats, read_ratings
-from affectlab.ratings.datasets import (
-    affective_text,
-    crowdflower,
-    dailydialog,
-    electoral_tweets,
-    emoint,
-    emotion_stimulus,
-    ssec,
-    tec,
-    unified_emotion,
-)
+from affectlab.ratings import list_formats, read_ratings
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats import Sure
+from affectlab.ratings.formats.texts.emoint import EmoInt
 
 QUESTION = "q2whatemotionchooseoneoftheoptionsfrombelowthatbestrepresentstheemotion"
 
@@ -121,10 +113,15 @@ def write(folder, files):
     return folder / next(iter(files))
 
 
+def claims(peek):
+    """Formats that say that a file has their layout."""
+    return [one.name for one in list_formats() if one.recognise(peek) == Sure.LAYOUT]
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_each_is_recognised_and_by_one_format_alone(name, tmp_path):
     peek = Peek.open(write(tmp_path, FILES[name]))
-    assert [entry.name for entry in list_formats() if entry.sniff(peek)] == [name]
+    assert claims(peek) == [name]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -171,14 +168,14 @@ def named(r):
 
 
 def test_tec(tmp_path):
-    r = tec(write(tmp_path, FILES["tec"]))
+    r = read_ratings(write(tmp_path, FILES["tec"]))
     assert named(r) == [("145353048817012736", "joy"), ("145", "anger")]
     assert r.stimuli["text"].to_list() == ["Thinks it was :) a :: day", 'I said "no"']
     assert r.rater_names == ("author",)
 
 
 def test_emotion_stimulus(tmp_path):
-    r = emotion_stimulus(write(tmp_path, FILES["emotion-stimulus"]))
+    r = read_ratings(write(tmp_path, FILES["emotion-stimulus"]))
     assert named(r) == [("Emotion Cause 1", "happy"), ("Emotion Cause 2", "anger")]
     assert r.stimuli["text"][0] == "These days he is quite happy travelling by trolley ."
     assert r.stimuli["cause"].to_list() == ["travelling by trolley", None]
@@ -186,15 +183,15 @@ def test_emotion_stimulus(tmp_path):
 
 def test_emoint(tmp_path):
     file = write(tmp_path, FILES["emoint"])
-    r = emoint(file)
+    r = read_ratings(file, format="emoint,cut=0.5")
     assert str(r.scale.kind) == "binary"
     # From 0.5 on, as in the paper.
     assert r.value.tolist() == [1, 1, 0]
     assert set(r.frame["label"].to_list()) == {"joy"}
     assert r.history[-1] == "yes from 0.5 on"
-    assert emoint(file, cut=None).value.tolist() == [0.98, 0.5, 0.499]
+    assert read_ratings(file).value.tolist() == [0.98, 0.5, 0.499]
     with pytest.raises(InputError, match=r"cut = 1\.5: expected a number above 0, up to 1"):
-        emoint(file, cut=1.5)
+        read_ratings(file, format="emoint,cut=1.5")
 
 
 def test_emoint_of_semeval_and_without_scores(tmp_path):
@@ -204,7 +201,7 @@ def test_emoint_of_semeval_and_without_scores(tmp_path):
         "2018-En-02328\t@x mad\tanger\t0.719\n2018-En-02329\tI\tanger\tNONE\n",
         encoding="utf-8",
     )
-    r = emoint(file)
+    r = read_ratings(file)
     assert r.stimulus_names == ("2018-En-02328",)
     (aside,) = r.set_aside
     assert (aside.reason, aside.count) == ("no intensity (NONE)", 1)
@@ -212,32 +209,32 @@ def test_emoint_of_semeval_and_without_scores(tmp_path):
 
 def test_affective_text(tmp_path):
     file = write(tmp_path, FILES["affective-text"])
-    r = affective_text(file, cut=None)
+    r = read_ratings(file)
     assert r.value.tolist() == [0, 0, 15, 38, 9, 11, 24, 26, 16, 13, 50, 4]
     assert r.stimuli["valence"].to_list() == [32, -48]
     assert r.stimuli["text"][0] == "Test to predict breast cancer relapse & is approved"
-    chosen = affective_text(file)
+    chosen = read_ratings(file, format="affective-text,cut=50")
     assert chosen.value.sum() == 1
     file.with_suffix(".valence.gold").unlink()
-    assert affective_text(file).stimuli["valence"].to_list() == [None, None]
+    assert read_ratings(file).stimuli["valence"].to_list() == [None, None]
 
 
 def test_ssec(tmp_path):
-    r = ssec(write(tmp_path, FILES["ssec"]))
+    r = read_ratings(write(tmp_path, FILES["ssec"]))
     assert r.value.reshape(3, 8).sum(axis=1).tolist() == [3, 3, 0]
     assert r.label_names[1] == "anticipation"
     assert r.stimuli["text"][0] == '"He who wins #SemST'
 
 
 def test_crowdflower(tmp_path):
-    r = crowdflower(write(tmp_path, FILES["crowdflower"]))
+    r = read_ratings(write(tmp_path, FILES["crowdflower"]))
     assert named(r) == [("1956967341", "empty"), ("1956967666", "sadness")]
     assert r.stimuli["text"][0] == '@tiffanylue i know, "bad" habit =['
     assert r.stimuli["author"].to_list() == ["xoshayzers", "wannamama"]
 
 
 def test_dailydialog(tmp_path):
-    r = dailydialog(write(tmp_path, FILES["dailydialog"]))
+    r = read_ratings(write(tmp_path, FILES["dailydialog"]))
     assert [emotion for _, emotion in named(r)] == [
         "disgust",
         "no emotion",
@@ -256,11 +253,11 @@ def test_dailydialog_by_splits(tmp_path):
         for name, lines in FILES["dailydialog"].items()
     }
     assert "dialogues_emotion_train.txt" in files
-    assert len(dailydialog(write(tmp_path, files))) == 5
+    assert len(read_ratings(write(tmp_path, files))) == 5
 
 
 def test_electoral_tweets(tmp_path):
-    r = electoral_tweets(write(tmp_path, FILES["electoral-tweets"]))
+    r = read_ratings(write(tmp_path, FILES["electoral-tweets"]))
     assert named(r)[0] == ("77", "anticipation or expectancy or interest")
     assert r.rater_names == ("judgement 1", "judgement 2", "judgement 4")
     assert r.set_aside[0].reason == "no emotion named (BLANK)"
@@ -269,25 +266,25 @@ def test_electoral_tweets(tmp_path):
         line + ("\tworkerid" if row == 0 else f"\tw{row % 2}")
         for row, line in enumerate(files["AnnotatedTweets.txt"])
     ]
-    named_raters = electoral_tweets(write(tmp_path, files))
+    named_raters = read_ratings(write(tmp_path, files))
     assert named_raters.rater_names == ("w1", "w0")
 
 
 def test_unified_emotion(tmp_path):
     file = write(tmp_path, FILES["unified-emotion"])
-    r = unified_emotion(file)
+    r = read_ratings(file)
     assert r.stimulus_names == ("tec 0", "ssec 1")
     # What a source did not ask for is absent and not 0.
     assert len(r) == 6
     assert r.set_aside[0].reason.startswith("no emotion asked")
-    one = unified_emotion(file, source="ssec")
+    one = read_ratings(file, format="unified-emotion,source=ssec,cut=0.5")
     assert dict(zip(one.frame["label"], one.value, strict=True)) == {
         "joy": 1.0,
         "anger": 0.0,
         "trust": 1.0,
     }
     with pytest.raises(InputError, match="unknown source 'sec'; did you mean 'ssec' or 'tec'"):
-        unified_emotion(file, source="sec")
+        read_ratings(file, format="unified-emotion,source=sec,cut=0.5")
 
 
 def test_unified_intensities_are_cut(tmp_path):
@@ -298,10 +295,13 @@ def test_unified_intensities_are_cut(tmp_path):
     raw = read_ratings(file)
     assert raw.scale.kind == "interval"
     assert raw.value[-2:].tolist() == [0.54, 0.49]
-    cut = unified_emotion(file, source="affectivetext")
+    cut = read_ratings(file, format="unified-emotion,source=affectivetext,cut=0.5")
     assert (cut.scale.kind, cut.value.tolist()) == ("binary", [1.0, 0.0])
     # A source that is 0 and 1 alone is cut to the same.
-    assert set(unified_emotion(file, source="tec").value.tolist()) == {0.0, 1.0}
+    assert set(read_ratings(file, format="unified-emotion,source=tec,cut=0.5").value.tolist()) == {
+        0.0,
+        1.0,
+    }
 
 
 def test_they_can_be_trained_on(tmp_path):
@@ -317,7 +317,9 @@ def test_they_can_be_trained_on(tmp_path):
         assert len(data) == n, name
         assert len(data.taxonomy) == labels, name
         assert data.targets.any(axis=1).all(), name
-    data = labelled_texts(emoint(write(tmp_path / "emoint", FILES["emoint"])))
+    data = labelled_texts(
+        read_ratings(write(tmp_path / "emoint", FILES["emoint"]), format="emoint,cut=0.5")
+    )
     assert data.texts == ("Just got back from seeing @GaryDelaney", 'Oh dear "an" evening')
     np.testing.assert_array_equal(data.targets[:, data.taxonomy.index("joy")], 1)
 
@@ -327,7 +329,7 @@ BAD = {
     "emotion-stimulus": ("<joy>no<\\joy>", "line 3: emotion 'joy'; expected one of anger"),
     "emoint": ("30003\tx\tjoy\t1.2", r"line 4: intensity '1\.2'; expected.*from 0 to 1"),
     "ssec": ("Joy" + "\t---" * 7 + "\tx", "line 4: 'Joy'; expected eight emotions"),
-    "crowdflower": ('9,"angst","a","x"', "row 3: sentiment 'angst'; expected one of anger"),
+    "crowdflower": ('9,"angst","a","x"', "row 3: emotion 'angst'; expected one of anger"),
     "dailydialog": ("One . __eou__ Two . __eou__", "line 3: 2 turns, and 0 emotions in"),
     "electoral-tweets": (
         "5\t1\t80\tNo\trage",
@@ -358,28 +360,68 @@ def test_files_that_belong_together(tmp_path):
     file = write(tmp_path / "d", FILES["dailydialog"])
     (file.parent / "dialogues_emotion.txt").write_text("2 9\n4 6 0\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"emotion '9' in dialogues_emotion\.txt; expected 0 to 6"):
-        dailydialog(file)
+        read_ratings(file)
     (file.parent / "dialogues_emotion.txt").unlink()
     with pytest.raises(InputError, match=r"no file dialogues_emotion\.txt beside it"):
-        dailydialog(file)
+        read_ratings(file)
     file = write(tmp_path / "a", FILES["affective-text"])
     gold = file.with_suffix(".emotions.gold")
     gold.write_text("500 0 0 15 38 9\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"gold, line 1: .*six intensities from 0 to 100"):
-        affective_text(file)
+        read_ratings(file)
     gold.write_text("500 0 0 15 38 9 11\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 3: headline '501' has no intensities in"):
-        affective_text(file)
+        read_ratings(file)
     gold.unlink()
     with pytest.raises(InputError, match=r"no file affectivetext_trial\.emotions\.gold beside it"):
-        affective_text(file)
+        read_ratings(file)
 
 
 def test_another_format_is_refused(tmp_path):
     file = write(tmp_path, FILES["tec"])
-    with pytest.raises(InputError):
-        ssec(file)
-    with pytest.raises(InputError):
-        unified_emotion(file)
+    for other in ("emoint", "ssec"):
+        with pytest.raises(InputError):
+            read_ratings(file, format=other)
     with pytest.raises(InputError, match="columns cannot be given with format 'tec'"):
         read_ratings(file, format="tec", columns={"stimulus": "id"})
+
+
+HEADER = "ID\tTweet\tanger\tanticipation\tdisgust\tfear\tjoy\tlove\toptimism\tpessimism"
+HEADER += "\tsadness\tsurprise\ttrust"
+
+
+def test_semeval_2018_multi_label(tmp_path):
+    file = tmp_path / "2018-E-c-En-train.txt"
+    rows = ['2018-En-1\t"Worry is a down payment\t0\t1\t0\t0\t0\t0\t1\t0\t0\t0\t1', "2018-En-2\tso"]
+    rows[1] += "\t1" + "\t0" * 10
+    file.write_text("\n".join([HEADER, *rows]) + "\n", encoding="utf-8")
+    r = read_ratings(file)
+    assert (r.n_stimuli, r.n_labels, r.rater_names) == (2, 11, ("consensus",))
+    assert r.value.reshape(2, 11).sum(axis=1).tolist() == [3, 1]
+    chosen = r.frame.filter(r.frame["value"] == 1)["label"].to_list()
+    assert chosen == ["anticipation", "optimism", "trust", "anger"]
+    assert r.stimuli["text"][0] == '"Worry is a down payment'
+
+
+def test_semeval_2018_cells_that_are_no_answers(tmp_path):
+    file = tmp_path / "2018-E-c-En-test.txt"
+    lines = [HEADER, "1\tx" + "\t0" * 11, "2\ty" + "\tNONE" * 11, "3\tz\t2" + "\t0" * 10]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 4: anger is '2'; expected 0 or 1"):
+        read_ratings(file)
+    r = read_ratings(file, on_bad="set_aside")
+    assert {part.reason: part.count for part in r.set_aside} == {
+        "no answers (NONE)": 1,
+        "label not 0 or 1": 1,
+    }
+    assert r.n_stimuli == 1
+
+
+def test_settings_of_a_format(tmp_path):
+    file = write(tmp_path, FILES["emoint"])
+    with pytest.raises(InputError, match=r"format 'emoint': unknown setting 'cat'; did you mean"):
+        read_ratings(file, format="emoint,cat=0.5")
+    with pytest.raises(InputError, match=r"format 'emoint': cut = 'half' is not understood"):
+        read_ratings(file, format="emoint,cut=half")
+    given = read_ratings(file, format=EmoInt(cut=0.5))
+    assert given.equals(read_ratings(file, format="emoint,cut=0.5"))

@@ -8,7 +8,6 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import face_expressions
 
 HEADER = (
     *("pair", "worker", "batch", "trial", "score", "golden", "repeat"),
@@ -48,7 +47,7 @@ def test_trial_kinds_and_attributes(tmp_path):
 def test_a_pair_may_come_again_in_another_session(tmp_path):
     header = ("pair", "worker", "session", "score", "golden")
     rows = [("g1", "w1", "a", 5, 1), ("g1", "w1", "b", 7, 1), ("p1", "w1", "a", 7, 0)]
-    r = face_expressions(write(tmp_path / "s.csv", rows, header))
+    r = read_ratings(write(tmp_path / "s.csv", rows, header), format="face-expressions")
     assert r.n_ratings == 3
 
 
@@ -57,15 +56,15 @@ def test_columns_under_other_names(tmp_path):
         tmp_path / "s.csv", [("p1", "A1", 30, "x")], ("hit", "WorkerId", "Answer.score", "note")
     )
     names = {"pair": "hit", "worker": "WorkerId", "score": "Answer.score"}
-    r = face_expressions(file, columns=names)
+    r = read_ratings(file, columns=names, format="face-expressions")
     assert (r.stimulus_names, r.rater_names, r.value.tolist()) == (("p1",), ("A1",), [30.0])
     assert r.stimuli["note"].to_list() == ["x"]
     with pytest.raises(InputError, match="unknown column of the layout 'wroker'; did you mean"):
-        face_expressions(file, columns={"wroker": "WorkerId"})
+        read_ratings(file, columns={"wroker": "WorkerId"}, format="face-expressions")
     with pytest.raises(InputError, match="line 1: unknown column 'Worker'; did you mean"):
-        face_expressions(file, columns={"worker": "Worker"})
+        read_ratings(file, columns={"worker": "Worker"}, format="face-expressions")
     with pytest.raises(InputError, match="line 1: column 'pair' is missing; expected pair, worker"):
-        face_expressions(file)
+        read_ratings(file, format="face-expressions")
 
 
 @pytest.mark.parametrize(
@@ -93,19 +92,21 @@ def test_bad_rows(tmp_path, bad, said):
 def test_kind_is_checked(tmp_path):
     header = ("pair", "worker", "score", "kind")
     with pytest.raises(InputError, match="line 2: unknown kind 'intr'; did you mean 'intra'"):
-        face_expressions(write(tmp_path / "s.csv", [("p", "w", 3, "intr")], header))
+        read_ratings(
+            write(tmp_path / "s.csv", [("p", "w", 3, "intr")], header), format="face-expressions"
+        )
 
 
 @pytest.mark.parametrize("name", ["stimulus", "rater", "value", "label", "trial_kind"])
 def test_other_columns_do_not_replace_those_of_the_layout(tmp_path, name):
     file = write(tmp_path / "s.csv", [("p", "w", 3, 99)], ("pair", "worker", "score", name))
     with pytest.raises(InputError, match=f"line 1: column '{name}' would stand beside"):
-        face_expressions(file)
+        read_ratings(file, format="face-expressions")
 
 
 def test_wrong_kind_can_be_set_aside(tmp_path):
     rows = [("p", "w", 3, "intr"), ("q", "w", 3, "inter")]
     file = write(tmp_path / "s.csv", rows, ("pair", "worker", "score", "kind"))
-    r = face_expressions(file, on_bad="set_aside")
+    r = read_ratings(file, on_bad="set_aside", format="face-expressions")
     assert r.stimulus_names == ("q",)
     assert [(part.count, part.places) for part in r.set_aside] == [(1, ("line 2",))]

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Peek, list_formats, read_ratings
-from affectlab.ratings.datasets import FORMATS
+from affectlab.ratings import list_formats, read_ratings
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats import Sure, load_format
+from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import load_taxonomy
 
 PUBLISHED = {
@@ -77,6 +79,10 @@ SAMPLES = {
     ),
     "emoint": "1\tsuch a day!\tjoy\t0.81\n2\tfine\tjoy\t0.34\n",
     "emotion-stimulus": "<happy>She smiled <cause>at it<\\cause> .<\\happy>\n<sad>No .<\\sad>\n",
+    "semeval-2018-ec": (
+        "ID\tTweet\tanger\tanticipation\tdisgust\tfear\tjoy\tlove\toptimism\tpessimism\tsadness"
+        "\tsurprise\ttrust\n2018-En-1\tsuch a day!" + "\t0\t1" * 5 + "\t0\n"
+    ),
     "ssec": "---\t---\t---\t---\tJoy\t---\t---\t---\tsoon #SemST\n" + 8 * "---\t" + "no\n",
     "tec": "145:\tsuch a day!\t:: joy\n146:\tstill dark\t:: fear\n",
     "unified-emotion": json.dumps(
@@ -86,17 +92,19 @@ SAMPLES = {
 TWO_FILES = {"affective-text", "dailydialog"}
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
+ANY = {"table", "affectlab"}
+"""What any file is read as, and what says itself that it was written here."""
+
 
 def sniffed(path):
     peek = Peek.open(path)
-    return [entry.name for entry in FORMATS if entry.sniff(peek)]
+    return [entry.name for entry in list_formats() if entry.recognise(peek) == Sure.LAYOUT]
 
 
 def test_names_are_different_and_listed():
-    names = [entry.name for entry in FORMATS]
+    names = [entry.name for entry in list_formats()]
     assert len(set(names)) == len(names)
-    assert set(names) <= {entry.name for entry in list_formats()}
-    assert set(names) == {*SAMPLES, *TWO_FILES}
+    assert set(names) == {*SAMPLES, *TWO_FILES, *ANY}
 
 
 @pytest.mark.parametrize(("name", "wanted"), PUBLISHED.items())
@@ -184,3 +192,25 @@ def test_any_bytes_can_be_sniffed(tmp_path_factory, content):
     file = tmp_path_factory.mktemp("bytes") / "x.dat"
     file.write_bytes(b"x" + content)
     assert sniffed(file) == []
+
+
+def test_a_table_says_what_each_column_is_taken_for(tmp_path):
+    file = tmp_path / "wide.csv"
+    file.write_text(",image,age,ann,bo\n0,a,x,1,2\n1,b,y,3,4\n")
+    head = Peek.open(file)
+    layout = load_format("table").describe(head, ReadOptions(wide="raters"))
+    assert layout.roles == {"stimulus": "image"}
+    assert layout.labels == ("ann", "bo")
+    assert layout.attributes == ("age",)
+    assert layout.unused == {"": "it only tells rows apart"}
+    file.write_text("image,annotator,rating\na,x,1\n")
+    layout = load_format("table").describe(Peek.open(file))
+    assert layout.roles == {"stimulus": "image", "rater": "annotator", "value": "rating"}
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *TWO_FILES])
+def test_each_format_says_what_its_columns_are(name):
+    layout = load_format(name).layout
+    named = [*layout.roles.values(), *layout.labels, *layout.stimuli, *layout.raters]
+    assert len(set(named)) == len(named)
+    assert name == "vqeg" or named

@@ -6,7 +6,6 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import isear
 
 NAMES = [
     "ID",
@@ -72,11 +71,11 @@ def test_texts_are_joined_again(tmp_path):
 
 def test_encodings(tmp_path):
     line = report("in Málaga")
-    assert isear(write(tmp_path / "u.csv", line)).history == ()
-    r = isear(write(tmp_path / "l.csv", line, encoding="latin-1"))
+    assert read_ratings(write(tmp_path / "u.csv", line)).history == ()
+    r = read_ratings(write(tmp_path / "l.csv", line, encoding="latin-1"))
     assert r.stimuli["text"].to_list() == ["in Málaga"]
     assert r.history == ("read as Latin-1, since the file is not UTF-8",)
-    named = isear(tmp_path / "l.csv", encoding="latin-1")
+    named = read_ratings(tmp_path / "l.csv", encoding="latin-1", format="isear")
     assert (named.stimuli["text"][0], named.history) == ("in Málaga", ())
 
 
@@ -115,17 +114,17 @@ def test_what_is_no_answer_is_set_aside_and_counted(tmp_path):
     texts = [*NO_ANSWERS, *ELSEWHERE, *ANSWERS]
     lines = [report(text, str(row)) for row, text in enumerate(texts)]
     file = write(tmp_path / "isear.csv", *lines)
-    for r in (isear(file), read_ratings(file)):
+    for r in (read_ratings(file, format="isear"), read_ratings(file)):
         assert r.stimuli["text"].to_list() == ANSWERS
         assert {part.reason: part.count for part in r.set_aside} == {
             "no answer, such as '[ No response.]'": len(NO_ANSWERS),
             "no answer but the name of another, such as 'The same as in shame.'": len(ELSEWHERE),
         }
-    kept = isear(file, keep_non_answers=True)
+    kept = read_ratings(file, format="isear,keep_non_answers=true")
     assert kept.stimuli["text"].to_list() == texts
     assert kept.set_aside == ()
     with pytest.raises(InputError, match="unknown on_bad 'skip'"):
-        isear(file, on_bad="skip", keep_non_answers=True)
+        read_ratings(file, on_bad="skip", format="isear,keep_non_answers=true")
 
 
 @pytest.mark.parametrize(
@@ -141,13 +140,13 @@ def test_what_is_no_answer_is_set_aside_and_counted(tmp_path):
 def test_bad_lines(tmp_path, line, said):
     file = write(tmp_path / "isear.csv", report("fine"), line)
     with pytest.raises(InputError) as error:
-        isear(file)
+        read_ratings(file, format="isear")
     assert str(error.value).startswith(f"{file}, {said}")
 
 
 def test_bad_lines_can_be_set_aside(tmp_path):
     file = write(tmp_path / "isear.csv", report("fine"), "1|2", report("x", "1", "3", "fear"))
-    r = isear(file, on_bad="set_aside")
+    r = read_ratings(file, on_bad="set_aside", format="isear")
     assert r.n_ratings == 1
     assert {part.reason: (part.count, part.places) for part in r.set_aside} == {
         "fewer than 18 fields": (1, ("line 3",)),
@@ -158,8 +157,10 @@ def test_bad_lines_can_be_set_aside(tmp_path):
 def test_missing_column(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("ID|MYKEY|SIT|\n1|2|text|\n")
-    with pytest.raises(InputError, match="line 1: column 'CITY' is missing; expected the columns"):
-        isear(file)
+    with pytest.raises(
+        InputError, match="line 1: column 'Field1' is missing; expected the columns"
+    ):
+        read_ratings(file, format="isear")
 
 
 def test_published_file(shared_data):
@@ -167,7 +168,7 @@ def test_published_file(shared_data):
     r = read_ratings(file)
     assert (r.n_ratings, r.n_stimuli, r.n_raters, r.n_labels) == (7_506, 7_506, 1_096, 7)
     assert sorted(part.count for part in r.set_aside) == [8, 152]
-    whole = isear(file, keep_non_answers=True)
+    whole = read_ratings(file, format="isear,keep_non_answers=true")
     assert (whole.n_ratings, whole.n_raters, whole.set_aside) == (7_666, 1_096, ())
     gone = set(whole.stimuli["text"]) - set(r.stimuli["text"])
     # What describes something is longer than what says that there is nothing.

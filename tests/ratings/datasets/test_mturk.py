@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import mturk
+from affectlab.ratings.formats.mturk import MechanicalTurk
 
 HEAD = {
     "HITId": "3W8CV64QJ2Y0JB",
@@ -26,6 +26,13 @@ HEAD = {
     "WorkTimeInSeconds": "31",
     "LifetimeApprovalRate": "100% (12/12)",
 }
+
+
+def mturk(file, *, stimulus=None, scale=None, on_bad="raise", answers=None, **settings):
+    """Read a batch with settings of its format."""
+    chosen = MechanicalTurk(answers=None if answers is None else tuple(answers), **settings)
+    columns = None if stimulus is None else {"stimulus": stimulus}
+    return read_ratings(file, format=chosen, columns=columns, scale=scale, on_bad=on_bad)
 
 
 def batch(path, *rows, **common):

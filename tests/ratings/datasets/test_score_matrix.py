@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import score_matrix
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats import find_format
 
 SCORES = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, np.nan])
 
@@ -36,7 +37,7 @@ def test_round_trip(tmp_path_factory, n_raters, n_stimuli, data):
     file = write(tmp_path_factory.mktemp("m") / "scores.csv", given)
     r = read_ratings(file, format="vqeg", scale="1-5")
     assert np.array_equal(r.matrix().T, given, equal_nan=True)
-    turned = score_matrix(file, scale="1-5", stimuli="columns")
+    turned = read_ratings(file, format="vqeg", scale="1-5", wide="stimuli")
     assert np.array_equal(turned.matrix(), given, equal_nan=True)
 
 
@@ -65,12 +66,10 @@ def test_recognised_with_empty_cells_as_gaps(tmp_path):
     ],
 )
 def test_not_taken_for_a_matrix(tmp_path, text):
-    from affectlab.ratings import Peek, list_formats
-
     file = tmp_path / "x.csv"
     file.write_text(text)
     peek = Peek.open(file)
-    assert [entry.name for entry in list_formats() if entry.sniff(peek)] == []
+    assert find_format(peek).name == "table"
 
 
 def test_bad_cells_and_rows(tmp_path):
@@ -86,17 +85,15 @@ def test_bad_cells_and_rows(tmp_path):
     assert "not 4 scores" in {part.reason for part in r.set_aside}
     file.write_text("5,4,4,3\n5,4,4\n")
     with pytest.raises(InputError, match="line 2: 3 scores; expected 4 as in line 1"):
-        score_matrix(file)
+        read_ratings(file, format="vqeg")
     file.write_text("5,4,4,3\n5,4,4,9\n")
     with pytest.raises(InputError, match=r"line 2 \(column 4\): value 9 is off the scale"):
-        score_matrix(file, scale="1-5")
-    with pytest.raises(InputError, match="unknown axis of the stimuli 'row'; did you mean 'rows'"):
-        score_matrix(file, stimuli="row")
+        read_ratings(file, scale="1-5", format="vqeg")
 
 
 def test_other_delimiters(tmp_path):
     file = write(tmp_path / "x.txt", [[5, 4, 4, 3], [1, 2, 1, 1]], delimiter=" ")
-    assert score_matrix(file, delimiter=" ").n_ratings == 8
+    assert read_ratings(file, format="vqeg", delimiter=" ").n_ratings == 8
     file = write(tmp_path / "y.tsv", [[5, 4, 4, 3], [1, 2, 1, 1]], delimiter="\t")
     assert read_ratings(file).n_ratings == 8
 
@@ -146,7 +143,7 @@ def test_the_other_way_round_when_that_is_said(tmp_path):
     file = write(tmp_path / "scores.csv", [[5, 4, 4, 3, 2], [1, 2, np.nan, 1, 1]])
     r = read_ratings(file, wide="stimuli")
     assert (r.n_raters, r.n_stimuli) == (2, 5)
-    assert r.equals(score_matrix(file, stimuli="columns"))
+    assert r.equals(read_ratings(file, format="vqeg", wide="stimuli"))
     assert "rows were taken as subjects, columns as stimuli" in r.history[0]
     with pytest.raises(InputError, match="wide cannot be given with format 'vqeg'"):
         read_ratings(file, wide="labels", format="vqeg")

@@ -8,7 +8,6 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import socratis
 
 
 def entry(emotions, explanations, *who, image="bbc/1.jpg", caption="Storm hits the coast"):
@@ -48,7 +47,10 @@ def test_one_row_per_reaction(tmp_path):
 
 
 def test_same_reaction_twice_is_kept(tmp_path):
-    r = socratis(write(tmp_path / "r.json", {"1": [entry(["sad", "sad"], ["why", "why"])]}))
+    r = read_ratings(
+        write(tmp_path / "r.json", {"1": [entry(["sad", "sad"], ["why", "why"])]}),
+        format="socratis",
+    )
     assert r.n_ratings == 2
 
 
@@ -57,7 +59,7 @@ def test_worker_in_the_demographics_links_pairs(tmp_path):
         "1": [entry(["sad"], ["a"], {"worker_id": 7, "age": "20-30"})],
         "2": [entry(["sad"], ["b"], {"worker_id": 7, "location": "Europe"})],
     }
-    r = socratis(write(tmp_path / "r.json", content))
+    r = read_ratings(write(tmp_path / "r.json", content), format="socratis")
     assert r.rater_names == ("7",)
     assert r.raters.row(0, named=True) == {
         "rater": "7",
@@ -72,12 +74,15 @@ def test_worker_in_the_demographics_links_pairs(tmp_path):
 )
 def test_demographics_of_any_form(tmp_path, who, found):
     content = {"1": [entry(["sad"], ["a"], who), entry(["sad"], ["a"], "M, 40")]}
-    r = socratis(write(tmp_path / "r.json", content))
+    r = read_ratings(write(tmp_path / "r.json", content), format="socratis")
     assert r.raters["demographics"].to_list() == [found, "M, 40"]
 
 
 def test_word_without_explanation_is_counted(tmp_path):
-    r = socratis(write(tmp_path / "r.json", {"1": [entry(["sad", "awe", ""], ["a", "", ""])]}))
+    r = read_ratings(
+        write(tmp_path / "r.json", {"1": [entry(["sad", "awe", ""], ["a", "", ""])]}),
+        format="socratis",
+    )
     assert r.n_ratings == 1
     assert [(part.count, part.reason) for part in r.set_aside] == [(2, "no answer")]
 
@@ -124,7 +129,7 @@ def test_other_json_is_not_taken(tmp_path):
 
 def test_annotators_without_emotions_are_counted(tmp_path):
     content = {"1": [entry([], [], {"age": "30"}), entry(["sad"], ["a"]), entry([], [])]}
-    r = socratis(write(tmp_path / "r.json", content))
+    r = read_ratings(write(tmp_path / "r.json", content), format="socratis")
     assert r.n_ratings == 1
     assert [(part.count, part.reason) for part in r.set_aside] == [(2, "no emotion named")]
 
@@ -140,7 +145,7 @@ def test_round_trip(tmp_path, suffix):
             entry(["=1+1"], ["-"]),
         ],
     }
-    r = socratis(write(tmp_path / "r.json", content))
+    r = read_ratings(write(tmp_path / "r.json", content), format="socratis")
     again = read_ratings(r.write(tmp_path / f"r.{suffix}"))
     assert again.to_frame().select(r.to_frame().columns).equals(r.to_frame())
     assert again.stimuli["caption"].to_list() == r.stimuli["caption"].to_list()

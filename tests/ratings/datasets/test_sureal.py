@@ -9,7 +9,6 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
-from affectlab.ratings.datasets import sureal
 
 
 def data_set(*scores, **more):
@@ -47,7 +46,9 @@ def test_mappings_name_the_subjects(tmp_path):
 
 
 def test_repetitions_are_trials(tmp_path):
-    r = sureal(write(tmp_path / "d.json", data_set([[5, 4], [3, None]], [1, 2])))
+    r = read_ratings(
+        write(tmp_path / "d.json", data_set([[5, 4], [3, None]], [1, 2])), format="sureal"
+    )
     assert r.frame.select("stimulus", "rater", "trial", "value").rows() == [
         ("boat_0", "subject-01", 1, 5.0),
         ("boat_0", "subject-01", 2, 4.0),
@@ -59,12 +60,14 @@ def test_repetitions_are_trials(tmp_path):
 
 def test_subjects_may_be_named_and_described(tmp_path):
     people = [{"name": "ann", "age": 30}, {"name": "bo", "age": 41}]
-    r = sureal(write(tmp_path / "d.json", data_set([5, 4], [3, 3], subjects=people)))
+    r = read_ratings(
+        write(tmp_path / "d.json", data_set([5, 4], [3, 3], subjects=people)), format="sureal"
+    )
     assert r.rater_names == ("ann", "bo")
     assert r.raters["age"].to_list() == [30, 41]
     file = write(tmp_path / "e.json", data_set([5, 4], subjects=["ann"]))
     with pytest.raises(InputError, match=r"key 'subjects' is \['ann'\]; expected 2 different"):
-        sureal(file)
+        read_ratings(file, format="sureal")
 
 
 @pytest.mark.parametrize(
@@ -80,25 +83,28 @@ def test_subjects_may_be_named_and_described(tmp_path):
 )
 def test_scale_is_inferred_and_says_so(tmp_path, scores, reference, scale):
     file = write(tmp_path / "d.json", data_set(scores, ref_score=reference))
-    assert str(sureal(file).scale) == scale
+    assert str(read_ratings(file, format="sureal").scale) == scale
     if min(scores) >= 0:
-        assert sureal(file, scale="0-100").scale.declared
+        assert read_ratings(file, scale="0-100", format="sureal").scale.declared
 
 
 def test_names_when_files_have_the_same_name(tmp_path):
     content = data_set([5], [4])
     for i, video in enumerate(content["dis_videos"]):
         video["path"] = f"{i}/boat.yuv"
-    assert sureal(write(tmp_path / "d.json", content)).stimulus_names == (
+    assert read_ratings(write(tmp_path / "d.json", content), format="sureal").stimulus_names == (
         "0/boat.yuv",
         "1/boat.yuv",
     )
     for video in content["dis_videos"]:
         video["path"] = "boat.yuv"
-    assert sureal(write(tmp_path / "d.json", content)).stimulus_names == ("0", "1")
+    assert read_ratings(write(tmp_path / "d.json", content), format="sureal").stimulus_names == (
+        "0",
+        "1",
+    )
     for video in content["dis_videos"]:
         del video["asset_id"]
-    names = sureal(write(tmp_path / "d.json", content)).stimulus_names
+    names = read_ratings(write(tmp_path / "d.json", content), format="sureal").stimulus_names
     assert names == ("stimulus-01", "stimulus-02")
 
 
@@ -114,12 +120,16 @@ def test_names_when_files_have_the_same_name(tmp_path):
 def test_bad_scores(tmp_path, content, said):
     file = write(tmp_path / "d.json", content)
     with pytest.raises(InputError) as error:
-        sureal(file)
+        read_ratings(file, format="sureal")
     assert str(error.value).startswith(f"{file}, {said}")
 
 
 def test_bad_score_can_be_set_aside(tmp_path):
-    r = sureal(write(tmp_path / "d.json", data_set([5, 4], [1, "good"])), on_bad="set_aside")
+    r = read_ratings(
+        write(tmp_path / "d.json", data_set([5, 4], [1, "good"])),
+        on_bad="set_aside",
+        format="sureal",
+    )
     assert r.n_ratings == 3
     assert [(p.count, p.places) for p in r.set_aside] == [(1, ("dis_videos[1] os[1]",))]
 
@@ -130,7 +140,7 @@ def test_cut_and_foreign_files(tmp_path):
     with pytest.raises(InputError, match="line 1: not valid JSON"):
         read_ratings(file)
     with pytest.raises(InputError, match="key 'dis_videos' is None; expected a list of objects"):
-        sureal(write(tmp_path / "e.json", {"a": 1}))
+        read_ratings(write(tmp_path / "e.json", {"a": 1}), format="sureal")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
-from affectlab.ratings import HUMAN_KINDS, Peek, Ratings, read_ratings
+from affectlab.ratings import HUMAN_KINDS, Ratings, read_ratings
+from affectlab.ratings.files import Peek
 from affectlab.taxonomy import Taxonomy
 
 Truth: TypeAlias = str | Path | Ratings | Mapping[str, str | Sequence[str]]

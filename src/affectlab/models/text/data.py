@@ -15,7 +15,9 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, plural, shown
 from affectlab.models.text.labels import check_texts, label_matrix
-from affectlab.ratings import Peek, Ratings, list_formats, read_ratings, read_table
+from affectlab.ratings import Ratings, read_ratings, read_table
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats import find_format
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 from affectlab.taxonomy.taxonomy import match_taxonomy
 
@@ -338,7 +340,7 @@ def read_texts(
 def _plain_table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame | None:
     """Read a table of texts that is no table of ratings; None where the file is one."""
     peek = Peek.open(path)
-    published = any(entry.sniff(peek) for entry in list_formats())
+    published = find_format(peek).name not in ("table", "affectlab")
     if published or (not peek.is_binary and not set(needed) <= set(peek.header)):
         return None
     if peek.is_binary and path.suffix.lower() not in (".parquet", ".feather"):
@@ -365,7 +367,7 @@ def _told_of_columns(path: Path, needed: tuple[str, ...]) -> Iterator[None]:
             not header
             or not missing
             or {"rater", "value"} & set(header)
-            or any(entry.sniff(peek) for entry in list_formats())
+            or find_format(peek).name not in ("table", "affectlab")
         ):
             raise
         found = joined([repr(shown(name, 30)) for name in header[:6]])

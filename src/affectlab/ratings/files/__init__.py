@@ -1,6 +1,6 @@
 """Tables as they lie in files and in data frames."""
 
-from affectlab.ratings.files.delimited import Delimited, commas_step, read_delimited, with_points
+from affectlab.ratings.files.delimited import Columns, commas_step, read_delimited, with_points
 from affectlab.ratings.files.frames import as_frame, plain_column, typed_column, wrong_kind
 from affectlab.ratings.files.ledger import Ledger, Locate, OnBad, Problem, row_number
 from affectlab.ratings.files.parquet import (
@@ -11,14 +11,13 @@ from affectlab.ratings.files.parquet import (
     with_class_names,
 )
 from affectlab.ratings.files.peek import Peek
-from affectlab.ratings.files.source import Columns, read_columns
+from affectlab.ratings.files.source import read_columns
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
 __all__ = [
     "UNREADABLE",
     "BadJson",
     "Columns",
-    "Delimited",
     "Ledger",
     "Locate",
     "OnBad",

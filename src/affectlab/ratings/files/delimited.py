@@ -6,49 +6,48 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files.ledger import OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.schema import SetAside
-
-__all__ = [
-    "Delimited",
-    "commas_step",
-    "read_delimited",
-    "with_points",
-]
 
 _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
-class Delimited:
-    """Columns of a delimited file, with the way back to its lines."""
+class Columns:
+    """Columns of a file, with the way back to its rows."""
 
-    peek: Peek
     columns: dict[str, pl.Series]
+    locate: Locate
     set_aside: tuple[SetAside, ...] = ()
-    lines: tuple[int, ...] | None = field(default=None, repr=False)
+    typed: bool = True
+    """False when the file says nothing of types, so that all columns are text."""
 
-    @cached_property
-    def _lines(self) -> Sequence[int]:
-        if self.lines is not None:
-            return self.lines
-        width = len(self.peek.header)
-        return [line for line, row in _rows(self.peek) if len(row) == width]
+    def place(self, row: int | np.intp) -> str:
+        """Say where a row stands in the file, without the name of the file."""
+        return self.locate(int(row)).rpartition(", ")[2]
 
-    def locate(self, row: int) -> str:
-        """Say where a row (counted from 0) stands: the first line of its record."""
-        if len(self._lines) != len(next(iter(self.columns.values()))):
+
+def _locator(peek: Peek, height: int, lines: Sequence[int] = ()) -> Locate:
+    """Say where rows (counted from 0) stand: the first line of each record."""
+    known = list(lines)
+
+    def locate(row: int) -> str:
+        if not known:
+            width = len(peek.header)
+            known.extend(line for line, fields in _rows(peek) if len(fields) == width)
+        if len(known) != height:
             # A bare carriage return inside a field ends a line for one reader and not for another.
-            return f"{self.peek.path}, row {row + 1}"
-        return f"{self.peek.path}, line {self._lines[row]}"
+            return f"{peek.path}, row {row + 1}"
+        return f"{peek.path}, line {known[row]}"
+
+    return locate
 
 
 def read_delimited(
@@ -57,7 +56,7 @@ def read_delimited(
     names: Sequence[str] = (),
     number: str | None = None,
     on_bad: OnBad = "raise",
-) -> Delimited:
+) -> Columns:
     """Read all columns of a delimited file; nothing is guessed, identifiers stay text.
 
     Parameters
@@ -81,7 +80,10 @@ def read_delimited(
     fast = _read_fast(peek, names, number)
     if fast is None and number is not None:
         fast = _read_fast(peek, (*names, number), None)
-    read = _read_exact(peek, on_bad) if fast is None else Delimited(peek, fast)
+    if fast is None:
+        return _without_last_blank(_read_exact(peek, on_bad))
+    height = len(next(iter(fast.values())))
+    read = Columns(fast, _locator(peek, height), typed=False)
     return _without_last_blank(read)
 
 
@@ -102,7 +104,7 @@ def _check_header(peek: Peek) -> None:
             raise InputError(f"{where}: column '{name}' stands twice; expected different names")
 
 
-def _without_last_blank(read: Delimited) -> Delimited:
+def _without_last_blank(read: Columns) -> Columns:
     """Drop the nameless column that a delimiter at the end of every line makes."""
     *names, last = read.columns
     if last.strip() or not names:
@@ -234,7 +236,7 @@ def _separators_agree(peek: Peek, width: int) -> bool | None:
     return not rest or rest.count(peek.separator.encode()) == width - 1
 
 
-def _read_exact(peek: Peek, on_bad: OnBad) -> Delimited:
+def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
     """Read record by record with the standard library, keeping line numbers."""
     header = peek.header
     width = len(header)
@@ -263,7 +265,7 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Delimited:
         name: pl.Series(name, [row[position] or None for row in kept], dtype=pl.String)
         for position, name in enumerate(header)
     }
-    return Delimited(peek, columns, aside, tuple(lines))
+    return Columns(columns, _locator(peek, len(kept), lines), aside, typed=False)
 
 
 def _rows(peek: Peek) -> Iterator[tuple[int, list[str]]]:

@@ -11,8 +11,6 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 
-__all__ = ["as_frame", "plain_column", "series_of", "typed_column", "wrong_kind"]
-
 _NUMBER = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?)?$"
 """A number whose text is the usual one: no leading zeros, no plus sign, no bare exponent."""
 

@@ -15,8 +15,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 from affectlab.ratings.schema import SetAside, Unit
 
-__all__ = ["Ledger", "Locate", "OnBad", "Problem", "row_number"]
-
 OnBad = Literal["raise", "set_aside"]
 Locate = Callable[[int], str]
 """Says where a row (counted from 0) stands, for example ``"ratings.csv, line 7"``."""

@@ -11,8 +11,6 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.files.peek import Peek
 
-__all__ = ["UNREADABLE", "class_names", "first_rows", "is_media", "read_frame", "with_class_names"]
-
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """What polars raises over a broken file; of some it finds out late, and panics."""
 _MEDIA = {"bytes", "path"}

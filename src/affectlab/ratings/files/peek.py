@@ -17,8 +17,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
-__all__ = ["Peek"]
-
 _HEAD = 1 << 18
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")
@@ -230,6 +228,11 @@ class Peek:
                 return ()
             return tuple(schema)
         return () if self.is_binary else self.header
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line without its end; empty where the file is no text."""
+        return "" if self.is_binary else self.text.partition("\n")[0].removesuffix("\r")
 
     @cached_property
     def first_object(self) -> dict[str, Any] | None:

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files.delimited import read_delimited
+from affectlab.ratings.files.delimited import Columns, read_delimited
 from affectlab.ratings.files.frames import series_of
-from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.ledger import OnBad
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
-from affectlab.ratings.schema import SetAside
-
-__all__ = ["Columns", "read_columns"]
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a file, with the way back to its rows."""
-
-    columns: dict[str, pl.Series]
-    locate: Locate
-    set_aside: tuple[SetAside, ...] = ()
-    typed: bool = True
-    """False when the file says nothing of types, so that all columns are text."""
 
 
 def read_columns(
@@ -70,8 +55,7 @@ def read_columns(
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
             raise InputError(f"{peek.path}: expected a list of objects, one per answer")
         return _of_objects(content, list(range(1, len(content) + 1)), peek, "row")
-    read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
-    return Columns(read.columns, read.locate, read.set_aside, typed=False)
+    return read_delimited(peek, names=names, number=number, on_bad=on_bad)
 
 
 def _flat(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["BadJson", "parse_json"]
-
 
 class BadJson(ValueError):
     """Text that is no JSON, or says two things under one key; the message says which."""

@@ -1,13 +1,6 @@
-"""From any file or data frame to a table of ratings."""
+"""From any file to a table of ratings, of people and of models."""
 
-from affectlab.ratings.reading.formats import Format, list_formats, offer_formats
 from affectlab.ratings.reading.models import read_models
 from affectlab.ratings.reading.read import read_ratings
 
-__all__ = [
-    "Format",
-    "list_formats",
-    "offer_formats",
-    "read_models",
-    "read_ratings",
-]
+__all__ = ["read_models", "read_ratings"]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek, read_columns
-from affectlab.ratings.reading.columns import find_one
-from affectlab.ratings.reading.formats import find_format
+from affectlab.ratings.formats import Sure, find_format, load_format
+from affectlab.ratings.formats.table.columns import find_one
 from affectlab.ratings.reading.read import read_ratings
-from affectlab.ratings.reading.stored import is_stored
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import (
     DeclaredScales,
@@ -27,8 +26,6 @@ from affectlab.ratings.scales import (
 )
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
-
-__all__ = ["read_models"]
 
 
 def read_models(
@@ -138,13 +135,14 @@ def _read_one(
     """Read a file; the second part says whether nobody declared its scale."""
     peek = Peek.open(path, encoding=options.get("encoding"), delimiter=options.get("delimiter"))
     told = [options.get(name) for name in ("format", "columns", "wide")]
-    if is_stored(peek) and rater is None and not any(told):
-        # What affectlab wrote says itself what it holds; only what the user says goes first.
-        return _as_models(read_ratings(path, scale=scale, **options)), False
-    if scale is None and rater is None and told[0] != "table" and not any(told[1:]):
-        known = find_format(peek, told[0])
-        if known is not None:
-            found = read_ratings(path, **{**options, "format": known.name})
+    if rater is None and not any(told[1:]):
+        known = find_format(peek) if told[0] is None else load_format(told[0])
+        sure = known.recognise(peek)
+        if sure == Sure.STATED:
+            # What affectlab wrote says itself what it holds; only what the user says goes first.
+            return _as_models(read_ratings(path, scale=scale, **options)), False
+        if scale is None and known.name != "table":
+            found = read_ratings(path, **{**options, "format": known})
             return _as_models(found), not found.scale.declared
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     header = tuple(read_columns(peek).columns) if peek.is_binary else peek.header

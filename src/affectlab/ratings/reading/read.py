@@ -10,24 +10,20 @@ from typing import Any
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import OnBad, Peek
+from affectlab.ratings.formats import Format, find_format, load_format
+from affectlab.ratings.formats.table.wide import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
-from affectlab.ratings.reading.formats import find_format
-from affectlab.ratings.reading.generic import read_generic
-from affectlab.ratings.reading.stored import is_stored, read_stored
-from affectlab.ratings.reading.wide import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["read_ratings"]
-
 
 def read_ratings(
     path: str | Path,
     *,
-    format: str | None = None,
+    format: str | Format | None = None,
     scale: ScaleLike | None = None,
     taxonomy: str | Taxonomy | None = None,
     columns: Mapping[str, str] | None = None,
@@ -52,7 +48,8 @@ def read_ratings(
     path
         CSV, TSV, Parquet, Feather, JSON Lines, JSON, or a file of a published format.
     format
-        Name of a published format; None: recognised. ``"table"``: none of them.
+        Name of a published format, with settings of its own behind it, such as
+        ``"isear,keep_non_answers=true"``; None: recognised. ``"table"``: none of them.
     scale
         The declared scale, such as ``"0-7"`` or ``"binary"``; where labels are on different scales,
         a mapping from labels to these, or a text such as
@@ -130,22 +127,20 @@ def read_ratings(
         rater=rater,
         absent=absent,
     )
-    found = _read(Peek.open(path, encoding=encoding, delimiter=delimiter), format, options)
-    warn_of_guess(found)
-    return found
+    head = Peek.open(path, encoding=encoding, delimiter=delimiter)
+    chosen = _chosen(head, format, options)
+    options = replace(options, absent=absent or chosen.absent)
+    ratings = _with_absent(chosen.read(head, options), absent, chosen.absent)
+    warn_of_guess(ratings)
+    return ratings
 
 
-def _read(peek: Peek, format: str | None, options: ReadOptions) -> Ratings:
-    wide, absent = options.wide, options.absent
-    plain = format is None and options.columns is None
-    if plain and wide is None and is_stored(peek):
-        return _with_absent(read_stored(peek, options), absent, "missing")
-    if format != "table" and (plain or format is not None):
-        found = find_format(peek, format, wide)
-        if found is not None:
-            options = replace(options, absent=absent or found.absent)
-            return _with_absent(found.read(peek, options), absent, found.absent)
-    return _with_absent(read_generic(peek, options), absent, "missing")
+def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> Format:
+    """Give the format that the user names, else the one that is surest of the file."""
+    if given is not None:
+        return load_format(given)
+    # Who says what columns mean describes a table.
+    return load_format("table") if options.columns is not None else find_format(head, options.wide)
 
 
 def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:

@@ -28,8 +28,9 @@ from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person,
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.evaluation import AlignmentResult
-    from affectlab.ratings import Ratings, RatingsSummary
+    from affectlab.evaluation.human_alignment.alignment import AlignmentResult
+    from affectlab.ratings import Ratings
+    from affectlab.ratings.summary import RatingsSummary
     from affectlab.reliability.agreement import Coefficient
     from affectlab.reliability.consensus import ConsensusFlow
 
@@ -201,7 +202,7 @@ class Beside:
     @classmethod
     def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
-        from affectlab.evaluation import alignment
+        from affectlab.evaluation.human_alignment.alignment import alignment
 
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)

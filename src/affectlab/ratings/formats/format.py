@@ -1,0 +1,391 @@
+"""What a kind of file has to say of itself, and how one is found by its name or by its content.
+
+A format is a class in a file of its own under :func:`file_format`; a name, a test of the beginning
+of a file, and what its columns mean are most of it. Reading is one street for all of them: open,
+recognise, describe, columns, check, table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.registry import Factories
+from affectlab.core.words import option
+from affectlab.ratings.attributes import combine_tables, overlay, split_extras
+from affectlab.ratings.build import check_columns
+from affectlab.ratings.files import Locate, Peek, read_columns, typed_column
+from affectlab.ratings.formats.records import Rejects
+from affectlab.ratings.options import Absent, ReadOptions, Wide
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
+from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+
+_PACKAGE = "affectlab.ratings.formats"
+
+
+class Sure(IntEnum):
+    """How sure a format is that a file is one of its own; the surest reads it."""
+
+    NO = 0
+    POSSIBLE = 1
+    """It can be read so, as any table can."""
+    LAYOUT = 2
+    """It has the published layout."""
+    STATED = 3
+    """The file says so itself."""
+
+    @classmethod
+    def if_(cls, fits: object) -> Sure:
+        """Give :attr:`LAYOUT` where something holds, else :attr:`NO`."""
+        return cls.LAYOUT if fits else cls.NO
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What each column of a file is taken for, before anything is read."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Column of the file by role: stimulus, rater, label, value, text, …"""
+    labels: tuple[str, ...] = ()
+    """Columns that hold the answers to one label each."""
+    stimuli: tuple[str, ...] = ()
+    """Columns that describe the stimulus."""
+    raters: tuple[str, ...] = ()
+    """Columns that describe the rater."""
+    others: tuple[str, ...] = ()
+    """Columns that are needed to understand an answer."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """Columns that hold no answers, and why."""
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Columns without which a file has another layout."""
+        return (*self.roles.values(), *self.others, *self.labels)
+
+    def renamed(self, columns: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+        """Give columns the names of their roles; what has none stays as it is."""
+        role_of = {column: role for role, column in self.roles.items()}
+        return {role_of.get(name, name): column for name, column in columns.items()}
+
+    def check(self, head: Peek) -> None:
+        """Say which column is missing, and what stands in the file.
+
+        Raises
+        ------
+        InputError
+            When a column that is needed is missing.
+        """
+        columns = head.columns
+        missing = next((name for name in self.needed if name not in columns), None)
+        if missing is None:
+            return
+        place = f"{head.path}, line 1" if columns == head.header else str(head.path)
+        first = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+        more = f" and the {len(self.labels)} labels" if self.labels else ""
+        expected = ", ".join((*self.roles.values(), *self.others)) + more
+        raise InputError(
+            f"{place}: column '{missing}' is missing; expected {expected}, found: {first}"
+        )
+
+
+_TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_kind", "outcome")
+"""Columns that stay as they are read: names, free text, and what has a check of its own."""
+
+
+@dataclass
+class Contents:
+    """Columns under the names of a table of ratings, and what the format knows beside them."""
+
+    columns: Mapping[str, pl.Series]
+    locate: Locate
+    """Says where a row stands."""
+    scale: ScaleLike | None = None
+    taxonomy: str | Taxonomy | None = None
+    """Scale and taxonomy that hold where the user said nothing."""
+    raters: pl.DataFrame | None = None
+    stimuli: pl.DataFrame | None = None
+    """What is known of raters and stimuli; joined with what the user says of them."""
+    set_aside: tuple[SetAside, ...] = ()
+    """What has been set aside already."""
+    history: tuple[str, ...] = ()
+    """Steps that changed answers."""
+    typed: bool = False
+    """Whether columns have the types that the file says. False: it says none, so that a column of
+    text that holds numbers only becomes one of numbers, unless it holds names or free text."""
+    split: bool = True
+    """Whether columns that have one value per rater or stimulus become attributes. False: `raters`
+    and `stimuli` hold all attributes, and the columns are those of single answers."""
+    unit: Unit = "row"
+    """What each answer was in the file: a row of its own, or a cell."""
+
+    def assemble(self, options: ReadOptions, source: str) -> Ratings:
+        """Check the columns and make the table; what the user said goes first."""
+        columns = self.columns
+        if not self.typed:
+            columns = {
+                name: column if name in _TEXT else typed_column(column)
+                for name, column in columns.items()
+            }
+        taxonomy = self.taxonomy
+        if isinstance(taxonomy, str):
+            taxonomy = load_taxonomy(taxonomy)
+        try:
+            checked = check_columns(
+                columns,
+                scale=options.scale.over(DeclaredScales.parse(self.scale)),
+                taxonomy=options.taxonomy or taxonomy,
+                on_bad=options.on_bad,
+                locate=self.locate,
+                empty=f"{source} has a header but no rows; expected at least one answer",
+                unit=self.unit,
+            )
+            raters, stimuli = [self.raters], [self.stimuli]
+            if self.split:
+                body = checked.body
+                rows, *parts = split_extras(body.extras, body.rater, body.stimulus)
+                checked = replace(checked, body=replace(body, extras=rows))
+                raters, stimuli = [self.raters, parts[0]], [self.stimuli, parts[1]]
+            about_raters, of_raters = overlay("rater", _joined("rater", raters), options.raters)
+            about, of_stimuli = overlay("stimulus", _joined("stimulus", stimuli), options.stimuli)
+            return Ratings._from_checked(
+                replace(checked, set_aside=(*self.set_aside, *checked.set_aside)),
+                about_raters,
+                about,
+                source=source,
+                history=(*self.history, *of_raters, *of_stimuli),
+                split=False,
+            )
+        except InputError as error:
+            if str(error).startswith(source):
+                raise
+            raise InputError(f"{source}: {error}") from None
+
+    def check(self, ratings: Ratings) -> None:
+        """Refuse a table that shows that the columns were not understood."""
+
+
+def _joined(key: str, tables: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
+    """Put what is known of raters or stimuli into one table."""
+    known = [table for table in tables if table is not None]
+    return combine_tables(key, known) if len(known) > 1 else next(iter(known), None)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file with ratings: how it is recognised, what its columns mean, how it is read.
+
+    Subclasses stand under :func:`file_format`. Their fields are settings, which users write behind
+    the name: ``read_ratings(path, format="emoint,cut=0.5")``.
+    """
+
+    name: ClassVar[str] = ""
+    """Short name, for ``read_ratings(…, format=name)``."""
+    title: ClassVar[str] = ""
+    """What it is, in a few words."""
+    absent: ClassVar[Absent] = "missing"
+    """What a label that a rater of a stimulus left out means: a rating of 0, or nothing known."""
+    wide: ClassVar[tuple[Wide, ...]] = ()
+    """What a user may say with ``wide`` of a file that is recognised; else it is a plain table."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """Which of the options ``columns`` and ``attributes`` may be given with it."""
+    layout: ClassVar[Layout] = Layout()
+    """What its columns are, as published."""
+    scale: ClassVar[ScaleLike | None] = None
+    """Scale of the answers, where the published one is known."""
+    taxonomy: ClassVar[str | None] = None
+    """Name of the taxonomy of the labels."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for one in fields(self):
+            value = _setting(self.name, one.name, hints[one.name], getattr(self, one.name))
+            object.__setattr__(self, one.name, value)
+
+    def recognise(self, head: Peek) -> Sure:
+        """Say from the beginning of a file how sure it is that the file has this format.
+
+        Must be strict: a file that two formats claim is a defect.
+        """
+        needed = set(self.layout.needed)
+        return Sure.if_(needed and needed <= set(head.columns))
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say what each column of a file is taken for, before anything is read."""
+        return self.layout
+
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
+        """Read the columns of a file; entries that cannot be used go to `rejects`."""
+        layout = self.describe(head, options)
+        layout.check(head)
+        read = read_columns(head, names=tuple(layout.roles.values()), on_bad=options.on_bad)
+        return Contents(
+            layout.renamed(read.columns),
+            read.locate,
+            scale=self.scale,
+            taxonomy=self.taxonomy,
+            set_aside=read.set_aside,
+        )
+
+    def read(self, head: Peek, options: ReadOptions) -> Ratings:
+        """Read a file from its description to the checked table."""
+        for given in ("columns", "wide", "attributes"):
+            value = getattr(options, given)
+            if value is not None and given not in self.takes and value not in self.wide:
+                raise InputError(
+                    f"{head.path}: {option(given)} cannot be given with format {self.name!r}, "
+                    "which says where everything stands; leave it out, or read as a table "
+                    f"({option('format', 'table')})"
+                )
+        rejects = Rejects(head.path, options.on_bad)
+        contents = self.contents(head, options, rejects)
+        contents.set_aside = (*contents.set_aside, *rejects.set_aside)
+        ratings = contents.assemble(options, str(head.path))
+        contents.check(ratings)
+        return ratings
+
+
+def _setting(format: str, name: str, kind: Any, value: Any) -> Any:
+    """Give the value of a setting as its type; names may be written as numbers."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind, config=ConfigDict(coerce_numbers_to_str=True)).validate_python(
+            value
+        )
+    except ValidationError as error:
+        said = error.errors()[0]["msg"]
+        raise InputError(
+            f"format {format!r}: {name} = {value!r} is not understood ({said})"
+        ) from None
+
+
+AnyFormat = TypeVar("AnyFormat", bound=Format)
+
+
+def file_format(
+    name: str, title: str, *, absent: Absent = "missing", wide: tuple[Wide, ...] = ()
+) -> Callable[[type[AnyFormat]], type[AnyFormat]]:
+    """Make a class the format of a kind of file.
+
+    A class in a module of ``affectlab.ratings.formats`` is known by that alone; one of another
+    package by an entry point of the group ``affectlab.formats``.
+
+    Parameters
+    ----------
+    name
+        Short name, for ``read_ratings(…, format=name)``.
+    title
+        What it is, in a few words.
+    absent
+        What a label that a rater of a stimulus left out means: ``"zero"``, a rating of 0.
+    wide
+        What a user may say with ``wide`` of a file that is recognised.
+
+    Returns
+    -------
+    A decorator of subclasses of :class:`Format`; annotated fields of the class are settings.
+
+    Examples
+    --------
+    >>> @file_format("moods", "Moods of a day (CSV: day, person, mood)")
+    ... class Moods(Format):
+    ...     layout = Layout({"stimulus": "day", "rater": "person", "value": "mood"})
+    ...     scale = "1-5"
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.ratings import read_ratings
+    >>> file = Path(tempfile.mkdtemp()) / "moods.csv"
+    >>> _ = file.write_text("day,person,mood\\nMonday,ada,2\\n")
+    >>> read_ratings(file, format=Moods()).value.tolist()
+    [2.0]
+    """
+
+    def make(cls: type[AnyFormat]) -> type[AnyFormat]:
+        made = dataclass(frozen=True, kw_only=True)(cls)
+        made.name, made.title, made.absent, made.wide = name, title, absent, wide
+        return made
+
+    return make
+
+
+class _Formats(Factories[Format]):
+    """Formats of ours are the classes in the modules of the package."""
+
+    def own_names(self) -> tuple[str, ...]:
+        return tuple(_own_formats())
+
+    def _own(self, name: str) -> type[Format]:
+        return _own_formats()[name]
+
+
+@cache
+def _own_formats() -> dict[str, type[Format]]:
+    """Import every module of the package, and give the formats that it defines, by name."""
+    found: dict[str, type[Format]] = {}
+    for module in walk_packages(import_module(_PACKAGE).__path__, f"{_PACKAGE}."):
+        for thing in vars(import_module(module.name)).values():
+            if isinstance(thing, type) and issubclass(thing, Format) and "name" in vars(thing):
+                found[thing.name] = thing
+    found.pop("", None)
+    return dict(sorted(found.items()))
+
+
+_FORMATS = _Formats(
+    kind="format",
+    group="affectlab.formats",
+    accept=Format,
+    expected="a class that @file_format was put on",
+    from_modules=False,
+    spec=True,
+)
+
+
+@cache
+def list_formats() -> tuple[Format, ...]:
+    """Give all known formats: those of the papers, and those of installed plugins.
+
+    Warns
+    -----
+    BrokenPlugWarning
+        Of what another package adds and cannot be used; it is left out.
+
+    Examples
+    --------
+    >>> "goemotions-raw" in [format.name for format in list_formats()]
+    True
+    """
+    return tuple(_FORMATS.load_all(skip_broken=True).values())
+
+
+def load_format(given: str | Format) -> Format:
+    """Find a format by its name, with its settings behind it; one that is ready stays as it is.
+
+    Raises
+    ------
+    InputError
+        When there is none of that name, or a setting is not known.
+    """
+    if not isinstance(given, str):
+        return _FORMATS.load(given)
+    if given.partition(",")[0] not in _FORMATS.names():
+        # A package may give a format another name than that of its entry point.
+        ready = next((one for one in list_formats() if one.name == given), None)
+        if ready is not None:
+            return ready
+    return _FORMATS.make(given, {})
+
+
+def find_format(head: Peek, wide: Wide | None = None) -> Format:
+    """Find the format that is surest that a file is one of its own."""
+    fits = (entry for entry in list_formats() if wide is None or wide in entry.wide)
+    return max(fits, key=lambda entry: entry.recognise(head))

@@ -1,0 +1,239 @@
+"""Subjective quality tests as the sureal package stores them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
+from affectlab.ratings.formats.records import Rejects, numbered, shown
+from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import Scale
+
+_KEYS = (r'"ref_videos"\s*:\s*\[', r'"dis_videos"\s*:\s*\[', '"os"')
+_PAIR = re.compile(r"""[(\[]\s*(['"]).*\1\s*,\s*[0-9]+\s*[)\]]""")
+_ENDS_IN_NUMBER = re.compile(r".*[\W_]([0-9]{1,9})")
+
+Objects = list[dict[str, Any]]
+
+
+@file_format(
+    "sureal", "subjective quality test of the sureal package (JSON: ref_videos, dis_videos)"
+)
+class Sureal(Format):
+    """A data set of the sureal package.
+
+    JSON with ``ref_videos`` and ``dis_videos``; each stimulus of the latter has ``os``, its
+    opinion scores: a list (one per subject, the same order everywhere, ``null`` or ``NaN`` for
+    a gap) or an object (subject to score). A list in place of a score holds repetitions.
+
+    Stimuli have the name of their file, and the attributes ``content_name``,
+    ``is_reference`` (the file of the stimulus is that of its reference) and whatever else the
+    file says of them. Subjects of lists are named by ``subjects``, else ``subject-01``, …
+    Gaps have no row and are counted as set aside. Repetitions are told apart by ``trial``.
+
+    Notes
+    -----
+    Source: the README of the sureal package, "Dataset Files"; gaps as in Z. Li et al. (2020).
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.ratings import read_ratings
+    >>> data = {"ref_score": 5, "ref_videos": [{"content_id": 0, "path": "a.yuv"}], "dis_videos": [
+    ...     {"content_id": 0, "asset_id": 0, "path": "a.yuv", "os": {"ann": 5, "bo": 4}},
+    ...     {"content_id": 0, "asset_id": 1, "path": "a_low.yuv", "os": {"ann": 2}}]}
+    >>> file = Path(tempfile.mkdtemp()) / "test.json"
+    >>> _ = file.write_text(json.dumps(data))
+    >>> r = read_ratings(file)
+    >>> r.stimulus_names, r.rater_names, r.stimuli["is_reference"].to_list(), str(r.scale)
+    (('a', 'a_low'), ('ann', 'bo'), [True, False], 'ordinal 1 to 5, step 1 (inferred)')
+    """
+
+    layout = Layout(
+        {"stimulus": "dis_videos.path", "rater": "subjects", "value": "dis_videos.os"},
+        stimuli=("content_name", "is_reference"),
+    )
+
+    def recognise(self, head: Peek) -> Sure:
+        text = head.text.lstrip()
+        return Sure.if_(text.startswith("{") and all(re.search(key, text) for key in _KEYS))
+
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
+        """Give each score a row, repetitions one each."""
+        content = head.load_json()
+        videos = _objects(head, content, "dis_videos")
+        references = {
+            video["content_id"]: video
+            for video in _objects(head, content, "ref_videos")
+            if "content_id" in video
+        }
+        _refuse_pairs(head, videos)
+        names = _stimulus_names(videos)
+        subjects, about = _subjects(head, content.get("subjects"), videos)
+        rows: list[tuple[str, str, float, int, str]] = []
+        for number, (name, video) in enumerate(zip(names, videos, strict=True)):
+            for subject, key, given in _scores(head, video, number, subjects):
+                place = f"dis_videos[{number}] {key}"
+                for trial, score in enumerate(given if isinstance(given, list) else [given], 1):
+                    if score is None or (_is_number(score) and not math.isinf(score)):
+                        value = math.nan if score is None else float(score)
+                        rows.append((name, subject, value, trial, place))
+                        continue
+                    sentence = f"{shown(score)} is no score; expected a number or null"
+                    rejects.reject(place, "score not understood", sentence, unit="cell")
+        if all(math.isnan(row[2]) for row in rows):
+            raise InputError(f"{head.path} holds no score; expected numbers under 'os'")
+        schema = {"stimulus": pl.String, "rater": pl.String, "value": pl.Float64, "trial": pl.Int64}
+        frame = pl.DataFrame([row[:4] for row in rows], schema=schema, orient="row")
+        raters = [
+            {"rater": one, **said} for one, said in about.items() if one in set(frame["rater"])
+        ]
+        return Contents(
+            (frame if frame["trial"].max() != 1 else frame.drop("trial")).to_dict(),
+            lambda row: f"{head.path}, {rows[row][4]}",
+            scale=_scale(frame["value"].drop_nans().to_list(), content.get("ref_score")),
+            raters=pl.DataFrame(raters, infer_schema_length=None) if raters else None,
+            stimuli=_stimuli(names, videos, references, set(frame["stimulus"])),
+            unit="cell",
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(given: dict[str, Any], *without: str) -> dict[str, Any]:
+    """Give the entries that a cell of a table can hold."""
+    return {
+        key: value
+        for key, value in given.items()
+        if key not in without and not isinstance(value, dict | list)
+    }
+
+
+def _objects(head: Peek, content: Any, key: str) -> Objects:
+    given = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(given, list) or not given or not all(isinstance(x, dict) for x in given):
+        raise InputError(f"{head.path}: key '{key}' is {shown(given)}; expected a list of objects")
+    return given
+
+
+def _refuse_pairs(head: Peek, videos: Objects) -> None:
+    """Stop where opinions are on pairs: each key is a subject and the asset number of the other.
+
+    The package has pairs as tuples, ``{("ann", 3): 1}``, which JSON cannot hold as keys; however
+    they are written, each would pass for a subject with one answer.
+    """
+    assets = {video.get("asset_id") for video in videos}
+    example = None
+    for number, video in enumerate(videos):
+        given = video.get("os")
+        entries = given.items() if isinstance(given, dict) else [(e, 1) for e in given or ()]
+        for key, score in entries:
+            pair = isinstance(key, list) and len(key) == 3 and isinstance(key[0], str)
+            if isinstance(key, str) and not _PAIR.fullmatch(key):
+                named = _ENDS_IN_NUMBER.fullmatch(key)
+                other = int(named[1]) if named else None
+                pair = other in assets - {video.get("asset_id")} and score in (0, 0.5, 1)
+            elif isinstance(key, str):
+                pair = True
+            if not pair:
+                return
+            example = example or f"dis_videos[{number}] {shown(key)}"
+    if example:
+        raise InputError(
+            f"{head.path}: os holds comparisons of pairs (a subject and the asset_id of the other "
+            f"stimulus, as in {example}), not scores of one stimulus; expected scores, or for "
+            "affectlab evaluate preference a table with a row per choice: stimulus (the pair), "
+            "rater, value (A or B), and what A and B were"
+        )
+
+
+def _stimulus_names(videos: Objects) -> list[str]:
+    """File name without folder and suffix where all differ, else path, asset number, position."""
+    paths = [str(video["path"]) for video in videos if video.get("path")]
+    assets = [str(video["asset_id"]) for video in videos if "asset_id" in video]
+    for names in ([PurePosixPath(path).stem for path in paths], paths, assets):
+        if len(set(names) - {""}) == len(videos):
+            return names
+    return numbered("stimulus", len(videos))
+
+
+def _subjects(head: Peek, given: Any, videos: Objects) -> tuple[list[str], dict[str, Any]]:
+    """Names of the subjects of lists, by position, and what the file says of them."""
+    sizes = [len(video["os"]) for video in videos if isinstance(video.get("os"), list)]
+    size = sizes[0] if sizes else 0
+    if given is None or size == 0:
+        return numbered("subject", size), {}
+    about: dict[str, Any] = {}
+    names: list[Any] = []
+    for entry in given if isinstance(given, list) else []:
+        name = entry
+        if isinstance(entry, dict):
+            name = next((entry[k] for k in ("name", "id", "subject_id") if k in entry), None)
+            about[str(name)] = _plain(entry, "rater")
+        names.append(None if name is None else str(name))
+    if len(names) != size or None in names or len(set(names)) != len(names):
+        raise InputError(
+            f"{head.path}: key 'subjects' is {shown(given)}; expected {size} different names, one "
+            "for each score of a stimulus"
+        )
+    return names, about
+
+
+def _scores(
+    head: Peek, video: dict[str, Any], number: int, subjects: Sequence[str]
+) -> Iterator[tuple[str, str, Any]]:
+    """Yield (subject, key, score or list of scores) of one stimulus."""
+    given = video.get("os")
+    if isinstance(given, dict):
+        yield from ((name, f"os[{name!r}]", score) for name, score in given.items())
+        return
+    where = f"{head.path}, dis_videos[{number}]"
+    if not isinstance(given, list):
+        raise InputError(f"{where}: os is {shown(given)}; expected a list or an object")
+    if len(given) != len(subjects):
+        raise InputError(
+            f"{where}: {len(given)} scores in os; expected {len(subjects)} as for the stimuli "
+            "before, with null for a gap"
+        )
+    for position, score in enumerate(given):
+        yield subjects[position], f"os[{position}]", score
+
+
+def _scale(values: list[float], reference: Any) -> Scale:
+    """Guess the scale; the score of a reference is the best there is, so it is the upper end."""
+    if not _is_number(reference) or max(values) > reference:
+        return Scale.infer(values)
+    whole = bool((np.asarray(values) == np.rint(values)).all()) and float(reference).is_integer()
+    if whole and 1 < reference <= 11 and min(values) >= 1:
+        return Scale("ordinal", 1.0, float(reference), 1.0, declared=False)
+    if min(values) >= 0 < reference:
+        return Scale("interval", 0.0, float(reference), None, declared=False)
+    return Scale.infer(values)
+
+
+def _stimuli(
+    names: list[str], videos: Objects, references: dict[Any, Any], present: set[str]
+) -> pl.DataFrame:
+    rows = []
+    for name, video in zip(names, videos, strict=True):
+        if name in present:
+            reference = references.get(video.get("content_id"), {})
+            known = {
+                "stimulus": name,
+                "content_name": reference.get("content_name"),
+                "is_reference": "path" in video and video["path"] == reference.get("path"),
+            }
+            rows.append(known | _plain(video, "os", "stimulus"))
+    return pl.DataFrame(rows, infer_schema_length=None, strict=False)

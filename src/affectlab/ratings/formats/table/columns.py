@@ -1,0 +1,177 @@
+"""Which column is the stimulus, which the rater: recognised by name, or as the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import option
+from affectlab.ratings.schema import ROW_COLUMNS
+
+CORE = ("stimulus", "rater", "label", "value")
+
+_ALIASES = {
+    "stimulus": (
+        "stimulus",
+        "stimulus_id",
+        "stim",
+        "item",
+        "item_id",
+        "image",
+        "image_id",
+        "image_path",
+        "img",
+        "path",
+        "file",
+        "filename",
+        "video",
+        "example_id",
+        "unit",
+        "unit_id",
+        "text_id",
+        "comment_id",
+        "id",
+    ),
+    "rater": (
+        "rater",
+        "rater_id",
+        "annotator",
+        "annotator_id",
+        "worker",
+        "worker_id",
+        "workerid",
+        "participant",
+        "participant_id",
+        "subject",
+        "subject_id",
+        "judge",
+        "judge_id",
+        "coder",
+        "coder_id",
+        "user",
+        "user_id",
+        "model",
+    ),
+    "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
+    "value": (
+        "value",
+        "rating",
+        "score",
+        "answer",
+        "response",
+        "judgement",
+        "judgment",
+        "vote",
+        "prediction",
+        "predicted",
+    ),
+}
+
+_RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
+"""Names of the rater where each row is the sheet of one rater, and only there."""
+
+
+def find_columns(
+    header: Sequence[str],
+    named: Mapping[str, str] | None,
+    *,
+    where: str,
+    needed: Sequence[str] = ("stimulus", "rater", "value"),
+    delimiter: str | None = None,
+) -> dict[str, str]:
+    """Say which column of a file plays which role.
+
+    Parameters
+    ----------
+    header
+        The column names of the file.
+    named
+        What the user says: role to column name. Roles are ``stimulus``, ``rater``, ``label``,
+        ``value`` and the optional columns of a table of ratings.
+    where
+        The file, for errors.
+    needed
+        Roles that must be found.
+    delimiter
+        What the user says that divides the columns.
+
+    Returns
+    -------
+    dict
+        Role to column name; columns that play no role are not in it.
+
+    Raises
+    ------
+    InputError
+        When a needed role is not found, or a named column does not exist.
+
+    Examples
+    --------
+    >>> find_columns(["path", "annotator", "value", "emotion"], None, where="x.csv")
+    {'stimulus': 'path', 'rater': 'annotator', 'label': 'emotion', 'value': 'value'}
+    """
+    roles = (*CORE, *ROW_COLUMNS)
+    found: dict[str, str] = {}
+    for role, column in (named or {}).items():
+        if role not in roles:
+            raise unknown_name("role", role, roles, where)
+        if column not in header:
+            raise unknown_name("column", column, header, where)
+        found[role] = column
+    for role in CORE:
+        if role not in found:
+            column_found = find_one(role, header, taken=set(found.values()))
+            if column_found is not None:
+                found[role] = column_found
+    for role in ROW_COLUMNS:
+        if role not in found and role in header and role not in found.values():
+            found[role] = role
+    if "text" in found and "value" not in found:
+        needed = [role for role in needed if role != "value"]
+    missing = [role for role in needed if role not in found]
+    if missing:
+        role = missing[0]
+        if len(header) == 1:
+            way = (
+                f"or another delimiter ({option('delimiter', ';')})"
+                if delimiter is None
+                else f"divided by the delimiter {delimiter!r} as given "
+                f"({option('delimiter', delimiter)})"
+            )
+            raise InputError(
+                f"{where}: there is only one column, {header[0]!r}; expected at least "
+                f"{', '.join(needed)}, {way}"
+            )
+        raise InputError(
+            f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "
+            f"its name ({option('columns', {role: 'NAME'})})"
+        )
+    return {role: found[role] for role in roles if role in found}
+
+
+def find_one(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
+    """Find the column for a role by name; earlier aliases count for more than later ones."""
+    return _first(_ALIASES[role], header, taken)
+
+
+def find_respondent(header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
+    """Find the column that tells the sheets of a questionnaire apart."""
+    return _first(_RESPONDENT, header, taken)
+
+
+def names_models(column: str) -> bool:
+    """Whether the name of the rater column says that the raters are models."""
+    return _folded(column) == "model"
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _first(aliases: Sequence[str], header: Sequence[str], taken: Collection[str]) -> str | None:
+    folded = {_folded(name): name for name in header}
+    for alias in aliases:
+        column = folded.get(alias)
+        if column is not None and column not in taken:
+            return column
+    return None

@@ -1,0 +1,532 @@
+"""From one column per rater, per label or per stimulus, to one row per answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import option, plural
+from affectlab.ratings.attributes import PERSONAL, rated_texts
+from affectlab.ratings.build import parse_values
+from affectlab.ratings.codes import as_categories
+from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
+from affectlab.ratings.formats.format import Contents, Layout
+from affectlab.ratings.formats.table.columns import find_one, find_respondent
+from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import ROW_COLUMNS, Unit
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import list_taxonomies, load_taxonomy
+
+# What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
+
+
+PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
+_ACROSS = {plural: one for one, plural in PLURAL.items()}
+_ALWAYS_RATERS = ("rater", "rater_id", "annotator")
+"""Names of a column that no rater has as a name."""
+_SURVEY = {
+    "datestamp", "distributionchannel", "enddate", "interviewtime", "lastpage", "recordeddate",
+    "startdate", "startlanguage", "submitdate", "userlanguage",
+}  # fmt: skip
+"""Columns that LimeSurvey and Qualtrics write: each row is the sheet of one person."""
+_PLATFORM = _SURVEY | {
+    "duration", "duration (in seconds)", "externalreference", "finished", "ipaddr", "ipaddress",
+    "locationlatitude", "locationlongitude", "progress", "recipientemail", "recipientfirstname",
+    "recipientlastname", "refurl", "seed",
+}  # fmt: skip
+"""Columns of platforms, never answers."""
+_SUMMARIES = {
+    "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
+    "stdev", "variance",
+}  # fmt: skip
+"""Columns computed from the others of their row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideLayout(Layout):
+    """What the columns of a wide table are taken for: `labels` are those that hold ratings."""
+
+    across: str
+    """What a column of ratings stands for: a rater, a label or a stimulus."""
+    attributes: tuple[str, ...]
+    """Columns that describe the rater or the stimulus, which their values tell."""
+    steps: tuple[str, ...]
+    """What was decided without the user, for the history."""
+
+
+class _Finder:
+    """Finds the roles of the columns of one table."""
+
+    def __init__(self, columns: dict[str, pl.Series], options: ReadOptions, source: str) -> None:
+        self.columns, self.header = columns, list(columns)
+        self.options, self.source = options, source
+        self.named = dict(options.columns or {})
+        self.steps: list[str] = []
+        roles = ("stimulus", "rater", "label", *ROW_COLUMNS)
+        for role, column in self.named.items():
+            if column not in self.header:
+                raise unknown_name("column", column, self.header, source)
+            if role == "value":
+                raise self.error("a wide table has no value column; leave out 'value'")
+            if role not in roles:
+                raise unknown_name("role", role, ("stimulus", "rater", *ROW_COLUMNS), source)
+        self.taken = {*self.named.values(), *(options.attributes or ())}
+
+    def find(self, role: str) -> str | None:
+        """Column of a role, as named or recognised."""
+        if role in self.named:
+            return self.named[role]
+        return find_one(role, self.header, taken=self.taken)
+
+    def rater(self, stimulus: str | None) -> str | None:
+        """Column of the raters; where nothing is rated in rows, a row may be one's whole sheet."""
+        column = self.find("rater")
+        if column is None and stimulus is None:
+            column = find_respondent(self.header, taken=self.taken)
+        return column
+
+    def take(self, role: str, column: str | None) -> None:
+        """Give a column its role."""
+        if column is not None:
+            self.named[role] = column
+            self.taken.add(column)
+
+    def error(self, sentence: str) -> InputError:
+        return InputError(f"{self.source}: {sentence}")
+
+    def missing(self, role: str, wide: str, hint: str = "") -> InputError:
+        """Say that no column has a role that this kind of table needs."""
+        return self.error(
+            f"one column per {_ACROSS[wide]} needs a column for the {role}; found: "
+            f"{', '.join(self.header)}; name it ({option('columns', {role: 'NAME'})}){hint}"
+        )
+
+    def roles(self) -> tuple[dict[str, str], str]:
+        """Give the column of each role, and what is spread over the others.
+
+        The stimulus is never guessed where a column names the raters.
+        """
+        wide = _told_kind(self) if self.options.wide == "auto" else str(self.options.wide)
+        {"raters": _over_raters, "labels": _over_labels, "stimuli": _over_stimuli}[wide](self)
+        named = self.named
+        if _ACROSS[wide] in named:
+            raise self.error(f"the {wide} are spread over columns, so none can be a column")
+        for role in ROW_COLUMNS:
+            known = role in named or role in self.taken
+            # A text beside several columns of ratings is what was rated rather than an answer.
+            if role in self.header and not known and role != "text":
+                named[role] = role
+        twice = [column for column, n in Counter(named.values()).items() if n > 1]
+        if twice:
+            raise self.error(f"column '{twice[0]}' is given two roles; expected one")
+        return named, _ACROSS[wide]
+
+
+def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: str) -> WideLayout:
+    """Say what each column of a wide table is taken for.
+
+    Columns that hold ratings are told from the others in this order: what the user names in
+    `columns` and `attributes`; columns called like a role or a personal attribute; and, where the
+    user named no attributes, columns of words beside columns of numbers, unless a scale was
+    declared for a label of that name. Which columns were taken as what is said in the history.
+
+    Raises
+    ------
+    InputError
+        When a named column or role is not known, a needed role is not found, or no column is left.
+    """
+    find = _Finder(columns, options, source)
+    roles, across = find.roles()
+    steps, taken = find.steps, set(roles.values())
+    nameless = _nameless(columns, taken, source)
+    if nameless is not None:
+        steps.append("the first column has no name and only tells rows apart: it was left out")
+    attributes = list(options.attributes or ())
+    for name in attributes:
+        if name not in columns or name == nameless:
+            raise unknown_name("column", name, [one for one in columns if one != nameless], source)
+        if name in taken:
+            role = next(role for role, column in roles.items() if column == name)
+            raise find.error(f"column '{name}' is the {role}, so it is no attribute")
+    rest = [name for name in columns if name not in {*taken, *attributes, nameless}]
+    if options.attributes is None:
+        told = _told_attributes(columns, rest, across, options)
+        attributes += told
+        rest = [name for name in rest if name not in told]
+        _check_few_described(columns, told, rest, roles, across, source)
+        if told:
+            steps.append(_said(told, across))
+    if not rest:
+        raise find.error(f"no column is left that could be a {across}")
+    steps.append(_listed(rest, across))
+    return WideLayout(
+        roles,
+        labels=tuple(rest),
+        unused={} if nameless is None else {nameless: "it only tells rows apart"},
+        across=across,
+        attributes=tuple(attributes),
+        steps=tuple(steps),
+    )
+
+
+def _told_kind(find: _Finder) -> str:
+    """Tell which way a table is wide, and say why."""
+    stimulus = None if "label" in find.named else find.find("stimulus")
+    rater = find.rater(stimulus)
+    survey = next((n for n in find.header if n.strip().casefold() in _SURVEY), None)
+    if rater is None and survey is not None:
+        kind, why = "stimuli", f"column '{survey}' says that each row is the sheet of one rater"
+    elif rater is None:
+        kind, why = "raters", "no column names the rater"
+    elif stimulus is not None:
+        kind, why = "labels", f"column '{rater}' names the rater"
+    elif _are_labels(find, rater):
+        kind, why = "labels", "the columns are labels of a taxonomy"
+    else:
+        kind, why = "stimuli", f"column '{rater}' names the rater and none the stimulus"
+    find.steps.append(f"read as one column per {_ACROSS[kind]}: {why}")
+    return kind
+
+
+def _are_labels(find: _Finder, rater: str) -> bool:
+    """Whether the columns that are left are labels of one taxonomy."""
+    rest = [
+        name for name in find.header if name not in find.taken and name not in (rater, *ROW_COLUMNS)
+    ]
+    told = _told_attributes(find.columns, rest, "label", find.options)
+    names = [name for name in rest if name not in told]
+    if find.options.taxonomy is not None:
+        return any(name in find.options.taxonomy for name in names)
+    known = map(load_taxonomy, list_taxonomies())
+    return bool(names) and any(all(name in taxonomy for name in names) for taxonomy in known)
+
+
+def _over_raters(find: _Finder) -> None:
+    for name in find.header:
+        if name not in find.taken and name.strip().casefold() in _ALWAYS_RATERS:
+            raise find.error(
+                f"raters were said to be spread over columns, and yet there is a column '{name}'; "
+                f"did you mean that something else is ({option('wide', 'labels', 'stimuli')})?"
+            )
+    stimulus = find.find("stimulus")
+    if stimulus is None:
+        rater = find.rater(None)
+        if rater is not None:
+            raise find.error(
+                f"column '{rater}' names the raters, so the other columns are none; say what they "
+                f"are ({option('wide', 'stimuli', 'labels')}), or which column is the stimulus "
+                f"({option('columns', {'stimulus': 'NAME'})})"
+            )
+        free = [name for name in find.header if name not in find.taken]
+        if not free:
+            raise find.missing("stimulus", "raters")
+        stimulus = free[0]
+        which = f"column '{stimulus}'" if stimulus.strip() else "the column without a name"
+        find.steps.append(f"{which} was taken as the stimulus")
+    find.take("stimulus", stimulus)
+
+
+def _over_labels(find: _Finder) -> None:
+    stimulus = find.find("stimulus")
+    find.take("stimulus", stimulus)
+    find.take("rater", find.rater(stimulus))
+    if "rater" not in find.named:
+        raise find.missing("rater", "labels")
+    if stimulus is None:
+        raise find.missing(
+            "stimulus",
+            "labels",
+            f", or if each column is a stimulus, say so ({option('wide', 'stimuli')})",
+        )
+
+
+def _over_stimuli(find: _Finder) -> None:
+    rater = find.rater(None)
+    if rater is None:
+        rater = next((name for name in find.header if name.strip().casefold() == "id"), None)
+        if rater is not None and rater not in find.taken:
+            find.steps.append(f"column '{rater}' was taken as the rater")
+    if rater is None:
+        raise find.missing("rater", "stimuli")
+    find.take("rater", rater)
+
+
+def _is_personal(name: str, across: str) -> bool:
+    """Whether a column is called like something that describes and is never an answer."""
+    folded = name.strip().casefold()
+    if name == "text" or folded in _PLATFORM or folded in _SUMMARIES:
+        return True
+    return across != "rater" and name.casefold() in PERSONAL
+
+
+def _told_attributes(
+    columns: dict[str, pl.Series], names: list[str], across: str, options: ReadOptions
+) -> list[str]:
+    """Tell the columns that describe something from those that hold ratings."""
+    named = options.scale.by_label if across == "label" else {}
+    told = [name for name in names if _is_personal(name, across) and name not in named]
+    words = [
+        name
+        for name in names
+        if name not in told
+        and name not in named
+        and _holds_only_words(columns[name], options.scale.default)
+    ]
+    if len(words) < len(names) - len(told):
+        told += words
+    return [name for name in names if name in told]
+
+
+def _holds_only_words(column: pl.Series, scale: Scale | None) -> bool:
+    """Whether no cell is an answer and at least one is a word."""
+    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
+        return False
+    parsed = parse_values(column, scale)
+    if parsed.categories or parsed.free_text:
+        return True
+    present = len(column) - int(column.null_count())
+    return len(parsed.bad) > 0 and len(parsed.bad) >= present - _n_missing(column, parsed.missing)
+
+
+def _n_missing(column: pl.Series, words: tuple[str, ...]) -> int:
+    text = column.cast(pl.String).str.strip_chars()
+    return int((text.is_in(["", *words])).sum() or 0)
+
+
+_LISTED = 30
+_MOST_CHOICES = 21
+"""Values of a question with given answers; a question with more is open, or no question."""
+ABSENT_IS_ZERO = "absent = 0"
+"""How the step begins that says that labels left out were taken as 0."""
+EMPTY_CELLS = "empty cells"
+
+
+@dataclass(kw_only=True)
+class Long(Contents):
+    """A wide table, made long."""
+
+    unit: Unit = "cell"
+    across: str
+    """What a column stands for: a rater, a label or a stimulus."""
+    n_across: int
+    """Columns that hold ratings."""
+    rater_column: str | None = None
+    """The column that named the raters."""
+
+    def check(self, ratings: Ratings) -> None:
+        """Stop where more cells were set aside than read, and columns hold no answer at all.
+
+        Where every column has answers, the cells set aside have reasons of their own: a code for
+        missing answers, or empty rows at the end.
+        """
+        aside = [
+            part
+            for part in ratings.set_aside
+            if part.unit == "cell" and not part.reason.startswith("no answer")
+        ]
+        lost = sum(part.count for part in aside)
+        used = np.unique(getattr(ratings, f"{self.across}_code")).size
+        if lost > ratings.n_rows and used < self.n_across:
+            raise InputError(
+                f"{ratings.source}: {plural(ratings.n_rows, 'answer')} could be read, and "
+                f"{plural(lost, 'cell')} could not ({'; '.join(map(str, aside))}); "
+                f"{'; '.join(self.history)}; say which columns describe "
+                f"({option('attributes', ['NAME', 'NAME'])}), or read the table another way "
+                f"({option('wide', 'raters', 'labels', 'stimuli')})"
+            )
+
+
+def unpivot(
+    given: Columns, options: ReadOptions, source: str, *, decimal_commas: bool = False
+) -> Long:
+    """Turn one column per rater, per label or per stimulus into one row per answer.
+
+    Raises
+    ------
+    InputError
+        As :func:`describe_wide`, and when a column holds both numbers and words.
+    """
+    pointed = _pointed(given.columns) if decimal_commas else {}
+    columns = given.columns | pointed
+    layout = describe_wide(columns, options, source)
+    across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
+    steps = [*layout.steps, *commas_step([name for name in rest if name in pointed])]
+    # Names stay as they are written, so that of the roles no comma becomes a point.
+    kept = {role: given.columns[name] for role, name in layout.roles.items()}
+    texts = raters = None
+    if across == "stimulus":
+        raters, attributes = _of_raters(kept["rater"], columns, attributes, source)
+    elif "text" in attributes:
+        attributes.remove("text")
+        texts = rated_texts(kept["stimulus"], columns["text"])
+        if texts is None:
+            raise InputError(
+                f"{source}: column 'text' differs within a stimulus; if it holds answers of the "
+                f"raters, say so ({option('columns', {'text': 'text'})})"
+            )
+    for name in attributes:
+        if name in (*kept, across, "value"):
+            raise InputError(_taken(name, across, list(columns), source))
+        kept[name] = typed_column(columns[name])
+    n_rows = len(columns[rest[0]])
+    repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
+    position = pl.Series(np.repeat(np.arange(len(rest)), n_rows))
+    repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
+    rated = [columns[name] for name in rest]
+    if across == "label" and options.absent == "zero":
+        # The row says that the rater saw the stimulus, also where no cell of it is filled in.
+        rated, n_empty = _with_zeros(rated)
+        steps.append(f"{ABSENT_IS_ZERO}, as asked: {EMPTY_CELLS} filled with 0: {n_empty:,}")
+    repeated["value"] = _stacked(rated)
+
+    def locate(row: int) -> str:
+        return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
+
+    return Long(
+        columns=repeated,
+        locate=locate,
+        history=tuple(steps),
+        stimuli=texts,
+        raters=raters,
+        across=across,
+        n_across=len(rest),
+        rater_column=layout.roles.get("rater"),
+    )
+
+
+def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
+    """Fill cells without any content with 0, and count them."""
+    filled, n_empty = [], 0
+    for column in columns:
+        text = column.cast(pl.String)
+        empty = (text.is_null() | (text.str.strip_chars() == "")).fill_null(value=True)
+        n_empty += int(empty.sum())
+        filled.append(text.set(empty, "0"))
+    return filled, n_empty
+
+
+def _pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
+    found = {name: with_points(column) for name, column in columns.items()}
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def _nameless(columns: dict[str, pl.Series], taken: Collection[str], source: str) -> str | None:
+    """Find the column without a name that tells rows apart, with which data frames are written."""
+    for position, (name, column) in enumerate(columns.items()):
+        if name.strip() or name in taken:
+            continue
+        if position == 0 and _tells_rows_apart(column):
+            return name
+        raise InputError(f"{source}: column {position + 1} has no name; expected one")
+    return None
+
+
+def _tells_rows_apart(column: pl.Series) -> bool:
+    """Whether every row has a value of its own."""
+    filled = column.cast(pl.String).str.strip_chars().str.len_chars().fill_null(0) > 0
+    return bool(filled.all()) and column.n_unique() == len(column)
+
+
+def _check_few_described(
+    columns: dict[str, pl.Series],
+    told: list[str],
+    rest: list[str],
+    roles: dict[str, str],
+    across: str,
+    source: str,
+) -> None:
+    """Stop where answers in words would become descriptions.
+
+    They look like answers where columns share their few values, as the items of a questionnaire
+    do, and are about as many as the columns of numbers; or where they are by far the most.
+    """
+    words = [name for name in told if not _is_personal(name, across)]
+    alike = _most_alike([columns[name] for name in words])
+    if 5 * alike < 4 * len(rest) + 1 and len(words) <= max(3 * len(rest), 5):
+        return
+    named = ", ".join(f"'{name}' (the {role})" for role, name in roles.items())
+    raise InputError(
+        f"{source}: {len(told):,} of {len(told) + len(rest):,} columns hold only words and would "
+        f"describe instead of holding answers; columns were taken so: {named}; attributes: "
+        f"{_names(told)}; {PLURAL[across]}: {_names(rest)}; say which columns describe, and all "
+        f"others hold answers ({option('attributes', ['NAME', 'NAME'])})"
+    )
+
+
+def _most_alike(columns: list[pl.Series]) -> int:
+    """Count the columns that share at least half of their few values with one of them."""
+    sets = [set(column.drop_nulls().cast(pl.String).str.strip_chars()) - {""} for column in columns]
+    few = [values for values in sets if 0 < len(values) <= _MOST_CHOICES]
+    groups = [
+        sum(2 * len(one & other) >= min(len(one), len(other)) for other in few) for one in few
+    ]
+    most = max(groups, default=0)
+    return most if most > 1 else 0
+
+
+def _said(names: list[str], across: str) -> str:
+    shown = ", ".join(f"'{name}'" for name in names)
+    if len(names) == 1:
+        return f"column {shown} was taken as an attribute, not as a {across}"
+    return f"columns {shown} were taken as attributes, not as {PLURAL[across]}"
+
+
+def _taken(name: str, across: str, header: list[str], source: str) -> str:
+    """Say that an attribute has the name of a role, or that the table is not wide at all."""
+    if {across, "value"} <= set(header):
+        return (
+            f"{source}: columns '{across}' and 'value' say that each row is one answer, so "
+            f"leave out {option('wide')}; expected a column for each {across} with it"
+        )
+    return f"{source}: attribute column '{name}' has the name of a role"
+
+
+def _listed(names: list[str], across: str) -> str:
+    """Say which columns hold ratings, so that one that does not belong there is seen."""
+    if len(names) == 1:
+        return f"one column was taken as a {across}: {_names(names)}"
+    return f"{len(names):,} columns were taken as {PLURAL[across]}: {_names(names)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
+
+
+def _of_raters(
+    rater: pl.Series, columns: dict[str, pl.Series], attributes: list[str], source: str
+) -> tuple[pl.DataFrame | None, list[str]]:
+    """Make a table of what is said of each rater; columns that differ within one are left over."""
+    try:
+        names = as_categories(rater).cast(pl.String)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+    described = [typed_column(columns[name]) for name in attributes]
+    table = pl.DataFrame(
+        [names.alias("\0"), *(c.alias(n) for n, c in zip(attributes, described, strict=True))]
+    ).filter(pl.col("\0").str.strip_chars() != "")
+    by_rater = table.group_by("\0", maintain_order=True)
+    counts = by_rater.agg(pl.col(attributes).n_unique())
+    single = [name for name in attributes if bool((counts[name] == 1).all())]
+    left = [name for name in attributes if name not in single]
+    if "text" in left:
+        raise InputError(f"{source}: column 'text' differs within a rater; give it another name")
+    for name in single:
+        if name in ("rater", "stimulus", "value"):
+            raise InputError(f"{source}: attribute column '{name}' has the name of a role")
+    if not single:
+        return None, left
+    return by_rater.agg(pl.col(single).first()).rename({"\0": "rater"}), left
+
+
+def _stacked(columns: list[pl.Series]) -> pl.Series:
+    """Put the columns of ratings one after the other, as text unless all are numbers."""
+    numeric = all(column.dtype.is_numeric() or column.dtype == pl.Null for column in columns)
+    dtype = pl.Float64 if numeric else pl.String
+    return pl.concat([column.cast(dtype).alias("value") for column in columns])

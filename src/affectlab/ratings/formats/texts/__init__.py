@@ -1,0 +1,1 @@
+"""Published texts with emotions, one module a data set."""
