@@ -15,8 +15,13 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation.outcomes import outcome_table
-from affectlab.evaluation.outcomes import OUTCOMES, Response, classify_outcome, looks_like_refusal
+from affectlab.evaluation.outcomes import (
+    OUTCOMES,
+    Response,
+    classify_outcome,
+    looks_like_refusal,
+    outcome_table,
+)
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.schema import OUTCOMES as KNOWN_TO_RATINGS

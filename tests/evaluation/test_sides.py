@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab import InputError, Ratings, Scale, evaluation
+from affectlab import InputError, Ratings, evaluation
 from affectlab.evaluation.people_and_models import on_scale, sides
+from affectlab.ratings.scale import Scale
 
 
 def table(rater: str, values: list[float], scale: str = "0-7", **given_too: object) -> Ratings:

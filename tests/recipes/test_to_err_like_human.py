@@ -13,7 +13,9 @@ from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation.classification import figures_possible
-from affectlab.recipes import Comparison, Finding, PublishedFigure, load_published, reproduce
+from affectlab.recipes import Finding, load_published, reproduce
+from affectlab.recipes.published_figures import PublishedFigure
+from affectlab.recipes.reproduction import Comparison
 from affectlab.recipes.to_err_like_human.data import (
     LABELS,
     SHARES,

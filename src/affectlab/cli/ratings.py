@@ -80,7 +80,7 @@ def fetch(
     configuration: str | None = None,
     columns: str | None = None,
     scale: str | None = None,
-    reading: Annotated[dict[str, Any], OptionsOf("ratings.datasets.hub.load:load_dataset")],
+    reading: Annotated[dict[str, Any], OptionsOf("ratings.datasets.load:load_dataset")],
 ) -> None:
     """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
 

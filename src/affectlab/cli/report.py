@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.render.grid import Table
     from affectlab.ratings import Ratings
-    from affectlab.simulate import Recovery, Simulation
+    from affectlab.simulate.raters.answers import Simulation
+    from affectlab.simulate.raters.recovery import Recovery
 
 
 def report(

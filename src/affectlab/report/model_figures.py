@@ -17,7 +17,8 @@ from affectlab.stimuli.prompts import WHOLE, CoverageMap
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
-    from affectlab.models.text import Contributions, LabelledTexts, TextClassifier
+    from affectlab.models.text import LabelledTexts, TextClassifier
+    from affectlab.models.text.explanations import Contributions
     from affectlab.ratings import Ratings
 
 __all__ = [

@@ -7,7 +7,9 @@ import polars as pl
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.reliability import mean_opinion_scores, subject_model
-from affectlab.simulate import Recovery, Simulation, recovery
+from affectlab.simulate import recovery
+from affectlab.simulate.raters.answers import Simulation
+from affectlab.simulate.raters.recovery import Recovery
 
 __all__ = ["recovery_of_scores"]
 

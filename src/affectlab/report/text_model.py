@@ -33,7 +33,8 @@ from affectlab.report.page import (
 
 if TYPE_CHECKING:
     from affectlab.analysis.labels import LabelClusters
-    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
+    from affectlab.models.text import LabelledTexts, TextClassifier
+    from affectlab.models.text.decisions.tuning import LevelTuning
 
 # The sections of the report on a text model.
 

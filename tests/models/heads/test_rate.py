@@ -12,7 +12,8 @@ from PIL import Image
 from affectlab.core.errors import InputError
 from affectlab.evaluation import alignment
 from affectlab.evaluation.human_alignment import neutral_calibrated
-from affectlab.models.embedding import Embeddings, EncoderCard, embed, load_encoder
+from affectlab.models.embedding import Embeddings, embed, load_encoder
+from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.registry import encoder_of
 from affectlab.models.heads import HeadBank, HeadShape, Stage
 from affectlab.ratings import Ratings, read_ratings

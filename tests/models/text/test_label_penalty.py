@@ -13,6 +13,7 @@ from affectlab.models.text.label_penalty import label_relations, laplacian
 from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.networks.loop import Problem, Split, train
 from affectlab.models.text.settings import Training
+from affectlab.taxonomy import Taxonomy
 from affectlab.taxonomy.label import Label
 
 from .tiny import WORDS, one_thread, texts_of

@@ -11,14 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.taxonomy import (
-    Review,
-    ReviewRow,
-    next_version,
-    read_review,
-    revised_taxonomy,
-    taxonomy_of,
-)
+from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of
+from affectlab.stimuli.taxonomy.review import Review, ReviewRow
+from affectlab.stimuli.taxonomy.versions import next_version
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label

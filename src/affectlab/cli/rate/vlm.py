@@ -15,11 +15,13 @@ from affectlab.core.signatures import OptionsOf
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.evaluation import OutcomeTable
-    from affectlab.models.hinted import HintedRun
+    from affectlab.evaluation.outcomes import OutcomeTable
     from affectlab.models.hinted.annotator import Annotator
+    from affectlab.models.hinted.result import HintedRun
     from affectlab.models.reactions.vlm import VlmReactions
-    from affectlab.models.vlm import AskSettings, Budget, Plan, VlmRun
+    from affectlab.models.vlm import AskSettings, Budget
+    from affectlab.models.vlm.asking.plan import Plan
+    from affectlab.models.vlm.run import VlmRun
 
 
 def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:

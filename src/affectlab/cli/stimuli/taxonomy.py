@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, TextBlock
+    from affectlab.stimuli.taxonomy.candidates import Candidates
+    from affectlab.stimuli.taxonomy.clusters import LabelProposals
+    from affectlab.stimuli.taxonomy.texts import TextBlock
 
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.models.text import PilotPredictor
+    from affectlab.models.text.pilot import PilotPredictor
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.curation import Curation, CurationPlan
+    from affectlab.stimuli.curation import CurationPlan
+    from affectlab.stimuli.curation.result import Curation
 
 
 _RESULT = (
@@ -90,8 +91,8 @@ class Pilot:
         resume
             Use answers of an annotator and a model that are there, if they are of the same pilot.
         """
-        from affectlab.models.text import PilotPredictor, annotate_texts, train_pilot_model
-        from affectlab.models.text.pilot import read_pilot_answers
+        from affectlab.models.text import annotate_texts, train_pilot_model
+        from affectlab.models.text.pilot import PilotPredictor, read_pilot_answers
 
         if self.pilot_model is not None:
             predict = PilotPredictor.of_folder(self.pilot_model)
@@ -153,7 +154,7 @@ def _before_predictions(plan: CurationPlan) -> str:
 
 def _asked(texts: pl.DataFrame, folder: Path, plan: CurationPlan, done: Curation) -> Piloted:
     """Write the study that asks people, and say how they are asked."""
-    from affectlab.models.text import FEWEST_AGREED
+    from affectlab.models.text.pilot import FEWEST_AGREED
     from affectlab.study.design.pilot_study import write_pilot_study
 
     study = write_pilot_study(texts, folder, plan.taxonomy)

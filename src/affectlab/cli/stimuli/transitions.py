@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.stimuli.frames import View
     from affectlab.stimuli.frames.direction import Direction
+    from affectlab.stimuli.frames.sampling import Sampling
+    from affectlab.stimuli.frames.write import WrittenFrames
 
 
 def frames(

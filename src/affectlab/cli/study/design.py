@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.study import ErrorStudy
+    from affectlab.study.design.error_study import ErrorStudy
     from affectlab.study.recruit import PlatformFilter
 
 

@@ -92,7 +92,8 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.models.heads import HeadBank, Stage, head_shape
+    from affectlab.models.heads import HeadBank, Stage
+    from affectlab.models.heads.shape import head_shape
     from affectlab.models.runs import training_states
 
     if (figures or report) and not (sources.held_out or sources.dev):

@@ -15,8 +15,8 @@ from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.models.images import ImageSplit
-    from affectlab.models.semi import SwitchWhen
+    from affectlab.models.images.labelled.splits import ImageSplit
+    from affectlab.models.semi.settings import SwitchWhen
     from affectlab.models.vision import VisionClassifier
     from affectlab.models.vision.training_options import ImageTraining
 

@@ -85,8 +85,8 @@ def text(
         Folder for the model.
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.processes import one_process
-    from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
+    from affectlab.models.processes import is_main_process, one_process
+    from affectlab.models.text import TextClassifier, read_labelled_texts
     from affectlab.report import write_text_report
     from affectlab.report.text_model import check_report_folder
 

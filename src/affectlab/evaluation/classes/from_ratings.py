@@ -264,8 +264,8 @@ def classes_of(
         Taxonomy of the classes; by default that of the mapping, or of the ratings.
     mapping
         How many labels become few classes: a ``ScoreMapping``, its name or file, or a
-        :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already are left
-        as they are.
+        :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already
+        are left as they are.
     scores
         Columns of scores of the models to be used in place of ``value``; with several, each model
         is judged once for each (see ``score_variants``).

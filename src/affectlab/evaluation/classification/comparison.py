@@ -55,7 +55,8 @@ from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
+from affectlab.taxonomy import CostMatrix, Taxonomy
+from affectlab.taxonomy.taxonomy import LabelMapping
 
 # Tests of the differences of two classifications of the same items.
 

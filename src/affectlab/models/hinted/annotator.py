@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
 from affectlab.evaluation.outcomes import OUTCOMES
-from affectlab.models.images import ImageFile
+from affectlab.models.images.files import ImageFile
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy
 

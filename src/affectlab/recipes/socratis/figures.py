@@ -16,7 +16,7 @@ from affectlab.recipes.recipe import Finding, RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis.reactions import EmotionWords
+    from affectlab.analysis.reactions.words import EmotionWords
     from affectlab.core.result import Result
     from affectlab.evaluation.preference import Preferences
 

@@ -15,6 +15,7 @@ from affectlab.recipes.recipe import Finding
 if TYPE_CHECKING:
     from affectlab.analysis.reactions.agreement import PairScorer
     from affectlab.analysis.reactions.sentiment import Sentiment
+    from affectlab.analysis.reactions.words import EmotionWords
     from affectlab.core.result import Result
     from affectlab.evaluation.preference import Preferences
     from affectlab.ratings import Ratings

@@ -12,14 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.render.drawing import columns_of
 from affectlab.core.tables import Table
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.page import (
-    Block,
-    Bullets,
-    Paragraph,
-    Picture,
-    Section,
-    Skipped,
-)
+from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.pairs import dots_and_boxes
 from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
 
