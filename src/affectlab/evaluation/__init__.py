@@ -23,6 +23,7 @@ from affectlab.evaluation.classification import (
     ecc,
     emc,
     evaluate_classification,
+    mean_emotional_distance,
     multilabel_confusion,
     precision_recall_f1,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "load_metric",
     "load_score_mapping",
     "logistic_fit",
+    "mean_emotional_distance",
     "metric_scores",
     "multilabel_confusion",
     "outcome_table",
