@@ -198,7 +198,7 @@ def scores_as_classes(al):
 
 @case()
 def own_mapping(al):
-    evaluation, from_labels = al.evaluation, al.Taxonomy.from_labels
+    evaluation, from_labels = al.evaluation, al.taxonomy.Taxonomy.from_labels
     mapping = evaluation.classes.ScoreMapping(
         from_labels(["glee", "delight", "dread"], name="heads"),
         from_labels(["happy", "afraid", "calm"], name="faces", neutral="calm"),
