@@ -413,8 +413,8 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
         s(CHOICES), n_boot=20, n_permutations=50, seed=1
     ),
     "spearman_with_people": lambda s: [
-        evaluation.spearman_with_people(s(PANEL), n_boot=20, resample=over, seed=1)
-        for over in ("units", "labels")
+        evaluation.spearman_with_people(s(PANEL), n_boot=20, target=over, seed=1)
+        for over in ("stimuli", "labels")
     ],
     "published_tables": lambda s: evaluation.published_tables(
         s(PANEL), groups="family", n_boot=20, seed=1
@@ -442,8 +442,8 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
         s(PEOPLE), 4, share=0.5, min_ratings=3, label="joy", seed=1
     ),
     "mean_spearman": lambda s: [
-        reliability.mean_spearman(s(PEOPLE), s(MODELS), n_boot=20, resample=over, seed=1)
-        for over in ("units", "labels")
+        reliability.mean_spearman(s(PEOPLE), s(MODELS), n_boot=20, target=over, seed=1)
+        for over in ("stimuli", "labels")
     ],
     "pilot_report": lambda s: reliability.pilot_report(s(FACES), n_splits=3, seed=1),
     "plan": lambda s: reliability.plan(
@@ -496,11 +496,19 @@ APART = {
 """Why some have no call."""
 
 
+INSIDE = (
+    "affectlab.analysis.jnd",
+    "affectlab.evaluation.classification",
+    "affectlab.evaluation.soft_labels",
+)
+"""Packages whose functions public ones rest on, and whose results these give."""
+
+
 # -- every public function with a seed ------------------------------------------------------------
 
 
 def _public_modules() -> Iterator[Any]:
-    for name in public_modules():
+    for name in (*public_modules(), *INSIDE):
         # What an extra needs and is not there is skipped.
         with contextlib.suppress(ImportError, MissingDependencyError):
             yield importlib.import_module(name)

@@ -271,7 +271,7 @@ def test_costs(tmp_path, study) -> None:
     [
         ("label,x\nx,1\ny,5\n", "'y' has no row or no column"),
         ("label,x,y\nx,1,far\ny,5,1\n", "row 'x', column 'y' is 'far'"),
-        ("label,x,y\nx,1,5\ny,4,1\n", "costs.csv: costs: 'x' for 'y' costs 5"),
+        ("label,x,y\nx,1,5\ny,4,1\n", "costs.csv: costs: 'x' with 'y' is 5"),
     ],
 )
 def test_costs_that_are_none(tmp_path, content, words) -> None:

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 
 from tests.golden.inventory import TEXTS, Inventory, frozen, live
@@ -46,9 +47,14 @@ class Move:
         elif self.new.count("*") not in {0, self.old.count("*")}:
             raise ValueError(f"{self.old!r} = {self.new!r}: expected as many * on both sides")
 
-    @property
+    @cached_property
     def drops(self) -> bool:
         return self.new.startswith(_DROPPED)
+
+    @cached_property
+    def head(self) -> str:
+        """What each line about this begins with."""
+        return self.old.partition("*")[0]
 
     def place_of(self, line: str) -> str | None:
         """Give the new place of a line, and None where this is about others.
@@ -56,14 +62,20 @@ class Move:
         What belongs to something goes with it: parameters and members, arguments and options,
         defaults and choices.
         """
-        inside = "" if line.partition(": ")[0] in TEXTS else "[.( ,].*"
-        pattern = "(.*?)".join(re.escape(part) for part in self.old.split("*"))
-        match = re.fullmatch(f"{pattern}({inside})?", line)
+        if not line.startswith(self.head):
+            return None
+        match = _pattern(self.old, is_text=line.partition(": ")[0] in TEXTS).fullmatch(line)
         if match is None:
             return None
         *texts, rest = match.groups(default="")
         filled = zip(self.new.split("*"), ["", *texts], strict=False)
         return "".join(text + part for part, text in filled) + rest
+
+
+@cache
+def _pattern(old: str, is_text: bool) -> re.Pattern[str]:
+    belonging = "" if is_text else "[.( ,].*"
+    return re.compile("(.*?)".join(map(re.escape, old.split("*"))) + f"({belonging})?")
 
 
 @dataclass

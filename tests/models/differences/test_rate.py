@@ -90,7 +90,7 @@ def test_metrics_beside_people(faces: tuple[Path, pl.DataFrame], tmp_path: Path)
     )
     ratings = Ratings(people, scale="0-100 interval")
     beside = difference_metrics(ratings, found, by=["kind", "actor"], n_boot=50, seed=0)
-    assert beside.groups == ("all", "kind=inter", "kind=intra", "actor=p0", "actor=p1")
+    assert beside.settings["groups"] == ("all", "kind=inter", "kind=intra", "actor=p0", "actor=p1")
     assert beside["ssim", "all", "srocc"].value > 0.9
     one = beside["mse", "all", "srocc"]
     assert one.low < one.value < one.high

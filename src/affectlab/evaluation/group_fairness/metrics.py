@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -300,6 +301,7 @@ def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
 # Agreement of people.
 
 
+@functools.cache
 def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetric:
     """Judge how far people agree, by the mean of a coefficient over labels."""
 

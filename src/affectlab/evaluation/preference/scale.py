@@ -262,7 +262,7 @@ def preference_scale(
     >>> [round(value, 2) for value in scale.to_frame()["value"]]
     [0.77, 0.08, -0.85]
     >>> round(scale.to_frame("pairs")["value"][0], 2)
-    0.66
+    0.67
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
