@@ -278,12 +278,13 @@ def _budget(
     # JNDs are fewer where 1 JND is larger.
     means = again @ speed / n / relative
     spread = np.quantile(means, tails) if n > 1 else np.array([math.nan, math.nan])
+    changes = np.multiply.outer(delays, speed)
+    counts = np.stack([(change < relative[:, None]).sum(axis=1) for change in changes])
     rows = []
-    for delay in delays:
-        change = delay * speed
+    for delay, change, low, high in zip(
+        delays, changes, *(_jeffreys(counts, n, tail) for tail in tails), strict=True
+    ):
         within = (change < 1).sum()
-        counts = (change[None, :] < relative[:, None]).sum(axis=1)
-        low, high = (_jeffreys(counts, n, tail) for tail in tails)
         rows.append(
             {
                 "below": float(within / n),
@@ -299,16 +300,23 @@ def _budget(
     return rows
 
 
-def _jeffreys(counts: Ints, n: int, tail: float) -> float:
-    """Give a quantile of Jeffreys' posterior of a share, averaged over possible counts of n."""
+def _jeffreys(counts: Ints, n: int, tail: float) -> Floats:
+    """Give quantiles of Jeffreys' posterior of a share, averaged over possible counts of n.
+
+    `counts` has shape (shares, draws); the quantiles have shape (shares,).
+    """
     from scipy.special import betainc
 
-    held, times = np.unique(counts, return_counts=True)
-    low, high = 0.0, 1.0
+    held, place = np.unique(counts, return_inverse=True)
+    times = np.zeros((len(counts), held.size))
+    np.add.at(times, (np.arange(len(counts))[:, None], place.reshape(counts.shape)), 1)
+    share, count = np.nonzero(times)
+    below, above = held[count] + 0.5, n - held[count] + 0.5
+    weight, first = times[share, count], np.flatnonzero(np.diff(share, prepend=-1))
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if float(times @ betainc(held + 0.5, n - held + 0.5, middle)) / counts.size < tail:
-            low = middle
-        else:
-            high = middle
+        reached = np.add.reduceat(weight * betainc(below, above, middle[share]), first)
+        short = reached / counts.shape[1] < tail
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
     return (low + high) / 2
