@@ -13,12 +13,14 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from inspect import Parameter, signature
 from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
@@ -417,6 +419,24 @@ class Definitions(Registry[Item]):
         if isinstance(found, str | Path):
             return self._read(Path(found))
         return super()._item(Plug(plug.name, found, plug.where), name)
+
+
+@cache
+def modules_of(package: str) -> tuple[ModuleType, ...]:
+    """Import all modules within a package, so that what stands in a new file is found.
+
+    Compiled loops, in modules that end in ``_kernels``, define nothing that has a name, and are
+    left alone.
+
+    Examples
+    --------
+    >>> [module.__name__ for module in modules_of("affectlab.core.compiled")]
+    ['affectlab.core.compiled.tally']
+    """
+    found = walk_packages(import_module(package).__path__, f"{package}.")
+    return tuple(
+        import_module(module.name) for module in found if not module.name.endswith("_kernels")
+    )
 
 
 def callables(thing: Any, where: str) -> Any:  # noqa: ARG001

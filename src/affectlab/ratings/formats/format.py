@@ -11,14 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Factories
+from affectlab.core.registry import Factories, modules_of
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
 from affectlab.ratings.build import check_columns
@@ -330,10 +328,10 @@ class _Formats(Factories[Format]):
 
 @cache
 def _own_formats() -> dict[str, type[Format]]:
-    """Import every module of the package, and give the formats that it defines, by name."""
+    """Give the formats that the modules of the package define, by name."""
     found: dict[str, type[Format]] = {}
-    for module in walk_packages(import_module(_PACKAGE).__path__, f"{_PACKAGE}."):
-        for thing in vars(import_module(module.name)).values():
+    for module in modules_of(_PACKAGE):
+        for thing in vars(module).values():
             if isinstance(thing, type) and issubclass(thing, Format) and "name" in vars(thing):
                 found[thing.name] = thing
     found.pop("", None)

@@ -12,9 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
-from importlib import import_module
 from inspect import cleandoc
-from pkgutil import iter_modules
 from typing import Any, Literal, Protocol, cast, overload
 
 import numpy as np
@@ -23,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Interval, Target, infer
-from affectlab.core.registry import Registry
+from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.ratings import Ratings, Scale
@@ -138,10 +136,7 @@ class _Coefficients(Registry[Coefficient]):
 
     def own_names(self) -> tuple[str, ...]:
         """Import every module of the package, and name what has registered itself."""
-        package = import_module(_PACKAGE)
-        for module in iter_modules(package.__path__):
-            if not module.name.endswith("_kernels"):
-                import_module(f"{_PACKAGE}.{module.name}")
+        modules_of(_PACKAGE)
         return tuple(sorted(self.ours))
 
 

@@ -1,8 +1,6 @@
 """Metrics of a classification, each declared once in a module of this package."""
 
-from importlib import import_module
-from pkgutil import iter_modules
-
+from affectlab.core.registry import modules_of
 from affectlab.evaluation.classification.metrics.accuracy import acc, acc2, accuracy
 from affectlab.evaluation.classification.metrics.costs import ecc, emc, mean_emotional_distance
 from affectlab.evaluation.classification.metrics.metric import (
@@ -34,5 +32,4 @@ __all__ = [
 ]
 
 # A module registers its metrics when it is imported, in the order of the names of modules.
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+modules_of(__name__)
