@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,7 +115,9 @@ def read_signature(place: str) -> Signature:
     for argument, default in _arguments(function.args):
         settings = argument.arg in by_name and _settings(argument.annotation, module)
         if settings:
-            parameters += _fields(argument.arg, *settings)
+            found, place = settings
+            of = (argument.arg, f"{place}:{found.name}")
+            parameters += (replace(one, part_of=of) for one in _fields(*settings) if one.help)
             continue
         if other := _other(argument.annotation):
             parameters += (
@@ -170,14 +172,8 @@ def _by_name(place: str) -> Iterator[Parameter]:
     found = _definitions(module).get(name)
     if not isinstance(found, ast.ClassDef):
         yield from (one for one in read_signature(place).parameters if one.by_name)
-        return
-    told = {one.name: one.help for one in _fields("", found, module)}
-    for field in found.body:
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            key = field.target.id
-            yield _parameter(
-                key, field.annotation, field.value, module, help=told.get(key, ""), by_name=True
-            )
+    else:
+        yield from _fields(found, module)
 
 
 def _settings(annotation: ast.expr | None, module: str) -> tuple[ast.ClassDef, str] | None:
@@ -191,19 +187,20 @@ def _settings(annotation: ast.expr | None, module: str) -> tuple[ast.ClassDef, s
     return (found, place) if is_data else None
 
 
-def _fields(name: str, settings: ast.ClassDef, module: str) -> Iterator[Parameter]:
-    """Give the fields of a class of settings that are documented."""
-    for field, following in pairwise(settings.body):
-        text = ast.unparse(following) if isinstance(following, ast.Expr) else ""
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and text:
+def _fields(settings: ast.ClassDef, module: str) -> Iterator[Parameter]:
+    """Give the fields of a class of settings, with the text that follows them."""
+    for field, following in zip_longest(settings.body, settings.body[1:]):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            text = ""
+            if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+                text = inspect.cleandoc(str(following.value.value))
             yield _parameter(
                 field.target.id,
                 field.annotation,
                 field.value,
                 module,
-                help=_plain(_paragraph(inspect.cleandoc(ast.literal_eval(text)).splitlines())),
+                help=_plain(_paragraph(text.splitlines())),
                 by_name=True,
-                part_of=(name, f"{module}:{settings.name}"),
             )
 
 
