@@ -8,6 +8,7 @@ two come the sums that each unit contributes (``statistics``), for weights of un
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -139,7 +140,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class Level(ABC):
     """A level of measurement, bound to the ratings of one label."""
 
     data: Pairable
@@ -150,6 +151,7 @@ class Level:
         runs = np.arange(self.data.code.size)
         return sparse.csr_array((np.ones(runs.size), (runs, self.data.code)))
 
+    @abstractmethod
     def within(self, counts: Floats, m: Floats, margins: Floats) -> Floats:
         """Sum the squared differences of all ordered pairs of ratings of each cell, (cells, b).
 
@@ -162,11 +164,10 @@ class Level:
         margins
             Sums of features over all ratings, shape (b, k).
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def expected(self, margins: Floats) -> tuple[Floats, Floats | float]:
         """D_e, shape (b,), and the size of its terms, from sums of features, shape (b, k)."""
-        raise NotImplementedError
 
     def statistics(self) -> Sums | None:
         """Give what each unit contributes, shape (n_units, k); ``None`` where k is too large."""

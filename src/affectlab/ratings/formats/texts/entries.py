@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ class Text:
     """Attributes of the text."""
 
 
-class Texts(Format):
+class Texts(Format, ABC):
     """Texts that each have one emotion, or a value for each of several emotions."""
 
     emotions: ClassVar[tuple[str, ...]]
@@ -51,9 +52,9 @@ class Texts(Format):
         """Give the records of a file with their numbers: its lines, unless said otherwise."""
         return lines_of(head)
 
+    @abstractmethod
     def entry(self, head: Peek, number: int, record: Any) -> Text:
         """Read a record; raises :class:`Unusable` where it is none."""
-        raise NotImplementedError
 
     def known(self, emotion: Any) -> str:
         """Give an emotion if it is one of those there are."""
