@@ -72,7 +72,8 @@ def text(
         )
         ratings.write(to)
         told = [classifier.explain(one, level) for one in texts[:explain]]
-    _show_text(out, ratings)
+    chosen = times_chosen(ratings)
+    _show_text(out, ratings, chosen)
     for found in told:
         out.show("", f"“{found.text}”", found)
     if told:
@@ -91,7 +92,7 @@ def text(
             "level": level,
             "n_texts": len(texts),
             "labels": ratings.label_names,
-            "chosen": times_chosen(ratings),
+            "chosen": chosen,
             "answers": ratings.raters["answers"][0],
             "explained": [
                 {"text": found.text, "parts": found.to_frame(), "start": found.bias}
@@ -103,11 +104,9 @@ def text(
     )
 
 
-def _show_text(out: Output, ratings: Ratings) -> None:
+def _show_text(out: Output, ratings: Ratings, chosen: dict[str, int]) -> None:
     from affectlab.core.words import percent, plural
-    from affectlab.models.answers import times_chosen
 
-    chosen = times_chosen(ratings)
     n = ratings.n_stimuli
     most = sorted(chosen.items(), key=lambda entry: -entry[1])[:5]
     out.head(

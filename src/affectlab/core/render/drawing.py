@@ -201,6 +201,11 @@ def say(axes: Axes, row: SupportsFloat, text: str = "not defined") -> None:
     write(axes, text, (0.01, float(row)), **place)
 
 
+def say_inside(axes: Axes, text: str) -> None:
+    """Write in the middle of the axes why they show nothing."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=colour("soft"))
+
+
 def beside(axes: Axes, row: float, text: str) -> None:
     """Write a remark on a row right of the axes."""
     write(axes, text, (1, row), (6, 0), xycoords=_IN_ROW, va="center")

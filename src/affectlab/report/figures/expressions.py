@@ -187,14 +187,7 @@ def draw_histograms(
 def _draw_histogram(axes: Axes, name: str, bins: pl.DataFrame, note: str) -> None:
     low, high, share = drawing.columns_of(bins, "low", "high", "share")
     if np.isnan(share).all():
-        axes.text(
-            0.5,
-            0.5,
-            "no pairs",
-            transform=axes.transAxes,
-            ha="center",
-            color=colour("soft"),
-        )
+        drawing.say_inside(axes, "no pairs")
     else:
         style: dict[str, Any] = {
             "edgecolor": colour("paper"),

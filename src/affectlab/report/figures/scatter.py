@@ -120,14 +120,7 @@ def _draw(
     axes.grid(visible=True, axis="both")
     axes.tick_params(length=0)
     if x.size == 0:
-        axes.text(
-            0.5,
-            0.5,
-            "no pairs",
-            transform=axes.transAxes,
-            ha="center",
-            color=colour("soft"),
-        )
+        drawing.say_inside(axes, "no pairs")
     elif x.size > _DOTS and np.ptp(x) > 0 and np.ptp(y) > 0:
         _density(axes, x, y)
     else:
