@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from affectlab.core.types import Count
     from affectlab.ratings import Ratings
 
-__all__ = ["label_map", "reactions"]
-
 
 def label_map(
     ratings: Ratings,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_password"]
-
 
 def without_password(text: str) -> str:
     """Hide passwords of addresses in a text.

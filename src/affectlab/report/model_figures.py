@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from affectlab.models.text.explanations import Contributions
     from affectlab.ratings import Ratings
 
-__all__ = [
-    "draw_contributions",
-    "draw_coverage",
-    "draw_history",
-    "draw_predictions",
-    "draw_reliability",
-    "report_on_heads",
-]
-
 
 def draw_predictions(
     bank: HeadBank,

@@ -11,8 +11,6 @@ from affectlab.simulate import recovery
 from affectlab.simulate.raters.answers import Simulation
 from affectlab.simulate.raters.recovery import Recovery
 
-__all__ = ["recovery_of_scores"]
-
 
 def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
     """Say how close scores come to the truth, and what the answers show of the raters.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from types import MappingProxyType
 
-__all__ = ["Wanted", "is_at_least", "module_of", "read_requirements", "required"]
-
 _LINE = re.compile(r"\s*(?P<name>[\w.-]+)\s*(?P<brackets>\[[^\]]*\])?\s*(?P<versions>[^;]*);?(.*)")
 _EXTRA = re.compile(r"""extra\s*==\s*['"](?P<extra>[\w.-]+)['"]""")
 _SYSTEM = re.compile(r"""(sys_platform|platform_system)\s*!=\s*['"](?P<system>\w+)['"]""")
