@@ -10,11 +10,11 @@ a row of one table, and one set of statistics judges them all.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from affectlab._version import __version__
 from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab import (
@@ -37,28 +37,6 @@ if TYPE_CHECKING:
     from affectlab.report import write_report
     from affectlab.taxonomy import load_taxonomy
 
-_ROOMS = (
-    "analysis",
-    "core",
-    "evaluation",
-    "models",
-    "protocols",
-    "ratings",
-    "recipes",
-    "reliability",
-    "report",
-    "simulate",
-    "stimuli",
-    "study",
-    "taxonomy",
-)
-_NAMES = {
-    "Ratings": "ratings",
-    "load_protocol": "protocols",
-    "load_taxonomy": "taxonomy",
-    "read_ratings": "ratings",
-    "write_report": "report",
-}
 
 __all__ = [
     "AffectlabError",
@@ -84,15 +62,16 @@ __all__ = [
     "write_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a room, or a name of one, when it is first used."""
-    if name in _ROOMS:
-        return import_module(f"affectlab.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"affectlab.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'affectlab' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    # Load a room, or a name of one, when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "Ratings": "ratings",
+            "load_protocol": "protocols",
+            "load_taxonomy": "taxonomy",
+            "read_ratings": "ratings",
+            "write_report": "report",
+        },
+    )

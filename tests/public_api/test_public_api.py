@@ -84,6 +84,8 @@ def test_a_default_is_told_by_its_value() -> None:
 def test_lists_say_what_python_sees(module: str) -> None:
     there = import_module(module)
     entries = module_entries(module)
+    # The reference and completion show what a module says that it holds.
+    assert set(listed_in_all(module)) <= set(dir(there))
     for name in listed_in_all(module):
         value = getattr(there, name)
         if isinstance(value, FunctionType) and entries[name].startswith("("):

@@ -15,8 +15,9 @@ What needs torch or another library beyond the core install says so, and names t
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab.models import (
@@ -82,32 +83,25 @@ __all__ = [
     "vlm",
 ]
 
-_NAMES = {
-    "Embeddings": "embedding",
-    "HeadBank": "heads",
-    "EmotionRankLoss": "losses",
-    "TextClassifier": "text",
-    "VisionClassifier": "vision",
-    "annotate_until": "hinted",
-    "difference": "differences",
-    "rate_differences": "differences",
-    "ExpressionMetric": "differences",
-    "embed": "embedding",
-    "rate_faces": "raters",
-    "ReactionGenerator": "reactions",
-    "train_semi": "semi",
-    "rate_vlm": "vlm",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a part when it is first used."""
-    if name in _NAMES:
-        return getattr(import_module(f"affectlab.models.{_NAMES[name]}"), name)
-    if name in __all__:
-        return import_module(f"affectlab.models.{name}")
-    raise AttributeError(f"module 'affectlab.models' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    # Load a part when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "Embeddings": "embedding",
+            "HeadBank": "heads",
+            "EmotionRankLoss": "losses",
+            "TextClassifier": "text",
+            "VisionClassifier": "vision",
+            "annotate_until": "hinted",
+            "difference": "differences",
+            "rate_differences": "differences",
+            "ExpressionMetric": "differences",
+            "embed": "embedding",
+            "rate_faces": "raters",
+            "ReactionGenerator": "reactions",
+            "train_semi": "semi",
+            "rate_vlm": "vlm",
+        },
+    )

@@ -1,8 +1,8 @@
 """What was answered: the table of ratings, its scale, reading, writing and checking."""
 
-from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import read_table
 from affectlab.ratings.reading import read_models, read_ratings
@@ -29,9 +29,6 @@ __all__ = [
     "write_ratings",
 ]
 
-
-def __getattr__(name: str) -> ModuleType:
-    """Load what knows of published data sets when it is first used."""
-    if name == "datasets":
-        return import_module("affectlab.ratings.datasets")
-    raise AttributeError(f"module 'affectlab.ratings' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what knows of published data sets when it is first used.
+    __getattr__, __dir__ = lazily(__name__, [*__all__, "datasets"], {})

@@ -4,9 +4,9 @@ A study is one TOML file. :func:`~affectlab.study.server.serve` asks people, :fu
 rehearses it, :func:`export` gives the answers as ratings.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.study.design import load_study, workload, write_error_study, write_template
 
 if TYPE_CHECKING:
@@ -38,24 +38,22 @@ __all__ = [
     "write_template",
 ]
 
-# These need the libraries of the extra `study`; reading a study file does not.
-_NAMES = {
-    "accept_session": "verdicts",
-    "collect": "dataset.ratings",
-    "erase_person": "people.erase",
-    "export": "dataset.ratings",
-    "invite": "people.invitations",
-    "golden_from_pilot": "pilot",
-    "open_store": "store",
-    "release": "dataset.release",
-    "reject_session": "verdicts",
-    "simulate_study": "rehearsal.simulate",
-    "study_status": "watch.status",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs the database when it is first used."""
-    if name in _NAMES:
-        return getattr(import_module(f"affectlab.study.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'affectlab.study' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # These need the libraries of the extra `study`; reading a study file does not.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "accept_session": "verdicts",
+            "collect": "dataset.ratings",
+            "erase_person": "people.erase",
+            "export": "dataset.ratings",
+            "invite": "people.invitations",
+            "golden_from_pilot": "pilot",
+            "open_store": "store",
+            "release": "dataset.release",
+            "reject_session": "verdicts",
+            "simulate_study": "rehearsal.simulate",
+            "study_status": "watch.status",
+        },
+    )

@@ -8,9 +8,9 @@ people's faces, and is a loss of torch; :func:`cross_validate` says how well tha
 it was not learned from.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.differences.comparison import difference
 from affectlab.models.differences.faces import MediaPipeLandmarker
 from affectlab.models.differences.metric import DifferenceMetric
@@ -38,16 +38,15 @@ __all__ = [
     "read_scored_pairs",
 ]
 
-_LATER = {
-    "ExpressionMetric": "learned.expression_metric",
-    "cross_validate": "learned.cross_validation",
-    "embed_pairs": "learned.sources",
-    "read_scored_pairs": "learned.sources",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs more than the core when it is first used."""
-    if name in _LATER:
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs more than the core when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "ExpressionMetric": "learned.expression_metric",
+            "cross_validate": "learned.cross_validation",
+            "embed_pairs": "learned.sources",
+            "read_scored_pairs": "learned.sources",
+        },
+    )

@@ -5,9 +5,9 @@
 weights, checkpoints of the transformers library, and those of other packages.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.embedding.embeddings import Embeddings
 from affectlab.models.embedding.encoder import Encoder
 from affectlab.models.embedding.jobs import embed
@@ -27,11 +27,13 @@ __all__ = [
     "load_encoder",
 ]
 
-_LATER = {"convert_weights": "conversion", "fit_text_encoder": "offline_texts"}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch or scikit-learn when it is first used."""
-    if name in _LATER:
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch or scikit-learn when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "convert_weights": "conversion",
+            "fit_text_encoder": "offline_texts",
+        },
+    )

@@ -5,9 +5,9 @@ rate images; the answers are :class:`~affectlab.ratings.Ratings`. Heads need the
 which is imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.heads.agreement import head_agreement
 from affectlab.models.heads.shape import BIG, SMALL, HeadShape
 from affectlab.models.heads.targets import targets_from
@@ -30,17 +30,16 @@ __all__ = [
     "targets_from",
 ]
 
-_LAZY = {
-    "HeadBank": "bank",
-    "HeadData": "data",
-    "Stage": "stage",
-    "rated_part": "bank",
-    "stimulus_values": "data",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch when it is first used."""
-    if name in _LAZY:
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "HeadBank": "bank",
+            "HeadData": "data",
+            "Stage": "stage",
+            "rated_part": "bank",
+            "stimulus_values": "data",
+        },
+    )

@@ -6,9 +6,9 @@ numpy alone; :func:`list_mle` and the modules need the extra ``models``, which i
 are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.losses.costs import expected_cost_labels, expected_costs, soft_labels
 
 if TYPE_CHECKING:
@@ -24,17 +24,15 @@ __all__ = [
     "soft_labels",
 ]
 
-_LATER = {
-    "EmotionRankLoss": "modules",
-    "SoftLabelLoss": "modules",
-    "list_mle": "ranking",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch when it is first used."""
-    if name in _LATER:
-        # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models.devices")
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "EmotionRankLoss": "modules",
+            "SoftLabelLoss": "modules",
+            "list_mle": "ranking",
+        },
+        first="affectlab.models.devices",
+    )

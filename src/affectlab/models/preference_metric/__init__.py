@@ -1,8 +1,8 @@
 """Metrics that are learned from people's preferences."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.preference_metric.data import preference_features, preference_texts
 from affectlab.models.preference_metric.metric import PreferenceMetric
 
@@ -16,9 +16,12 @@ __all__ = [
     "preference_texts",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import what needs torch when it is asked for: logistic regression does without."""
-    if name == "TunedBartScore":
-        return import_module(f"{__name__}.tuned_bart").TunedBartScore
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Import what needs torch when it is asked for: logistic regression does without.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "TunedBartScore": "tuned_bart",
+        },
+    )

@@ -5,9 +5,9 @@ Socratis; it writes reactions and says how likely given ones are. :func:`rate_re
 any vision-language model the same.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.reactions.decoding import Decoding
 from affectlab.models.reactions.generator import ReactionGenerator
 from affectlab.models.reactions.items import read_items, read_reactions
@@ -25,9 +25,12 @@ __all__ = [
     "read_reactions",
 ]
 
-
-def __getattr__(name: str) -> Any:
+if not TYPE_CHECKING:
     # Asking needs the extra "vlm"; writing does not.
-    if name == "rate_reactions_vlm":
-        return import_module(f"{__name__}.vlm").rate_reactions_vlm
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "rate_reactions_vlm": "vlm",
+        },
+    )

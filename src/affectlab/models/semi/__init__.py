@@ -6,8 +6,9 @@ others is up to a :class:`Strategy`: a small object without weights, found by
 :func:`load_strategy`. Needs the extra ``models``, which is imported when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab.models.semi.registry import list_strategies, load_strategy
@@ -26,22 +27,20 @@ __all__ = [
     "train_semi",
 ]
 
-_LATER = {
-    "Problem": "strategy",
-    "SemiTraining": "settings",
-    "Step": "strategy",
-    "Strategy": "strategy",
-    "Switch": "settings",
-    "list_strategies": "registry",
-    "load_strategy": "registry",
-    "train_semi": "run",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch when it is first used."""
-    if name in _LATER:
-        # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models.devices")
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "Problem": "strategy",
+            "SemiTraining": "settings",
+            "Step": "strategy",
+            "Strategy": "strategy",
+            "Switch": "settings",
+            "list_strategies": "registry",
+            "load_strategy": "registry",
+            "train_semi": "run",
+        },
+        first="affectlab.models.devices",
+    )

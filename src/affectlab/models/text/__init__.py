@@ -7,9 +7,9 @@ nothing but the core install; ``bilstm``, ``transformer``, ``embedding``, and ``
 are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.text.blending import blend
 from affectlab.models.text.classifier import TextClassifier, list_backends, load_backend
 from affectlab.models.text.data import (
@@ -56,9 +56,12 @@ __all__ = [
     "transfer",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch when it is first used."""
-    if name == "probe_layers":
-        return import_module(f"{__name__}.encoders.probe").probe_layers
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "probe_layers": "encoders.probe",
+        },
+    )

@@ -6,9 +6,9 @@ add theirs. :func:`score_texts` scores a table by several; :func:`score_means` b
 together by group, with intervals.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.text_metrics.evaluation import score_texts
 from affectlab.models.text_metrics.items import (
     TextItem,
@@ -43,16 +43,16 @@ __all__ = [
 ]
 
 # These need torch and transformers, which take a second to import.
-_HEAVY = {
-    "BartScore": "bart",
-    "BertScore": "bert",
-    "ClipScore": "clip",
-    "RefClipScore": "clip",
-    "SentenceSimilarity": "similarity",
-}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HEAVY:
-        return getattr(import_module(f"{__name__}.{_HEAVY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "BartScore": "bart",
+            "BertScore": "bert",
+            "ClipScore": "clip",
+            "RefClipScore": "clip",
+            "SentenceSimilarity": "similarity",
+        },
+    )

@@ -6,9 +6,9 @@ accuracy or by how mild its mistakes are. Needs the extra ``models``, which is i
 classifier is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.vision.settings import VisionTraining
 
 if TYPE_CHECKING:
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["VisionClassifier", "VisionTraining"]
 
-
-def __getattr__(name: str) -> Any:
-    """Load what needs torch when it is first used."""
-    if name == "VisionClassifier":
-        # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models.devices")
-        return import_module(f"{__name__}.classifier").VisionClassifier
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs torch when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "VisionClassifier": "classifier",
+        },
+        first="affectlab.models.devices",
+    )

@@ -6,9 +6,9 @@ every answer in a ledger, and gives ratings with the outcome of each question. A
 extra ``vlm``, which is imported when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.models.vlm.asking import AskSettings, Budget, Prices, Retrying
 from affectlab.models.vlm.prompts import build_prompt, read_answer, read_examples
 
@@ -29,15 +29,14 @@ __all__ = [
     "read_examples",
 ]
 
-_ASKING = {
-    "VlmAnnotator": "annotator",
-    "VlmRater": "rater",
-    "rate_vlm": "rater",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what asks when it is first used."""
-    if name in _ASKING:
-        return getattr(import_module(f"{__name__}.{_ASKING[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what asks when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "VlmAnnotator": "annotator",
+            "VlmRater": "rater",
+            "rate_vlm": "rater",
+        },
+    )

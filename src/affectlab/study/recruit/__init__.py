@@ -1,8 +1,8 @@
 """Recruiting: who may take part, who comes from which platform, and paying them."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from affectlab.core.lazy import lazily
 from affectlab.study.recruit.eligibility import Check, check_eligibility, passes, verify
 from affectlab.study.recruit.filters import PlatformFilter, platform_filters, with_choices
 
@@ -48,26 +48,26 @@ __all__ = [
 ]
 
 # These need the store or the network; entering a study does not.
-_NAMES = {
-    "CATEGORIES": "prolific",
-    "Decision": "approval",
-    "Outcome": "payments",
-    "Payment": "prolific",
-    "ProlificClient": "prolific",
-    "ProlificError": "prolific",
-    "Submission": "prolific",
-    "UnclearError": "prolific",
-    "approve_sessions": "approval",
-    "carry_out": "payments",
-    "decisions": "approval",
-    "pay_bonuses": "payments",
-    "payments_table": "payments",
-    "reject_sessions": "approval",
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Load what needs more than the study file when it is first used."""
-    if name in _NAMES:
-        return getattr(import_module(f"affectlab.study.recruit.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'affectlab.study.recruit' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Load what needs more than the study file when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "CATEGORIES": "prolific",
+            "Decision": "approval",
+            "Outcome": "payments",
+            "Payment": "prolific",
+            "ProlificClient": "prolific",
+            "ProlificError": "prolific",
+            "Submission": "prolific",
+            "UnclearError": "prolific",
+            "approve_sessions": "approval",
+            "carry_out": "payments",
+            "decisions": "approval",
+            "pay_bonuses": "payments",
+            "payments_table": "payments",
+            "reject_sessions": "approval",
+        },
+    )
