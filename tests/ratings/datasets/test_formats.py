@@ -89,7 +89,7 @@ SAMPLES = {
         {"id": 0, "source": "tec", "text": "such a day!", "emotions": {"joy": 1, "trust": None}}
     ),
 }
-TWO_FILES = {"affective-text", "dailydialog"}
+TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
 ANY = {"table", "affectlab"}
