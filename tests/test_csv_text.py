@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 
 import polars as pl
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
 

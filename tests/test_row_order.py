@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from tests.public_api.source import public_modules
 
 from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from rich import text as rich_text
 from rich.console import Console
 

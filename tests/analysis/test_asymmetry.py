@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 

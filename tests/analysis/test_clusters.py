@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.analysis import cluster_confusion, cluster_labels, label_correlations
 from affectlab.analysis.labels.trees import label_tree, silhouette

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks._jnd_simulation import JND, SLIDERS, floor_runs, scored, world
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.analysis.jnd_tables import scores_of
 
 from affectlab.analysis import jnd_scores

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks._jnd_simulation import JND, held, rated, scored, world
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.analysis import label_map
 from affectlab.analysis.labels.maps import GREY, label_colours, mixed_colours, to_oklab, to_rgb

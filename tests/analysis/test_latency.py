@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 from benchmarks._jnd_simulation import JND, scored, world
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times, latency_budget

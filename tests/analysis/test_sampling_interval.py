@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks._jnd_simulation import JND, again, scored, world
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times, sampling_interval

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.stats import skew
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 

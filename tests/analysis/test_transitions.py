@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import transition_curves, transition_ranges

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.panels import Array, models_of, people_of, study, table

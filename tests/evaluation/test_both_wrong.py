@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import both_wrong, classes_of

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError

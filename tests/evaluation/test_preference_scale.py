@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError

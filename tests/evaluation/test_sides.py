@@ -6,8 +6,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab import InputError, Ratings, evaluation
 from affectlab.evaluation.people_and_models import on_scale, sides

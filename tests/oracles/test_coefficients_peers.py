@@ -7,8 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from affectlab.reliability import fleiss_kappa, intraclass_correlation, krippendorff_alpha
 
@@ -27,8 +26,7 @@ def panel(seed: int, n_raters: int, n_units: int) -> np.ndarray:
 @settings(max_examples=40, deadline=None)
 @given(seeds, st.integers(2, 6), st.integers(2, 30))
 def test_fleiss_kappa_equals_statsmodels(seed: int, n_raters: int, n_units: int) -> None:
-    from statsmodels.stats.inter_rater import aggregate_raters
-    from statsmodels.stats.inter_rater import fleiss_kappa as peer
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa as peer
 
     data = panel(seed, n_raters, n_units)
     found = fleiss_kappa(data, scale="0-5")

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.analysis import quest, simulate_observer
 from affectlab.analysis.jnd import Quest

@@ -6,8 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from affectlab.core.errors import InputError

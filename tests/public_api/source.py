@@ -16,6 +16,7 @@ __all__ = [
     "Import",
     "all_modules",
     "defined_in",
+    "is_package",
     "listed_in_all",
     "module_tree",
     "public_modules",
@@ -60,6 +61,12 @@ def all_modules() -> tuple[str, ...]:
     """Give every module of the package, public or not, sorted."""
     parts = (path.relative_to(_SOURCE).with_suffix("").parts for path in _SOURCE.rglob("*.py"))
     return tuple(sorted(".".join(part).removesuffix(".__init__") for part in parts))
+
+
+def is_package(module: str) -> bool:
+    """Say whether a module of ours is a package."""
+    path = _path(module)
+    return path is not None and path.name == "__init__.py"
 
 
 @cache

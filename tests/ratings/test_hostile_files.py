@@ -11,8 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings

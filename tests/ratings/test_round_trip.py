@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings

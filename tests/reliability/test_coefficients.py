@@ -5,8 +5,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from affectlab.core.errors import InputError

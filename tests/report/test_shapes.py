@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from polars.testing import assert_frame_equal
 
 from affectlab.ratings import Ratings, read_ratings

@@ -8,8 +8,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.estimates import Estimates
 from affectlab.ratings import Ratings

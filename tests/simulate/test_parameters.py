@@ -4,8 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.simulate import EXPRESSIONS

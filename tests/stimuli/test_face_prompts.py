@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts

@@ -19,8 +19,7 @@ from affectlab.study.store import Store, pseudonym
 from affectlab.study.tables import answers
 
 from .answering import Begin, Maker, submission
-from .batched import JOY, TEXTS, check_whole
-from .batched import batches as batches
+from .batched import JOY, TEXTS, batches as batches, check_whole
 
 _WAITING = text(
     "SELECT count(*) FROM pg_stat_activity "

@@ -35,13 +35,13 @@ from .batched import (
     JOY,
     SIZES,
     TEXTS,
+    batches as batches,
     check_whole,
     given_to,
     let_leases_end,
     places,
     rated,
 )
-from .batched import batches as batches
 from .differences import pairs  # noqa: F401
 
 

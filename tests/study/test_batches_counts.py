@@ -28,11 +28,11 @@ from .answering import Begin, Maker, table
 from .batched import (
     SIZES,
     TEXTS,
+    batches as batches,
     check_whole,
     places,
     rated,
 )
-from .batched import batches as batches
 
 
 class TestMistakes:

@@ -17,8 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 pytest.importorskip("fastapi")
 
-from affectlab.study import database as _database
-from affectlab.study import open_store
+from affectlab.study import database as _database, open_store
 from affectlab.study.delivery.answers import Submission, save_answer
 from affectlab.study.delivery.claims import claim, hold_tasks
 from affectlab.study.errors import StudyError

@@ -14,8 +14,17 @@ from affectlab.simulate import draw_face
 from affectlab.study.store import Store
 from affectlab.study.tables import answers, sessions, staircases, trials
 
-from .test_pages import SIZES, begin, check, heading, opened, rows, served, tab_to
-from .test_pages import browser as browser
+from .test_pages import (
+    SIZES,
+    begin,
+    browser as browser,
+    check,
+    heading,
+    opened,
+    rows,
+    served,
+    tab_to,
+)
 
 pytestmark = pytest.mark.browser
 

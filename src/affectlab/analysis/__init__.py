@@ -23,7 +23,7 @@ from affectlab.analysis.labels import (
     label_correlations,
     label_map,
 )
-from affectlab.analysis.pairs import pair_scores
+from affectlab.analysis.pairs import PairScores as PairScores, pair_scores
 from affectlab.analysis.transitions import transition_curves, transition_ranges
 from affectlab.analysis.words import log_odds, tokenize
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import answers_of, numeric_part
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, answers_of, numeric_part
 
 
 @dataclass(frozen=True)

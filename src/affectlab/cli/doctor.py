@@ -33,6 +33,7 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
     from affectlab.core.environment import (
         accelerator,
         browsers,
+        database as databases,
         disks,
         import_all,
         look_up,
@@ -41,7 +42,6 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
         threads,
         with_problems,
     )
-    from affectlab.core.environment import database as databases
 
     wanted, brought = required()
     core = look_up(wanted)

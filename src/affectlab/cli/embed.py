@@ -12,8 +12,7 @@ from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.core.types import Device, Precision
-    from affectlab.models.embedding import Embeddings
-    from affectlab.models.embedding.embeddings import EmbedRun
+    from affectlab.models.embedding import Embeddings, EmbedRun
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")

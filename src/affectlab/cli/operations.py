@@ -235,7 +235,7 @@ def _of_command(words: str, command: Command) -> Callable[..., None]:
 
     @wraps(verb)
     def alone(**given: Any) -> None:
-        from affectlab.models.processes import one_process
+        from affectlab.models import one_process
 
         one_process(f"affectlab {words}")
         verb(**given)

@@ -13,9 +13,8 @@ from affectlab.cli.parameters import Option, listed, option_of
 from affectlab.core.signatures import read_signature
 
 if TYPE_CHECKING:
-    from affectlab.analysis.pairs import PairScores
-    from affectlab.ratings import Ratings
-    from affectlab.ratings.options import Absent
+    from affectlab.analysis import PairScores
+    from affectlab.ratings import Absent, Ratings
 
 
 BESIDE_RATINGS = ("file", "stimuli", "absent")
@@ -318,7 +317,7 @@ def _header(options: Mapping[str, Any]) -> set[str]:
         except (OSError, pl.exceptions.PolarsError):
             # The reader of ratings says what is wrong with the file.
             return set()
-    from affectlab.ratings.files.peek import Peek
+    from affectlab.ratings.files import Peek
 
     peek = Peek.open(file, encoding=options["encoding"], delimiter=options["delimiter"])
     return set() if peek.is_binary or peek.separator != "," else set(peek.header)
@@ -344,8 +343,7 @@ def read_counts(options: Mapping[str, Any]) -> dict[str, int] | None:
 
 def pairs_of(source: Ratings | PairScores, out: Output, score: Score) -> PairScores:
     """Give the scores that a verb works on, and keep people where there are models, too."""
-    from affectlab.analysis import pair_scores
-    from affectlab.analysis.pairs import PairScores
+    from affectlab.analysis import PairScores, pair_scores
 
     if isinstance(source, PairScores):
         out.who = "scores as given"

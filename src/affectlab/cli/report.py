@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.render.grid import Table
     from affectlab.ratings import Ratings
-    from affectlab.simulate.raters.answers import Simulation
-    from affectlab.simulate.raters.recovery import Recovery
+    from affectlab.simulate.raters import Recovery, Simulation
 
 
 def report(
@@ -87,8 +86,7 @@ def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
     to
         Folder for the demonstration.
     """
-    from affectlab.report import write_report
-    from affectlab.report.recovery import recovery_of_scores
+    from affectlab.report import recovery_of_scores, write_report
     from affectlab.simulate import demo_study, recovery
 
     to.mkdir(parents=True, exist_ok=True)
@@ -252,7 +250,7 @@ def _list(out: Output, only: str | None) -> None:
 
     from affectlab.core.errors import unknown_name
     from affectlab.core.words import plural, shown
-    from affectlab.recipes.reproduce import sound_recipes
+    from affectlab.recipes import sound_recipes
 
     found = sound_recipes()
     if only is not None and only not in found:

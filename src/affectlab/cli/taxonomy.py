@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def list_all(out: Output) -> None:
     """List the taxonomies that can be used by name."""
-    from affectlab.taxonomy.taxonomy import taxonomy_overview
+    from affectlab.taxonomy import taxonomy_overview
 
     show_result(taxonomy_overview(), out)
 

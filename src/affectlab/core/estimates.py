@@ -20,8 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.render.intervals import NO_INTERVAL as NO_INTERVAL
-from affectlab.core.render.intervals import NO_VARIATION as NO_VARIATION
+from affectlab.core.render.intervals import NO_INTERVAL as NO_INTERVAL, NO_VARIATION as NO_VARIATION
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl

@@ -37,7 +37,14 @@ from affectlab.evaluation.human_alignment import (
     equivalence,
     human_ceiling,
 )
-from affectlab.evaluation.outcomes import outcome_table
+from affectlab.evaluation.outcomes import (
+    OUTCOMES as OUTCOMES,
+    OutcomeTable as OutcomeTable,
+    Response as Response,
+    classify_outcome as classify_outcome,
+    looks_like_refusal as looks_like_refusal,
+    outcome_table,
+)
 from affectlab.evaluation.preference import (
     evaluate_preference_metrics,
     metric_scores,
@@ -65,6 +72,7 @@ from affectlab.evaluation.soft_labels import (
     label_distributions,
     soft_label_metrics,
 )
+from affectlab.evaluation.wilson import wilson_interval as wilson_interval
 
 __all__ = [
     "AnswerMetric",

@@ -12,7 +12,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.classes.costs import read_costs
+from affectlab.evaluation.classes import read_costs
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
 
 TaxonomyLike: TypeAlias = str | Path | Taxonomy | CostMatrix

@@ -18,8 +18,7 @@ from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
 from affectlab.core.words import count, joined, percent, plural, shown
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.evaluation.wilson import wilson_interval
-from affectlab.ratings import MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import row_column
+from affectlab.ratings import MODEL_KINDS, Ratings, row_column
 
 
 @dataclass(frozen=True, slots=True)

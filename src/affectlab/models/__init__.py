@@ -38,11 +38,24 @@ if TYPE_CHECKING:
         vision,
         vlm,
     )
+    from affectlab.models.answers import (
+        count_improbable as count_improbable,
+        label_overview as label_overview,
+        times_chosen as times_chosen,
+    )
+    from affectlab.models.devices import (
+        private_seed as private_seed,
+        quiet_transformers as quiet_transformers,
+    )
     from affectlab.models.differences import ExpressionMetric, difference, rate_differences
     from affectlab.models.embedding import Embeddings, embed
     from affectlab.models.heads import HeadBank
     from affectlab.models.hinted import annotate_until
     from affectlab.models.losses import EmotionRankLoss
+    from affectlab.models.processes import (
+        is_main_process as is_main_process,
+        one_process as one_process,
+    )
     from affectlab.models.raters import rate_faces
     from affectlab.models.reactions import ReactionGenerator
     from affectlab.models.semi import train_semi
@@ -90,18 +103,25 @@ if not TYPE_CHECKING:
         __all__,
         {
             "Embeddings": "embedding",
-            "HeadBank": "heads",
             "EmotionRankLoss": "losses",
+            "ExpressionMetric": "differences",
+            "HeadBank": "heads",
+            "ReactionGenerator": "reactions",
             "TextClassifier": "text",
             "VisionClassifier": "vision",
             "annotate_until": "hinted",
+            "count_improbable": "answers",
             "difference": "differences",
-            "rate_differences": "differences",
-            "ExpressionMetric": "differences",
             "embed": "embedding",
+            "is_main_process": "processes",
+            "label_overview": "answers",
+            "one_process": "processes",
+            "private_seed": "devices",
+            "quiet_transformers": "devices",
+            "rate_differences": "differences",
             "rate_faces": "raters",
-            "ReactionGenerator": "reactions",
-            "train_semi": "semi",
             "rate_vlm": "vlm",
+            "times_chosen": "answers",
+            "train_semi": "semi",
         },
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 
 __all__ = ["again_outcomes"]
 

@@ -4,10 +4,21 @@ A :class:`Protocol` is defined once and used by the web page, by the model promp
 and by the reader of the results. Built-in protocols are TOML files, and so are a user's own.
 """
 
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 from affectlab.protocols.load import list_protocols, load_protocol
 from affectlab.protocols.parts import EntryField, Input, Part, Rules
 from affectlab.protocols.protocol import Protocol, Question
 from affectlab.protocols.scale import ScaleSpec
+
+if TYPE_CHECKING:
+    from affectlab.protocols.entries import (
+        entry_rows as entry_rows,
+        label_field as label_field,
+        reason_field as reason_field,
+    )
+
 
 __all__ = [
     "EntryField",
@@ -20,3 +31,16 @@ __all__ = [
     "list_protocols",
     "load_protocol",
 ]
+
+
+if not TYPE_CHECKING:
+    # Load what other rooms use when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "entry_rows": "entries",
+            "label_field": "entries",
+            "reason_field": "entries",
+        },
+    )

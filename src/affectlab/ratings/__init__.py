@@ -3,14 +3,54 @@
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
+from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
-from affectlab.ratings.options import read_table
+from affectlab.ratings.options import Absent as Absent, read_table
 from affectlab.ratings.reading import read_models, read_ratings
-from affectlab.ratings.scale import Scale
-from affectlab.ratings.scales import GuessedScalesWarning
-from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
-from affectlab.ratings.storage import check_ratings_path, write_ratings
+from affectlab.ratings.reshape import with_texts as with_texts
+from affectlab.ratings.scale import Scale, fits_scale as fits_scale
+from affectlab.ratings.scales import (
+    GuessedScalesWarning,
+    by_scale as by_scale,
+    one_scale as one_scale,
+    said_by_label as said_by_label,
+)
+from affectlab.ratings.schema import (
+    BATCH_COLUMNS as BATCH_COLUMNS,
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    RATER_KINDS as RATER_KINDS,
+    ROW_COLUMNS as ROW_COLUMNS,
+)
+from affectlab.ratings.select import labels_on as labels_on
+from affectlab.ratings.storage import (
+    check_ratings_path,
+    named_frame as named_frame,
+    sidecar as sidecar,
+    write_ratings,
+)
+from affectlab.ratings.summary import (
+    RatingsSummary as RatingsSummary,
+    aggregated_raters as aggregated_raters,
+)
 from affectlab.ratings.table import Ratings
+
+if TYPE_CHECKING:
+    from affectlab.ratings.arrays import (
+        Answers as Answers,
+        answers_of as answers_of,
+        in_label_order as in_label_order,
+        matrix_of as matrix_of,
+        numeric_part as numeric_part,
+        require_order as require_order,
+        row_column as row_column,
+    )
+    from affectlab.ratings.order import (
+        as_listed as as_listed,
+        canonical as canonical,
+        rows_as_listed as rows_as_listed,
+    )
+
 
 __all__ = [
     "HUMAN_KINDS",
@@ -31,4 +71,19 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what knows of published data sets when it is first used.
-    __getattr__, __dir__ = lazily(__name__, [*__all__, "datasets"], {})
+    __getattr__, __dir__ = lazily(
+        __name__,
+        [*__all__, "datasets"],
+        {
+            "Answers": "arrays",
+            "answers_of": "arrays",
+            "as_listed": "order",
+            "canonical": "order",
+            "in_label_order": "arrays",
+            "matrix_of": "arrays",
+            "numeric_part": "arrays",
+            "require_order": "arrays",
+            "row_column": "arrays",
+            "rows_as_listed": "order",
+        },
+    )

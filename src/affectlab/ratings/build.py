@@ -34,8 +34,7 @@ from affectlab.ratings.schema import (
     SetAside,
     Unit,
 )
-from affectlab.taxonomy import Taxonomy
-from affectlab.taxonomy.taxonomy import match_taxonomy
+from affectlab.taxonomy import Taxonomy, match_taxonomy
 
 # From what stands in a value column to numbers on a scale.
 

@@ -3,7 +3,7 @@
 from affectlab.recipes.needs import DataNeed
 from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding, Parts, Recipe, RecipeFigure, RecipeRun
-from affectlab.recipes.reproduce import list_recipes, reproduce
+from affectlab.recipes.reproduce import list_recipes, reproduce, sound_recipes as sound_recipes
 
 __all__ = [
     "DataNeed",

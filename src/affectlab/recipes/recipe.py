@@ -13,8 +13,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Figure as Declared
-from affectlab.core.tables import Table
+from affectlab.core.tables import Figure as Declared, Table
 from affectlab.core.types import Figure
 from affectlab.recipes.needs import DataNeed, find_input
 from affectlab.recipes.published_figures import PublishedFigures

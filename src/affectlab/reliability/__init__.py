@@ -20,7 +20,7 @@ from affectlab.reliability.agreement import (
     split_half,
     weighted_kappa,
 )
-from affectlab.reliability.consensus import consensus_flow
+from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.live import RaterChecks, RunningReliability

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from affectlab.ratings import Ratings
-from affectlab.ratings.scales import one_scale
+from affectlab.ratings import Ratings, one_scale
 
 
 def in_percent(ratings: Ratings) -> tuple[Ratings, Mapping[str, tuple[float, float]]]:

@@ -17,9 +17,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
-from affectlab.ratings.schema import BATCH_COLUMNS
+from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of
 
 _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."

@@ -15,8 +15,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings import Answers, Ratings, answers_of
 from affectlab.reliability.common_scale import in_percent
 
 _FEWEST = 10

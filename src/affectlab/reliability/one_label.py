@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers
 
 
 def one_label(answers: Answers, label: str | None, what: str) -> Answers:

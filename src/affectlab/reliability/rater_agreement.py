@@ -16,10 +16,7 @@ from affectlab.core.inference import Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
 from affectlab.core.words import number, option, plural
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import numeric_part
-from affectlab.ratings.scales import by_scale
-from affectlab.ratings.select import labels_on
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, by_scale, labels_on, numeric_part
 from affectlab.reliability.agreement import (
     KappaResult,
     LevelName,

@@ -5,12 +5,30 @@
 :func:`draw_figure` plain columns.
 """
 
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 from affectlab.core.render.figure import draw_figure, save_figure
 from affectlab.report.figures import save_figures
 from affectlab.report.label_map import write_label_map
 from affectlab.report.leaderboard import write_leaderboard
 from affectlab.report.ratings_report import write_report
-from affectlab.report.text_model import write_text_report
+from affectlab.report.text_model import (
+    check_report_folder as check_report_folder,
+    write_text_report,
+)
+
+if TYPE_CHECKING:
+    from affectlab.report.model_figures import (
+        draw_contributions as draw_contributions,
+        draw_coverage as draw_coverage,
+        draw_history as draw_history,
+        draw_predictions as draw_predictions,
+        draw_reliability as draw_reliability,
+        report_on_heads as report_on_heads,
+    )
+    from affectlab.report.recovery import recovery_of_scores as recovery_of_scores
+
 
 __all__ = [
     "draw_figure",
@@ -21,3 +39,20 @@ __all__ = [
     "write_report",
     "write_text_report",
 ]
+
+
+if not TYPE_CHECKING:
+    # Load what other rooms use when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "draw_contributions": "model_figures",
+            "draw_coverage": "model_figures",
+            "draw_history": "model_figures",
+            "draw_predictions": "model_figures",
+            "draw_reliability": "model_figures",
+            "recovery_of_scores": "recovery",
+            "report_on_heads": "model_figures",
+        },
+    )

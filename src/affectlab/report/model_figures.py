@@ -17,8 +17,7 @@ from affectlab.stimuli.prompts import WHOLE, CoverageMap
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
-    from affectlab.models.text import LabelledTexts, TextClassifier
-    from affectlab.models.text.explanations import Contributions
+    from affectlab.models.text import Contributions, LabelledTexts, TextClassifier
     from affectlab.ratings import Ratings
 
 

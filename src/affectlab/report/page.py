@@ -23,11 +23,10 @@ from affectlab.core.render.figure import figure_of
 from affectlab.core.render.svg import inline_svg, settled, standalone_svg, to_png, to_svg
 from affectlab.core.render.theme import css_variables
 from affectlab.core.result import Result
-from affectlab.core.tables import Column, Table
-from affectlab.core.tables import Figure as Declared
+from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
 from affectlab.core.words import count, shown
-from affectlab.report.statistics.agreement import reason
+from affectlab.report.statistics import reason
 
 if TYPE_CHECKING:
     from jinja2 import Environment

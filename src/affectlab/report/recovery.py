@@ -8,8 +8,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.reliability import mean_opinion_scores, subject_model
 from affectlab.simulate import recovery
-from affectlab.simulate.raters.answers import Simulation
-from affectlab.simulate.raters.recovery import Recovery
+from affectlab.simulate.raters import Recovery, Simulation
 
 
 def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:

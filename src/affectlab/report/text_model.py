@@ -34,7 +34,7 @@ from affectlab.report.page import (
 if TYPE_CHECKING:
     from affectlab.analysis.labels import LabelClusters
     from affectlab.models.text import LabelledTexts, TextClassifier
-    from affectlab.models.text.decisions.tuning import LevelTuning
+    from affectlab.models.text.decisions import LevelTuning
 
 # The sections of the report on a text model.
 
@@ -376,7 +376,7 @@ def map_section(about: ModelOnTexts) -> Section | Skipped:
 
 def card_section(about: ModelOnTexts) -> Section:
     """The model card."""
-    from affectlab.models.text.folder import model_card
+    from affectlab.models.text import model_card
 
     card = model_card(about.model)
     settings = card.pop("Settings")

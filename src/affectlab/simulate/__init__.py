@@ -30,7 +30,7 @@ from affectlab.simulate.raters import (
     simulate_truth,
     simulate_verification,
 )
-from affectlab.simulate.scenes import simulate_scenes
+from affectlab.simulate.scenes import Scenes as Scenes, simulate_scenes
 
 __all__ = [
     "EXPRESSIONS",

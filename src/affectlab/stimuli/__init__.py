@@ -23,6 +23,7 @@ from affectlab.stimuli.prompts import (
     load_prompt_plan,
     neutral_prompts,
 )
+from affectlab.stimuli.quotas import largest_remainder as largest_remainder
 from affectlab.stimuli.review import review_decisions, review_queue
 
 __all__ = [

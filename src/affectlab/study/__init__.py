@@ -10,13 +10,14 @@ from affectlab.core.lazy import lazily
 from affectlab.study.design import load_study, workload, write_error_study, write_template
 
 if TYPE_CHECKING:
-    from affectlab.study.dataset.ratings import collect, export
+    from affectlab.study.dataset import collect
+    from affectlab.study.dataset.ratings import export
     from affectlab.study.dataset.release import release
     from affectlab.study.people.erase import erase_person
     from affectlab.study.people.invitations import invite
     from affectlab.study.pilot import golden_from_pilot
     from affectlab.study.rehearsal.simulate import simulate_study
-    from affectlab.study.store import open_store
+    from affectlab.study.store import Store as Store, open_store
     from affectlab.study.verdicts import accept_session, reject_session
     from affectlab.study.watch.status import study_status
 
@@ -44,15 +45,16 @@ if not TYPE_CHECKING:
         __name__,
         __all__,
         {
+            "Store": "store",
             "accept_session": "verdicts",
             "collect": "dataset.ratings",
             "erase_person": "people.erase",
             "export": "dataset.ratings",
-            "invite": "people.invitations",
             "golden_from_pilot": "pilot",
+            "invite": "people.invitations",
             "open_store": "store",
-            "release": "dataset.release",
             "reject_session": "verdicts",
+            "release": "dataset.release",
             "simulate_study": "rehearsal.simulate",
             "study_status": "watch.status",
         },

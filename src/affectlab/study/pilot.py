@@ -145,7 +145,7 @@ def golden_from_pilot(
     import polars as pl
 
     from affectlab.reliability import choose_golden
-    from affectlab.study.dataset.ratings import collect
+    from affectlab.study.dataset import collect
 
     if n < 1:
         raise InputError(f"n {n}: expected 1 golden item or more")

@@ -8,8 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.analysis.reactions import (
     agreement_of_reactions,

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
-from scipy.spatial.distance import cityblock
-from scipy.spatial.distance import cosine as scipy_cosine
+from scipy.spatial.distance import cityblock, cosine as scipy_cosine
 from tests.models.differences.pictures import drawn, noise
 
 from affectlab.core.errors import InputError

@@ -14,8 +14,11 @@ from tests.models.differences.pictures import noise
 from tests.models.differences.test_deep import Colours
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import comparison as _engine
-from affectlab.models.differences import load_difference_metric, rate_differences
+from affectlab.models.differences import (
+    comparison as _engine,
+    load_difference_metric,
+    rate_differences,
+)
 from affectlab.models.differences.metric import PreparedMetric
 
 

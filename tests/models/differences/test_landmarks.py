@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 from scipy.spatial.transform import Rotation
 from tests.models.differences.fake_mediapipe import MODEL, face, installed

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import nnls
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import Ridge
@@ -16,9 +15,12 @@ from sklearn.svm import LinearSVR
 
 from affectlab.core.errors import InputError
 from affectlab.models.differences import ExpressionMetric, cross_validate
-from affectlab.models.differences.learned import SmallScoresWarning, UnfinishedLearningWarning
-from affectlab.models.differences.learned import ridge as _learned_ridge
-from affectlab.models.differences.learned import svr as _learned_svr
+from affectlab.models.differences.learned import (
+    SmallScoresWarning,
+    UnfinishedLearningWarning,
+    ridge as _learned_ridge,
+    svr as _learned_svr,
+)
 from affectlab.models.differences.learned.report import (
     actor_intervals,
     split_weights,

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 from tests.models.differences.pictures import drawn, noise
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import difference_metrics
-from affectlab.models.differences import ExpressionMetric, difference, rate_differences
-from affectlab.models.differences import comparison as _engine
+from affectlab.models.differences import (
+    ExpressionMetric,
+    comparison as _engine,
+    difference,
+    rate_differences,
+)
 from affectlab.models.differences.learned import SeenActorWarning
 from affectlab.models.differences.metric import PreparedMetric
 from affectlab.models.differences.rate import UnratedPairWarning

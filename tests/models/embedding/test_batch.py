@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.models.embedding.jobs import batch_size as _batch
 from affectlab.models.embedding.jobs.batch_size import (

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.models.embedding.card import EncoderCard

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 from tests.models.embedding.encoders import WIDTH, Watched, draw, half, pictures
 
 from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings, embed
 from affectlab.models.embedding.embeddings import SetAside
-from affectlab.models.embedding.jobs import parts as _parts
-from affectlab.models.embedding.jobs import work as lane_module
+from affectlab.models.embedding.jobs import parts as _parts, work as lane_module
 from affectlab.models.images.loading import AnimatedImageWarning
 
 

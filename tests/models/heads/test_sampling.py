@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.models.heads.sampling import balanced_rows, buckets_of, targets_of

@@ -10,8 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image, ImageCms
 
 from affectlab.core.errors import InputError

@@ -8,8 +8,7 @@ from math import exp, log
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch.nn import functional as nnf
 
 from affectlab.core.errors import InputError

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.models.raters.conftest import pictures
 
 from affectlab.core.errors import InputError

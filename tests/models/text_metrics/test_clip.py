@@ -15,8 +15,7 @@ from PIL import Image
 
 from affectlab.core.errors import InputError
 from affectlab.models.text.warnings import TruncatedTextWarning
-from affectlab.models.text_metrics import ClipScore, RefClipScore, TextItem
-from affectlab.models.text_metrics import rows as _towers
+from affectlab.models.text_metrics import ClipScore, RefClipScore, TextItem, rows as _towers
 from affectlab.models.text_metrics.clip_formulas import clip_score, ref_clip_score
 from affectlab.models.text_metrics.rows import KeptRows
 from affectlab.models.text_metrics.sentences import candidate_sentence, check_template

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from tests.models.vlm.reading import FREE, SMALL, ask
 
 from affectlab.models.vlm.prompts.json_objects import LONGEST, find_object

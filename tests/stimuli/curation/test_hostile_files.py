@@ -15,9 +15,7 @@ import pytest
 import zstandard
 from tests.stimuli.curation.files import lines_of, places, read, write
 
-from affectlab.stimuli.curation.input import lines as _lines
-from affectlab.stimuli.curation.input import parquet as _parquet
-from affectlab.stimuli.curation.input import staging as _parts
+from affectlab.stimuli.curation.input import lines as _lines, parquet as _parquet, staging as _parts
 from affectlab.stimuli.curation.input.compression import decompressed
 from affectlab.stimuli.curation.input.sources import find_sources, without_password
 from affectlab.stimuli.curation.input.staging import stage

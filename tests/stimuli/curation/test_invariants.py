@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.stimuli.curation.pools import Comment, plain_run, take
 
 from affectlab.stimuli.curation.plan import CurationPlan

@@ -13,8 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.stimuli.curation.files import lines_of, places, read, write
 
 from affectlab.core.errors import InputError

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.stimuli.curation.files import places, read, write
 
-from affectlab.stimuli.curation.input import csv as _separated
-from affectlab.stimuli.curation.input import lines as _lines
-from affectlab.stimuli.curation.input import records as _records
+from affectlab.stimuli.curation.input import csv as _separated, lines as _lines, records as _records
 
 
 @pytest.fixture(params=[None, 64], ids=["whole", "in small chunks"])

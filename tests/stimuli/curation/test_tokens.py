@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.stimuli.curation.texts.tokens import count_tokens

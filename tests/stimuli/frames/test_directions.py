@@ -13,10 +13,10 @@ from affectlab.stimuli.frames import (
     FiveFrameSampling,
     UnusableError,
     View,
+    differences as _differences,
     find_transitions,
+    transition as _transition,
 )
-from affectlab.stimuli.frames import differences as _differences
-from affectlab.stimuli.frames import transition as _transition
 from affectlab.stimuli.frames.differences import DIFFERENCES, Looks
 from affectlab.stimuli.frames.direction import Direction, peak_to_neutral, typical_ends
 from affectlab.stimuli.frames.jnds import SequenceJnd

@@ -18,9 +18,9 @@ from affectlab.stimuli.frames import (
     FiveFrameSampling,
     View,
     find_transitions,
+    write as writing,
     write_frames,
 )
-from affectlab.stimuli.frames import write as writing
 from affectlab.stimuli.frames.jnds import SequenceJnd
 from affectlab.stimuli.frames.write import WrittenFrames, parts_of
 

@@ -7,8 +7,7 @@ import time
 import numpy as np
 import pytest
 from faker import Faker
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings

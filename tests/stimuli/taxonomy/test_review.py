@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of

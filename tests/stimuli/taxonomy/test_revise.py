@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest
 from tests.stimuli.taxonomy.pilots import Plan, shares, simulate
 

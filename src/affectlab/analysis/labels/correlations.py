@@ -17,9 +17,7 @@ from affectlab.core.inference import Uncertainty, check_confidence, draw_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import require_order
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical, require_order
 
 # Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
 

@@ -21,8 +21,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 # Two dimensions for many: where stimuli stand on a map.
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.taxonomy.emotion_words import emotion_key, told_words
+from affectlab.taxonomy import emotion_key, told_words
 
 _TAXONOMIES = ("ekman", "plutchik", "mikels", "goemotions", "emonet_face")
 _LANGUAGES = ("en", "es", "fr", "pt", "de", "it", "nl")

@@ -19,8 +19,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import percent
-from affectlab.taxonomy import Taxonomy
-from affectlab.taxonomy.emotion_words import emotion_key, told_words
+from affectlab.taxonomy import Taxonomy, emotion_key, told_words
 
 # The routes that lead from a word to a label, from the surest on.
 

@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text, YesNo
 from affectlab.core.words import popular_without
-from affectlab.taxonomy.emotion_words import emotion_key
+from affectlab.taxonomy import emotion_key
 
 
 def popular_emotions(

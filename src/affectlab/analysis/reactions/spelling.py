@@ -12,7 +12,7 @@ from affectlab.analysis.reactions.lexicon import (
     emotion_lexicon,
     lexicon_keys,
 )
-from affectlab.taxonomy.emotion_words import emotion_key
+from affectlab.taxonomy import emotion_key
 
 _LONG = 7
 """Letters from which on a word may have two mistakes."""

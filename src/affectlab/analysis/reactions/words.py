@@ -14,7 +14,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.words import plural
-from affectlab.taxonomy.emotion_words import emotion_key, told_words
+from affectlab.taxonomy import emotion_key, told_words
 
 if TYPE_CHECKING:
     from affectlab.analysis.reactions.spelling import Speller

@@ -57,7 +57,7 @@ def text(
         Leave out empty texts, and count them.
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.answers import times_chosen
+    from affectlab.models import times_chosen
     from affectlab.models.text import TextClassifier, read_texts
     from affectlab.ratings import check_ratings_path
 
@@ -79,7 +79,7 @@ def text(
     if told:
         out.show(f"Parts of logits; {told[0].method}.")
     if figures is not None and told:
-        from affectlab.report.model_figures import draw_contributions
+        from affectlab.report import draw_contributions
 
         draw_contributions(told, figures)
         out.show(f"figures: {figures}")
@@ -156,9 +156,8 @@ def faces(
     set_aside
         Leave out images that are broken, and count them.
     """
-    from affectlab.models.answers import label_overview
-    from affectlab.models.heads import HeadBank
-    from affectlab.models.heads.sources import embeddings_of
+    from affectlab.models import label_overview
+    from affectlab.models.heads import HeadBank, embeddings_of
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
@@ -247,7 +246,7 @@ def vision(
     device
         Where the model computes.
     """
-    from affectlab.models.answers import count_improbable, times_chosen
+    from affectlab.models import count_improbable, times_chosen
     from affectlab.models.vision import VisionClassifier
     from affectlab.ratings import check_ratings_path
 
@@ -285,7 +284,7 @@ def _given(images: Path, classifier: Any) -> Any:
     """Give embeddings where the folder holds them, and the place of images otherwise."""
     from affectlab.core.errors import InputError
     from affectlab.models.embedding import Embeddings
-    from affectlab.models.heads.sources import is_embeddings
+    from affectlab.models.heads import is_embeddings
 
     if not images.exists():
         raise InputError(f"{images}: there is no such file or folder")

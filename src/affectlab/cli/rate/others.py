@@ -59,8 +59,7 @@ def others(
         Leave out broken images, and count them.
     """
     from affectlab.core.errors import InputError
-    from affectlab.evaluation import outcome_table
-    from affectlab.evaluation.outcomes import OUTCOMES
+    from affectlab.evaluation import OUTCOMES, outcome_table
     from affectlab.models.raters import rate_faces
 
     with collected(out, "pictures", to) as (progress, doubts):
@@ -155,9 +154,12 @@ def difference(
     on_bad
         Give no value to pairs that cannot be compared, and count them.
     """
-    from affectlab.models.differences import rate_differences
-    from affectlab.models.differences.pairs import holds_answers
-    from affectlab.models.differences.rate import medians_by_kind, value_ranges
+    from affectlab.models.differences import (
+        holds_answers,
+        medians_by_kind,
+        rate_differences,
+        value_ranges,
+    )
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)

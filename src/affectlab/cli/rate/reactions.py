@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from affectlab.cli._output import Output
     from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.reactions import ReactionGenerator
-    from affectlab.models.reactions.items import PersonReaction, ReactionItem
+    from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
     from affectlab.models.vlm import Budget
 
 
@@ -120,8 +119,13 @@ def reactions(
         Print one prompt, tokens and cost to expect; ask nobody.
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.reactions import Decoding, FewShot, read_items, read_reactions
-    from affectlab.models.reactions.decoding import PAPER_TOKENS
+    from affectlab.models.reactions import (
+        PAPER_TOKENS,
+        Decoding,
+        FewShot,
+        read_items,
+        read_reactions,
+    )
     from affectlab.ratings import check_ratings_path
 
     if (model is None) == (vlm is None):
@@ -278,8 +282,7 @@ def _ask(
 ) -> None:
     """Ask a vision-language model, and print the first of what it wrote."""
     from affectlab.core.words import count
-    from affectlab.models.reactions import rate_reactions_vlm
-    from affectlab.models.reactions.vlm import plan_reactions_vlm
+    from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
 
     if dry_run:
         show_plan(out, model, plan_reactions_vlm(items, model, **options))

@@ -15,13 +15,11 @@ from affectlab.core.signatures import OptionsOf
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.evaluation.outcomes import OutcomeTable
-    from affectlab.models.hinted.annotator import Annotator
-    from affectlab.models.hinted.result import HintedRun
-    from affectlab.models.reactions.vlm import VlmReactions
-    from affectlab.models.vlm import AskSettings, Budget
-    from affectlab.models.vlm.asking.plan import Plan
-    from affectlab.models.vlm.run import VlmRun
+    from affectlab.evaluation import OutcomeTable
+    from affectlab.models.hinted import Annotator, HintedRun
+    from affectlab.models.reactions import VlmReactions
+    from affectlab.models.vlm import AskSettings, Budget, VlmRun
+    from affectlab.models.vlm.asking import Plan
 
 
 def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
@@ -162,8 +160,13 @@ def vlm(
     """
     from affectlab.core.errors import InputError
     from affectlab.models.images import find_images
-    from affectlab.models.vlm import Retrying, VlmRater, read_examples
-    from affectlab.models.vlm.ratings_folder import check_ratings_of, image_targets
+    from affectlab.models.vlm import (
+        Retrying,
+        VlmRater,
+        check_ratings_of,
+        image_targets,
+        read_examples,
+    )
     from affectlab.protocols import load_protocol
 
     if (asking.get("style") == "multi-shot") != (examples is not None):
@@ -230,7 +233,7 @@ def _why_none(run: VlmRun, answers: Path) -> str:
     from collections import Counter
 
     from affectlab.core.words import shown
-    from affectlab.models.vlm.asking.outcomes import problem_of
+    from affectlab.models.vlm.asking import problem_of
 
     told = list(run.sentences)
     if run.entries:

@@ -70,7 +70,7 @@ def prompts(
     from affectlab.core.errors import InputError
     from affectlab.core.words import plural
     from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
-    from affectlab.stimuli.generation.fill import fill_manifest
+    from affectlab.stimuli.generation import fill_manifest
 
     told = load_prompt_plan(plan)
     if (fill is None) == (number is None):
@@ -281,10 +281,9 @@ def coverage(
     import polars as pl
 
     from affectlab.core.words import plural
-    from affectlab.report.model_figures import draw_coverage
+    from affectlab.report import draw_coverage
     from affectlab.stimuli import load_prompt_plan
-    from affectlab.stimuli.generation import read_manifest
-    from affectlab.stimuli.generation.manifest import read_failed
+    from affectlab.stimuli.generation import read_failed, read_manifest
     from affectlab.stimuli.prompts import ATTRIBUTES, awaiting_review, coverage_map
     from affectlab.stimuli.review import read_decisions
 
@@ -381,8 +380,12 @@ def review(
     rule
         Objections that leave an item out: any, majority, or a number.
     """
-    from affectlab.stimuli.review import check_rule
-    from affectlab.stimuli.review.rounds import decisions_about, items_to_review, settled_decisions
+    from affectlab.stimuli.review import (
+        check_rule,
+        decisions_about,
+        items_to_review,
+        settled_decisions,
+    )
 
     check_rule(_rule(rule), raters)
     table = items_to_review(items)

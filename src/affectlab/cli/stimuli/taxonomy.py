@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.taxonomy.candidates import Candidates
-    from affectlab.stimuli.taxonomy.clusters import LabelProposals
-    from affectlab.stimuli.taxonomy.texts import TextBlock
+    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, TextBlock
 
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 
@@ -64,14 +62,14 @@ def build(
         Language model that finds the terms, in place of the lexicon.
     """
     from affectlab.stimuli.taxonomy import (
+        find_terms,
         load_lexicon,
         merge_terms,
         propose_labels,
         read_texts,
         text_blocks,
+        write_review,
     )
-    from affectlab.stimuli.taxonomy.model_finder import find_terms
-    from affectlab.stimuli.taxonomy.review import write_review
 
     known = load_lexicon(lexicon)
     read = read_texts(texts, column=column)
@@ -159,8 +157,7 @@ def apply(
         Name of the next version; by default counted up.
     """
     from affectlab.core.errors import InputError
-    from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of
-    from affectlab.stimuli.taxonomy.review import read_note
+    from affectlab.stimuli.taxonomy import read_note, read_review, revised_taxonomy, taxonomy_of
     from affectlab.taxonomy import load_taxonomy
 
     if to.exists():
@@ -220,8 +217,12 @@ def revise(
     """
     from affectlab.core.errors import InputError
     from affectlab.reliability import interrater_correlation
-    from affectlab.stimuli.taxonomy import binary_choices, read_suggestions, revise_taxonomy
-    from affectlab.stimuli.taxonomy.review import write_review
+    from affectlab.stimuli.taxonomy import (
+        binary_choices,
+        read_suggestions,
+        revise_taxonomy,
+        write_review,
+    )
 
     panel = out.panel(ratings)
     taxonomy = ratings.taxonomy

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.models.text.pilot import PilotPredictor
+    from affectlab.models.text import PilotPredictor
     from affectlab.ratings import Ratings
-    from affectlab.stimuli.curation import CurationPlan
-    from affectlab.stimuli.curation.result import Curation
+    from affectlab.stimuli.curation import Curation, CurationPlan
 
 
 _RESULT = (
@@ -91,8 +90,12 @@ class Pilot:
         resume
             Use answers of an annotator and a model that are there, if they are of the same pilot.
         """
-        from affectlab.models.text import annotate_texts, train_pilot_model
-        from affectlab.models.text.pilot import PilotPredictor, read_pilot_answers
+        from affectlab.models.text import (
+            PilotPredictor,
+            annotate_texts,
+            read_pilot_answers,
+            train_pilot_model,
+        )
 
         if self.pilot_model is not None:
             predict = PilotPredictor.of_folder(self.pilot_model)
@@ -154,8 +157,8 @@ def _before_predictions(plan: CurationPlan) -> str:
 
 def _asked(texts: pl.DataFrame, folder: Path, plan: CurationPlan, done: Curation) -> Piloted:
     """Write the study that asks people, and say how they are asked."""
-    from affectlab.models.text.pilot import FEWEST_AGREED
-    from affectlab.study.design.pilot_study import write_pilot_study
+    from affectlab.models.text import FEWEST_AGREED
+    from affectlab.study.design import write_pilot_study
 
     study = write_pilot_study(texts, folder, plan.taxonomy)
     answers, drawn = study.parent / "answers", texts.height
@@ -233,9 +236,8 @@ def curate(
     restart
         Use nothing of an earlier run in the folder.
     """
-    from affectlab.stimuli.curation import curate as run
-    from affectlab.stimuli.curation import load_curation_plan
-    from affectlab.stimuli.review.comments import comment_decisions, queue_comments
+    from affectlab.stimuli.curation import curate as run, load_curation_plan
+    from affectlab.stimuli.review import comment_decisions, queue_comments
 
     named = [source for source in sources if source.endswith(".toml")]
     if plan is not None and named:

@@ -13,10 +13,7 @@ from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.stimuli.frames import View
-    from affectlab.stimuli.frames.direction import Direction
-    from affectlab.stimuli.frames.sampling import Sampling
-    from affectlab.stimuli.frames.write import WrittenFrames
+    from affectlab.stimuli.frames import Direction, Sampling, View, WrittenFrames
 
 
 def frames(

@@ -13,7 +13,7 @@ from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.study.store import Store
+    from affectlab.study import Store
 
 
 def require_study_extra() -> None:
@@ -201,7 +201,7 @@ def add(
         manages accounts.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people.accounts import add_account
+        from affectlab.study.people import add_account
 
         account = add_account(store, name, _password(), role, by=_BY)
     out.show(f"{account.name}: {account.role}")
@@ -213,7 +213,7 @@ def list_(out: Output, study: Path, *, database: str | None = None) -> None:
     import polars as pl
 
     with open_study(study, database) as store:
-        from affectlab.study.people.accounts import list_accounts
+        from affectlab.study.people import list_accounts
 
         found = list_accounts(store)
     rows = [{"name": one.name, "role": one.role} for one in found]
@@ -235,7 +235,7 @@ def role(out: Output, study: Path, name: str, role: str, *, database: str | None
         viewer, researcher or owner.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people.accounts import set_role
+        from affectlab.study.people import set_role
 
         set_role(store, name, role, by=_BY)
     out.show(f"{name}: {role}")
@@ -251,7 +251,7 @@ def password(out: Output, study: Path, name: str, *, database: str | None = None
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people.accounts import set_password
+        from affectlab.study.people import set_password
 
         set_password(store, name, _password(), by=_BY)
     out.show(f"{name}: the password is changed.")
@@ -267,7 +267,7 @@ def remove(out: Output, study: Path, name: str, *, database: str | None = None) 
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people.accounts import remove_account
+        from affectlab.study.people import remove_account
 
         remove_account(store, name, by=_BY)
     out.show(f"{name}: removed")

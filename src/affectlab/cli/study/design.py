@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count
-    from affectlab.study.design.error_study import ErrorStudy
+    from affectlab.study.design import ErrorStudy
     from affectlab.study.recruit import PlatformFilter
 
 
@@ -163,7 +163,7 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
 def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Draw items from the answers of two models."""
     from affectlab.core.words import plural
-    from affectlab.models.images.errors import draw_errors
+    from affectlab.models.images import draw_errors
 
     assert errors.truth is not None
     with out.progress("comparing"):
@@ -212,7 +212,7 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
 def _of_items(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Keep items that were drawn before."""
     from affectlab.core.words import plural
-    from affectlab.study.design.error_study import reviewed_items
+    from affectlab.study.design import reviewed_items
 
     assert errors.items is not None
     kept, n_items, unsettled = reviewed_items(errors.items, errors.decisions, errors.most)

@@ -12,8 +12,8 @@ from affectlab.cli._output import Output, write_csv
 from affectlab.cli.study.answers import open_study
 
 if TYPE_CHECKING:
+    from affectlab.study import Store
     from affectlab.study.recruit import Outcome, ProlificClient
-    from affectlab.study.store import Store
 
 _SAID = {
     "done": "done",
@@ -114,7 +114,7 @@ def pay(
     from affectlab.core.words import plural
 
     with open_study(study, database) as store:
-        from affectlab.study.dataset.bonus import bonuses
+        from affectlab.study.dataset import bonuses
         from affectlab.study.recruit import carry_out, payments_table
 
         if to is not None:
@@ -159,7 +159,7 @@ def bonus(
     if any(given) and not all(given):
         raise InputError("--session, --amount and --name belong together; expected all or none")
     with open_study(study, database) as store:
-        from affectlab.study.dataset.bonus import bonuses
+        from affectlab.study.dataset import bonuses
         from affectlab.study.recruit import pay_bonuses
 
         def work(client: ProlificClient) -> tuple[Outcome, ...]:
@@ -179,8 +179,7 @@ def _at_prolific(
     dry_run: bool,
 ) -> None:
     """Do something at Prolific, and say what came of it."""
-    from affectlab.study.recruit import ProlificClient
-    from affectlab.study.recruit.payments import study_at_prolific
+    from affectlab.study.recruit import ProlificClient, study_at_prolific
 
     study_at_prolific(store)
     with ProlificClient.from_environment() as client:

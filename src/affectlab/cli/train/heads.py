@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
     from affectlab.core.types import Count, Device
     from affectlab.models.embedding import Embeddings
-    from affectlab.models.heads import HeadBank
-    from affectlab.models.heads.sources import HeadSources
-    from affectlab.ratings import Ratings
-    from affectlab.ratings.options import Absent
+    from affectlab.models.heads import HeadBank, HeadSources
+    from affectlab.ratings import Absent, Ratings
 
 
 def heads(
@@ -92,8 +90,7 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.models.heads import HeadBank, Stage
-    from affectlab.models.heads.shape import head_shape
+    from affectlab.models.heads import HeadBank, Stage, head_shape
     from affectlab.models.runs import training_states
 
     if (figures or report) and not (sources.held_out or sources.dev):
@@ -101,7 +98,7 @@ def heads(
             "--report and --figures show what was kept aside; expected --held-out or --dev as well"
         )
     if report is not None:
-        from affectlab.report.text_model import check_report_folder
+        from affectlab.report import check_report_folder
 
         check_report_folder(report)
     HeadBank.check_folder(to)
@@ -159,13 +156,13 @@ def heads(
     seconds = perf_counter() - started
     _show_heads(out, bank, data.judged_by, agreement, seconds)
     if figures is not None and data.dev is not None:
-        from affectlab.report.model_figures import draw_predictions
+        from affectlab.report import draw_predictions
 
         draw_predictions(bank, *data.dev, aggregate, figures)
         out.show(f"figures: {figures}")
     page = None
     if report is not None and data.dev is not None:
-        from affectlab.report.model_figures import report_on_heads
+        from affectlab.report import report_on_heads
 
         with out.progress("writing the report") as progress:
             page = report_on_heads(bank, *data.dev, report, seed, progress)
@@ -302,9 +299,14 @@ def calibrate(
     to
         Folder for the calibrated model; by default MODEL itself.
     """
-    from affectlab.models.heads import HeadBank
-    from affectlab.models.heads.notes import few_identities_notes, unsure_notes
-    from affectlab.models.heads.sources import embeddings_of, people_of, read_zero_to_seven
+    from affectlab.models.heads import (
+        HeadBank,
+        embeddings_of,
+        few_identities_notes,
+        people_of,
+        read_zero_to_seven,
+        unsure_notes,
+    )
 
     if neutral is None and scale is None and intervals is None:
         raise InputError("nothing to calibrate; expected --neutral, --scale or --intervals")
@@ -384,7 +386,7 @@ def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 def _show_calibrate(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) -> None:
     import polars as pl
 
-    from affectlab.models.heads.notes import bin_names, neutral_sentence
+    from affectlab.models.heads import bin_names, neutral_sentence
 
     out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
     if bank.neutral is not None:

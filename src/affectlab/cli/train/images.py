@@ -15,10 +15,9 @@ from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     from affectlab.core.types import Count
-    from affectlab.models.images.labelled.splits import ImageSplit
-    from affectlab.models.semi.settings import SwitchWhen
-    from affectlab.models.vision import VisionClassifier
-    from affectlab.models.vision.training_options import ImageTraining
+    from affectlab.models.images.labelled import ImageSplit
+    from affectlab.models.semi import SwitchWhen
+    from affectlab.models.vision import ImageTraining, VisionClassifier
 
 
 _MEASURES = {"acc": "ACC", "acc2": "ACC2", "ecc": "ECC", "emc": "EMC"}
@@ -40,7 +39,7 @@ class ImageRun:
     on_test: dict[str, float] | None = None
 
     def __init__(self, out: Output, training: ImageTraining, to: Path, seed: int) -> None:
-        from affectlab.models.processes import is_main_process
+        from affectlab.models import is_main_process
         from affectlab.models.runs import check_folder
 
         self.out, self.training, self.to, self.seed = out, training, to, seed
@@ -260,7 +259,7 @@ def semi(
     write_csv(learned.to_frame(), to / "history.csv")
     drawn: list[Path] = []
     if figures is not None:
-        from affectlab.report.model_figures import draw_history
+        from affectlab.report import draw_history
 
         drawn = draw_history(strategy, learned.history, figures)
     model, split = run.model, run.split

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Count, Device
-    from affectlab.models.differences.learned.sources import PairScore
+    from affectlab.models.differences.learned import PairScore
     from affectlab.ratings import Ratings
 
 
@@ -96,7 +96,7 @@ def difference(
     """
     from affectlab.core.words import count, number, plural
     from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
-    from affectlab.models.differences.learned.sources import read_baselines
+    from affectlab.models.differences.learned import read_baselines
     from affectlab.models.embedding import Embeddings
     from affectlab.models.runs import check_folder
     from affectlab.ratings import check_ratings_path

@@ -85,10 +85,9 @@ def text(
         Folder for the model.
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.processes import is_main_process, one_process
+    from affectlab.models import is_main_process, one_process
     from affectlab.models.text import TextClassifier, read_labelled_texts
-    from affectlab.report import write_text_report
-    from affectlab.report.text_model import check_report_folder
+    from affectlab.report import check_report_folder, write_text_report
 
     # Of several processes that train together, the first alone prints and writes.
     speaks = is_main_process()
@@ -155,7 +154,7 @@ def text(
     notes = [f"{part.source}: {note}" for part in (data, aside) if part for note in part.notes]
     _show(out, model, data, aside, seconds, to)
     if figures is not None and aside is not None:
-        from affectlab.report.model_figures import draw_reliability
+        from affectlab.report import draw_reliability
 
         draw_reliability(model, aside, figures)
         out.show(f"figures: {figures}")

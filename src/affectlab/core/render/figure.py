@@ -18,8 +18,7 @@ from affectlab.core.render.drawing import canvas, figure_with
 from affectlab.core.render.svg import settled, standalone_svg, to_png, to_svg
 from affectlab.core.render.theme import ROLES, themed
 from affectlab.core.tables import Column, Figure, Table
-from affectlab.core.types import Axes, pl
-from affectlab.core.types import Figure as Page
+from affectlab.core.types import Axes, Figure as Page, pl
 from affectlab.core.words import shown
 
 _PACKAGE = "affectlab.report.figures"

@@ -12,8 +12,7 @@ from affectlab.core.inference import by_name
 from affectlab.core.types import Floats
 from affectlab.evaluation.classes.panel import Panel
 from affectlab.evaluation.classes.score_mapping import ScoreMapping
-from affectlab.taxonomy import Taxonomy, load_taxonomy
-from affectlab.taxonomy.taxonomy import match_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.evaluation.classes.classes import Classes
 from affectlab.ratings import read_table
-from affectlab.taxonomy import CostMatrix, Taxonomy, cost_from_confusions, load_taxonomy
-from affectlab.taxonomy.label import Label
+from affectlab.taxonomy import CostMatrix, Label, Taxonomy, cost_from_confusions, load_taxonomy
 
 Costs: TypeAlias = CostMatrix | str | Path
 

@@ -31,10 +31,8 @@ from affectlab.evaluation.classes.rules import (
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import check_models
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.order import canonical
-from affectlab.taxonomy import Taxonomy
-from affectlab.taxonomy.taxonomy import LabelMapping
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
+from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Who is judged, and what is taken off the scores first.
 

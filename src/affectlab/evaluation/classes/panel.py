@@ -11,8 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import Ratings, answers_of
 
 Form: TypeAlias = Literal["nominal", "binary", "scale"]
 

@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
-from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy, map_labels
-from affectlab.taxonomy.taxonomy import LabelMapping
+from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
 
 Combine: TypeAlias = Literal["max", "mean", "sum"]
 

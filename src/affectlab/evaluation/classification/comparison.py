@@ -53,10 +53,8 @@ from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_su
 from affectlab.evaluation.jackknife import jackknife_spread, t_interval, t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
-from affectlab.taxonomy import CostMatrix, Taxonomy
-from affectlab.taxonomy.taxonomy import LabelMapping
+from affectlab.ratings import Ratings, canonical
+from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 # Tests of the differences of two classifications of the same items.
 

@@ -54,10 +54,8 @@ from affectlab.evaluation.classification.result import (
     classification_result,
 )
 from affectlab.evaluation.soft_labels import soft_label_metrics
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import as_listed, canonical, rows_as_listed
-from affectlab.taxonomy import Taxonomy
-from affectlab.taxonomy.taxonomy import LabelMapping
+from affectlab.ratings import Ratings, as_listed, canonical, rows_as_listed
+from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Which models are judged on which stimuli, and by which metrics.
 

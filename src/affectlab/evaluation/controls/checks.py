@@ -18,8 +18,7 @@ from affectlab.evaluation.controls.agreement import agreement_of_runs
 from affectlab.evaluation.controls.duplicates import duplicates
 from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
 from affectlab.evaluation.people_and_models import Panel, panel_of
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 # What the controls say about a model, in one sentence.
 

@@ -11,8 +11,7 @@ from affectlab.core.inference import draw_weights, streams, summarise
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Control, Panel
 from affectlab.evaluation.wilson import wilson_interval
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import row_column
+from affectlab.ratings import Ratings, row_column
 
 _METHODS = {
     "accepted": "share of stimuli that got the label hinted at, Wilson interval",

@@ -27,8 +27,7 @@ from affectlab.evaluation.differences.pairs import (
     Score,
     pairs_of,
 )
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 # What difference metrics were found, and how far metrics or groups are apart.
 

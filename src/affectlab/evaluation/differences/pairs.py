@@ -172,7 +172,7 @@ def _from_ratings(
     score: Score,
     label: str | None,
 ) -> tuple[Pairs, Ratings]:
-    from affectlab.ratings.arrays import answers_of, require_order
+    from affectlab.ratings import answers_of, require_order
 
     if models is not None and models.has_labels and not ratings.has_labels:
         models = labels_as_metrics(models)

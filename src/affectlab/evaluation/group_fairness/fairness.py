@@ -28,8 +28,7 @@ from affectlab.evaluation.people_and_models import (
     scale_map,
     sides,
 )
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
 
 _LEAST_PERMUTATIONS = 1999
 _MOST_PERMUTATIONS = 19999

@@ -15,8 +15,7 @@ from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
-from affectlab.ratings import Scale
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers, Scale
 from affectlab.reliability.agreement import Coefficient, load_coefficient, load_coefficients
 
 Needs: TypeAlias = Literal["scores", "pairs", "classes", "answers", "people"]

@@ -18,8 +18,7 @@ from affectlab.evaluation.classification import CLASSIFICATION_METRICS, rests_on
 from affectlab.evaluation.group_fairness.groups import Grouping
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared, mean_defined
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of, require_order
+from affectlab.ratings import Ratings, answers_of, require_order
 from affectlab.taxonomy import CostMatrix, load_taxonomy
 
 _PEOPLE = "people"

@@ -22,8 +22,7 @@ from affectlab.core.types import pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import method_of
 from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import require_order
+from affectlab.ratings import Ratings, require_order
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""

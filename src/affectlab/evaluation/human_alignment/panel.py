@@ -19,8 +19,7 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scale_map,
 )
-from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
 from affectlab.evaluation.people_and_models.scale_map import moved
 from affectlab.evaluation.people_and_models.sides import Sides, sides
-from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of, row_column
+from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, row_column
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,8 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import option
 from affectlab.evaluation.people_and_models.sides import check_models
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.scale import fits_scale
+from affectlab.ratings import Ratings, Scale, fits_scale
 
 Rounding: TypeAlias = Literal["round", "truncate", "none"]
 

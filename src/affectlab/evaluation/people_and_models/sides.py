@@ -10,8 +10,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
 from affectlab.core.words import option, shown
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
-from affectlab.ratings.scales import said_by_label
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale, said_by_label
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""

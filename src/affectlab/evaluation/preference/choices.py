@@ -11,8 +11,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Ints
 from affectlab.core.words import joined
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import row_column
+from affectlab.ratings import Ratings, row_column
 
 _BOTH = ("both", "both good", "both fit")
 _NEITHER = ("neither", "none", "both bad", "neither fits")

@@ -11,9 +11,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools
 from affectlab.evaluation.people_and_models import judged_runs, sides
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of, require_order
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, answers_of, canonical, require_order
 
 _HUMAN = "human"
 _BETWEEN = "; "

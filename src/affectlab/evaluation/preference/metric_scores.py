@@ -14,8 +14,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import joined
 from affectlab.evaluation.differences import labels_as_metrics
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of, require_order
+from affectlab.ratings import Ratings, answers_of, require_order
 
 _NEEDED = ("item", "metric", "score")
 _SYSTEM = "system"

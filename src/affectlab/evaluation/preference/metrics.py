@@ -46,8 +46,7 @@ from affectlab.evaluation.preference.metric_scores import (
 )
 from affectlab.evaluation.preference.preferences import preferences
 from affectlab.evaluation.preference.tally import Rule
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 _NAN = float("nan")
 _FEW = 10

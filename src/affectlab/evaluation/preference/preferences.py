@@ -50,8 +50,7 @@ from affectlab.evaluation.preference.tally import (
     target_of,
 )
 from affectlab.evaluation.wilson import wilson_interval
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, Scale, canonical
 
 _CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
 

@@ -10,8 +10,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.label_pairs import random_sides
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
 
 _HUMAN, _MACHINE = "human", "machine"
 _ASKED = "{caption}\nA person feels {emotion}. Which reason fits better?"

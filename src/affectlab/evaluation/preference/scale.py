@@ -25,8 +25,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, percent, plural
 from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
 from affectlab.evaluation.preference.tally import ENOUGH_JUDGES, crossed_weights, target_of
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 Model: TypeAlias = Literal["bradley-terry", "thurstone"]
 Ties: TypeAlias = Literal["half", "drop"]

@@ -25,8 +25,7 @@ from pydantic import (
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.toml import problem_of, read_text
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import Ratings, answers_of
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

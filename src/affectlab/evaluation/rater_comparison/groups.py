@@ -17,8 +17,7 @@ from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
-from affectlab.ratings import HUMAN_KINDS, Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import HUMAN_KINDS, Ratings, canonical
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 

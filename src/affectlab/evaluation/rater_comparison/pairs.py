@@ -16,9 +16,15 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, T
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, shown
 from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import Answers, answers_of, require_order
-from affectlab.ratings.order import canonical
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    Answers,
+    Ratings,
+    answers_of,
+    canonical,
+    require_order,
+)
 from affectlab.reliability import krippendorff_alpha, mean_spearman, pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 

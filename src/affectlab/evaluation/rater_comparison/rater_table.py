@@ -13,8 +13,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.rater_comparison.pairs import merged
-from affectlab.ratings import HUMAN_KINDS, Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 

@@ -21,8 +21,7 @@ from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
 from affectlab.evaluation.wilson import wilson_interval
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 _DIGITS = 12
 """Decimals from which on confidences differ by rounding alone."""

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
 ONE_PERSON = "a person against the others"
 HALVES = "half the people against half"

@@ -43,8 +43,7 @@ from affectlab.evaluation.soft_labels.metrics import (
     with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import MODEL_KINDS, Ratings
-from affectlab.ratings.order import canonical, rows_as_listed
+from affectlab.ratings import MODEL_KINDS, Ratings, canonical, rows_as_listed
 
 # What soft labels say of a model, in one sentence.
 

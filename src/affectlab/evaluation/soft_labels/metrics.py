@@ -28,9 +28,8 @@ from affectlab.evaluation.soft_labels.distributions import (
     Votes,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical, rows_as_listed
-from affectlab.taxonomy.taxonomy import match_taxonomy
+from affectlab.ratings import Ratings, canonical, rows_as_listed
+from affectlab.taxonomy import match_taxonomy
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
 

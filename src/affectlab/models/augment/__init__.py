@@ -5,7 +5,17 @@ same size; rows of embeddings and texts are changed in the same way. :func:`load
 augmentations of each kind by name.
 """
 
-from affectlab.models.augment.registry import Augmentation, list_augmentations, load_augmentation
+from affectlab.models.augment.embeddings import (
+    StrongNumbers as StrongNumbers,
+    WeakNumbers as WeakNumbers,
+)
+from affectlab.models.augment.registry import (
+    Augmentation,
+    AugmentationKind as AugmentationKind,
+    list_augmentations,
+    load_augmentation,
+)
+from affectlab.models.augment.texts import StrongWords as StrongWords, WeakWords as WeakWords
 
 __all__ = [
     "Augmentation",

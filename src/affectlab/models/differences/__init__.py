@@ -14,7 +14,12 @@ from affectlab.core.lazy import lazily
 from affectlab.models.differences.comparison import difference
 from affectlab.models.differences.faces import MediaPipeLandmarker
 from affectlab.models.differences.metric import DifferenceMetric
-from affectlab.models.differences.rate import rate_differences
+from affectlab.models.differences.pairs import holds_answers as holds_answers
+from affectlab.models.differences.rate import (
+    medians_by_kind as medians_by_kind,
+    rate_differences,
+    value_ranges as value_ranges,
+)
 from affectlab.models.differences.registry import list_difference_metrics, load_difference_metric
 
 if TYPE_CHECKING:

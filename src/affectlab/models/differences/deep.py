@@ -62,7 +62,7 @@ def encoded_features(encoder: Encoder, pictures: Sequence[Image.Image]) -> list[
     InputError
         When the encoder fails, or gives numbers beyond half precision.
     """
-    from affectlab.models.embedding.encoder import encode_batch
+    from affectlab.models.embedding import encode_batch
 
     rows = encode_batch(encoder, list(pictures))
     if rows.size and np.abs(rows).max() > _HALF:

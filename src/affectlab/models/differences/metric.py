@@ -232,7 +232,7 @@ class PreparedMetric(ABC):
         self, first: Sequence[Image.Image], second: Sequence[Image.Image]
     ) -> list[float | Missing]:
         """Compare pictures as :meth:`differences`, and say why where nothing can be said."""
-        from affectlab.models.embedding.jobs.items import picture_hash
+        from affectlab.models.embedding.jobs import picture_hash
         from affectlab.models.images import load_image
 
         for side in (first, second):
@@ -363,7 +363,7 @@ class PairPicture:
     @cached_property
     def sha256(self) -> str:
         """Hash of the bytes of the file."""
-        from affectlab.models.images.files import ImageFile
+        from affectlab.models.images import ImageFile
 
         return ImageFile(self.names[0], self.path).sha256
 

@@ -62,7 +62,7 @@ class SsimDifference(PreparedMetric):
 
     def compare(self, first: Sequence[Any], second: Sequence[Any]) -> Floats:
         """Give 1 - SSIM of each pair, 0 to 2; shape (n,)."""
-        from affectlab.models.embedding.jobs.decoding import threads_of
+        from affectlab.models.embedding.jobs import threads_of
 
         try:
             from skimage import metrics

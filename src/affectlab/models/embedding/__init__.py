@@ -8,14 +8,34 @@ weights, checkpoints of the transformers library, and those of other packages.
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
-from affectlab.models.embedding.embeddings import Embeddings
-from affectlab.models.embedding.encoder import Encoder
+from affectlab.models.embedding.card import EncoderCard as EncoderCard
+from affectlab.models.embedding.embeddings import CARD as CARD, Embeddings, EmbedRun as EmbedRun
+from affectlab.models.embedding.encoder import (
+    Encoder,
+    digest as digest,
+    encode_batch as encode_batch,
+)
 from affectlab.models.embedding.jobs import embed
-from affectlab.models.embedding.registry import list_encoders, load_encoder
+from affectlab.models.embedding.registry import (
+    encoder_of as encoder_of,
+    list_encoders,
+    load_encoder,
+)
 
 if TYPE_CHECKING:
+    from affectlab.models.embedding.checkpoints import (
+        Tower as Tower,
+        load_network as load_network,
+        read_checkpoint as read_checkpoint,
+    )
     from affectlab.models.embedding.conversion import convert_weights
     from affectlab.models.embedding.offline_texts import fit_text_encoder
+    from affectlab.models.embedding.text_towers import text_tower as text_tower
+    from affectlab.models.embedding.towers import (
+        TransformersEncoder as TransformersEncoder,
+        fingerprint_of_tower as fingerprint_of_tower,
+        image_tower as image_tower,
+    )
 
 __all__ = [
     "Embeddings",
@@ -33,7 +53,14 @@ if not TYPE_CHECKING:
         __name__,
         __all__,
         {
+            "Tower": "checkpoints",
+            "TransformersEncoder": "towers",
             "convert_weights": "conversion",
+            "fingerprint_of_tower": "towers",
             "fit_text_encoder": "offline_texts",
+            "image_tower": "towers",
+            "load_network": "checkpoints",
+            "read_checkpoint": "checkpoints",
+            "text_tower": "text_towers",
         },
     )

@@ -26,8 +26,14 @@ from affectlab.models.runs import (
     save_arrays,
     write_json,
 )
-from affectlab.models.text import FeatureSettings
-from affectlab.models.text.features import EDGES, TfidfFeatures, cut, learn_features, pieces_of
+from affectlab.models.text import (
+    EDGES,
+    FeatureSettings,
+    TfidfFeatures,
+    cut,
+    learn_features,
+    pieces_of,
+)
 
 __all__ = [
     "FittedTexts",

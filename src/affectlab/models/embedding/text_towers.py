@@ -11,13 +11,13 @@ from torch import Tensor
 from affectlab.core.errors import InputError
 from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
 from affectlab.models.embedding.encoder import digest
-from affectlab.models.text.encoders.pretrained import (
+from affectlab.models.text.encoders import (
+    collate,
     context_of,
     encode,
     fingerprint_of_tokenizer,
     load_tokenizer,
 )
-from affectlab.models.text.encoders.transformer import collate
 
 __all__ = ["text_tower"]
 

@@ -9,12 +9,27 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
 from affectlab.models.heads.agreement import head_agreement
-from affectlab.models.heads.shape import BIG, SMALL, HeadShape
+from affectlab.models.heads.shape import BIG, SMALL, HeadShape, head_shape as head_shape
 from affectlab.models.heads.targets import targets_from
 
 if TYPE_CHECKING:
     from affectlab.models.heads.bank import HeadBank, rated_part
+    from affectlab.models.heads.calibration import NotCalibratedWarning as NotCalibratedWarning
     from affectlab.models.heads.data import HeadData, stimulus_values
+    from affectlab.models.heads.fit import NotTrainedWarning as NotTrainedWarning
+    from affectlab.models.heads.notes import (
+        bin_names as bin_names,
+        few_identities_notes as few_identities_notes,
+        neutral_sentence as neutral_sentence,
+        unsure_notes as unsure_notes,
+    )
+    from affectlab.models.heads.sources import (
+        HeadSources as HeadSources,
+        embeddings_of as embeddings_of,
+        is_embeddings as is_embeddings,
+        people_of as people_of,
+        read_zero_to_seven as read_zero_to_seven,
+    )
     from affectlab.models.heads.stage import Stage
 
 __all__ = [
@@ -38,8 +53,19 @@ if not TYPE_CHECKING:
         {
             "HeadBank": "bank",
             "HeadData": "data",
+            "HeadSources": "sources",
+            "NotCalibratedWarning": "calibration",
+            "NotTrainedWarning": "fit",
             "Stage": "stage",
+            "bin_names": "notes",
+            "embeddings_of": "sources",
+            "few_identities_notes": "notes",
+            "is_embeddings": "sources",
+            "neutral_sentence": "notes",
+            "people_of": "sources",
             "rated_part": "bank",
+            "read_zero_to_seven": "sources",
             "stimulus_values": "data",
+            "unsure_notes": "notes",
         },
     )

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device, Floats, pl
 from affectlab.core.words import joined, plural
-from affectlab.models.embedding import Embeddings
-from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.heads.agreement import head_agreement
 from affectlab.models.heads.calibration import (
     FEWEST,
@@ -605,8 +604,7 @@ def embedded(
     **settings: Any,
 ) -> Embeddings:
     """Give embeddings as they are, or embed images; see :meth:`HeadBank.embed`."""
-    from affectlab.models.embedding import embed
-    from affectlab.models.embedding.registry import encoder_of
+    from affectlab.models.embedding import embed, encoder_of
 
     if isinstance(given, Embeddings):
         return given
@@ -635,8 +633,7 @@ def rate_embeddings(
     """Make a table with one row per stimulus and label; see :meth:`HeadBank.rate`."""
     import polars as pl
 
-    from affectlab.ratings import Scale
-    from affectlab.ratings.build import check_columns
+    from affectlab.ratings import Scale, check_columns
 
     given = bank.scores(embeddings, device=device)
     value = bank.on_scale(given, clip=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, joined, number, plural
-from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
 from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.shape import HeadShape

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device, Floats
-from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
 from affectlab.models.heads.rows import Rows, rows_of
 from affectlab.models.heads.shape import HeadShape, head_shape

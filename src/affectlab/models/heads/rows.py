@@ -16,7 +16,7 @@ from affectlab.core.types import Bools
 from affectlab.core.words import plural
 
 if TYPE_CHECKING:
-    from affectlab.models.embedding.card import EncoderCard
+    from affectlab.models.embedding import EncoderCard
 
 __all__ = ["Rows", "marks_of", "rows_of", "same_encoder", "warn_of_seen"]
 
@@ -119,7 +119,7 @@ def marks_of(rows: Rows) -> NDArray[np.uint64]:
 
 def warn_of_seen(marks: NDArray[np.uint64], seen: NDArray[np.uint64], what: str) -> None:
     """Warn when rows that something is calibrated on were used before."""
-    from affectlab.models.text.warnings import SeenInTrainingWarning
+    from affectlab.models.text import SeenInTrainingWarning
 
     n = int(np.isin(marks, seen).sum())
     if n:

@@ -9,13 +9,11 @@ from pathlib import Path
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device
 from affectlab.core.words import plural
-from affectlab.models.embedding import Embeddings
-from affectlab.models.embedding.embeddings import CARD
+from affectlab.models.embedding import CARD, Embeddings
 from affectlab.models.heads.bank import HeadBank
 from affectlab.models.heads.data import HeadData, stimulus_values
 from affectlab.models.heads.rows import same_encoder
-from affectlab.ratings import Ratings, Scale, read_ratings, read_table
-from affectlab.ratings.options import Absent
+from affectlab.ratings import Absent, Ratings, Scale, read_ratings, read_table
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [

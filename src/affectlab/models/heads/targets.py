@@ -71,7 +71,7 @@ def targets_from(
     >>> targets_from(people, ["b", "a"], ["joy", "fear"]).tolist()
     [[nan, 7.0], [4.5, nan]]
     """
-    from affectlab.ratings.arrays import answers_of
+    from affectlab.ratings import answers_of
 
     if how not in get_args(Aggregate):
         raise unknown_name("aggregate", how, get_args(Aggregate))

@@ -4,9 +4,14 @@
 hints, until a :class:`HintedPlan` is met, and says how often hints, right and wrong, were followed.
 """
 
-from affectlab.models.hinted.annotator import list_image_annotators, load_image_annotator
+from affectlab.models.hinted.annotator import (
+    Annotator as Annotator,
+    list_image_annotators,
+    load_image_annotator,
+)
 from affectlab.models.hinted.loop import annotate_until
 from affectlab.models.hinted.plan import HintedPlan, load_hinted_plan
+from affectlab.models.hinted.result import HintedRun as HintedRun
 
 __all__ = [
     "HintedPlan",

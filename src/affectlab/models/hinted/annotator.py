@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
-from affectlab.evaluation.outcomes import OUTCOMES
-from affectlab.models.images.files import ImageFile
+from affectlab.evaluation import OUTCOMES
+from affectlab.models.images import ImageFile
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import percent, plural
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.models.hinted.annotator import Annotator, annotation_of, ask
 from affectlab.models.hinted.state import FAILURES, MAIN, Answered, Store
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile
 from affectlab.ratings import Scale
 
 __all__ = [

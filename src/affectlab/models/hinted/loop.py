@@ -18,13 +18,15 @@ from affectlab.models.hinted.coverage import Tally, coverage_table
 from affectlab.models.hinted.plan import HintedPlan, load_hinted_plan
 from affectlab.models.hinted.result import HintedRun, write_results
 from affectlab.models.hinted.state import DECOY, MAIN, Store
-from affectlab.models.images import find_images
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile, find_images
 from affectlab.models.outcomes import again_outcomes
-from affectlab.stimuli import face_prompts, fill_prompts
-from affectlab.stimuli.generation import ImageGenerator, generate_images, load_generator
-from affectlab.stimuli.generation.generator import MakesImages
-from affectlab.stimuli.quotas import largest_remainder
+from affectlab.stimuli import face_prompts, fill_prompts, largest_remainder
+from affectlab.stimuli.generation import (
+    ImageGenerator,
+    MakesImages,
+    generate_images,
+    load_generator,
+)
 
 __all__ = [
     "annotate_until",

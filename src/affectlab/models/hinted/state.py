@@ -15,7 +15,7 @@ import polars as pl
 from affectlab._version import __version__
 from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.models.ask import LineFile
 from affectlab.models.hinted.plan import LATER, HintedPlan
 from affectlab.stimuli.generation import read_prompts

@@ -6,10 +6,23 @@
 :func:`label_fraction` chooses the share of them that keeps its labels.
 """
 
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
+from affectlab.models.images.files import (
+    ImageFile as ImageFile,
+    content_hash as content_hash,
+    image_within as image_within,
+    read_bytes as read_bytes,
+)
 from affectlab.models.images.find import find_images
 from affectlab.models.images.fractions import label_fraction
 from affectlab.models.images.labelled import read_categories, read_labelled_images, split_images
 from affectlab.models.images.loading import load_image
+
+if TYPE_CHECKING:
+    from affectlab.models.images.errors import draw_errors as draw_errors
+
 
 __all__ = [
     "find_images",
@@ -19,3 +32,14 @@ __all__ = [
     "read_labelled_images",
     "split_images",
 ]
+
+
+if not TYPE_CHECKING:
+    # Load what other rooms use when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "draw_errors": "errors",
+        },
+    )

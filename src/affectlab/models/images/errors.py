@@ -9,10 +9,10 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Count, pl
 from affectlab.core.words import joined
 from affectlab.evaluation import both_wrong
-from affectlab.evaluation.classification.both_wrong import BothWrong
+from affectlab.evaluation.classification import BothWrong
 from affectlab.models.images.labelled import read_labelled_images
 from affectlab.ratings import Ratings, read_models, read_ratings
-from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files import Peek
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["draw_errors"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools
-from affectlab.stimuli.quotas import largest_remainder
+from affectlab.stimuli import largest_remainder
 
 __all__ = ["label_fraction"]
 

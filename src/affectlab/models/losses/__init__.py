@@ -9,11 +9,17 @@ are first used.
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
-from affectlab.models.losses.costs import expected_cost_labels, expected_costs, soft_labels
+from affectlab.models.losses.costs import (
+    Order as Order,
+    costs_among as costs_among,
+    expected_cost_labels,
+    expected_costs,
+    soft_labels,
+)
 
 if TYPE_CHECKING:
     from affectlab.models.losses.modules import EmotionRankLoss, SoftLabelLoss
-    from affectlab.models.losses.ranking import list_mle
+    from affectlab.models.losses.ranking import Ties as Ties, list_mle
 
 __all__ = [
     "EmotionRankLoss",
@@ -32,6 +38,7 @@ if not TYPE_CHECKING:
         {
             "EmotionRankLoss": "modules",
             "SoftLabelLoss": "modules",
+            "Ties": "ranking",
             "list_mle": "ranking",
         },
         first="affectlab.models.devices",

@@ -16,8 +16,8 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import private_seed
 from affectlab.models.preference_metric.data import PreferenceTexts
-from affectlab.models.text.encoders.transformer import collate
-from affectlab.models.text_metrics.bart import Writer
+from affectlab.models.text.encoders import collate
+from affectlab.models.text_metrics import Writer
 
 __all__ = ["TuningSettings", "both_scores", "check_settings", "tune"]
 

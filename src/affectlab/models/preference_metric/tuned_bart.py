@@ -16,6 +16,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, percent, plural
+from affectlab.evaluation import wilson_interval
 from affectlab.evaluation.preference import (
     drawn_areas,
     error_of,
@@ -24,7 +25,6 @@ from affectlab.evaluation.preference import (
     logit_interval,
     normal_interval,
 )
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.models.devices import quiet_transformers
 from affectlab.models.preference_metric.bart_tuning import (
     Progress,
@@ -35,7 +35,7 @@ from affectlab.models.preference_metric.bart_tuning import (
 )
 from affectlab.models.preference_metric.data import PreferenceTexts
 from affectlab.models.runs import META, read_meta, replacing, write_json
-from affectlab.models.text_metrics.bart import Writer
+from affectlab.models.text_metrics import Writer
 
 __all__ = [
     "TUNED",

@@ -12,8 +12,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import joined, shown
 from affectlab.models.raters.rater import FaceRater
 from affectlab.ratings import Scale
-from affectlab.taxonomy import Taxonomy, load_taxonomy, map_labels
-from affectlab.taxonomy.taxonomy import LabelMapping
+from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
 
 __all__ = ["LabelTable", "MappingGiven", "label_table"]
 
@@ -101,7 +100,7 @@ def _of_mapping_given(mapping: LabelMapping, rater: FaceRater) -> LabelTable:
 
 def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Path) -> LabelTable:
     from affectlab.core.toml import read_toml
-    from affectlab.taxonomy.files import MappingFile
+    from affectlab.taxonomy import MappingFile
 
     file = read_toml(path, MappingFile)
     target = load_taxonomy(file.target if taxonomy is None else taxonomy)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import shown
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
 
 __all__ = [

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
 from affectlab.core.words import plural, shown
-from affectlab.models.images import load_image
-from affectlab.models.images.files import ImageFile, content_hash
+from affectlab.models.images import ImageFile, content_hash, load_image
 from affectlab.models.raters.ledger import FaceLedger
 from affectlab.models.raters.rater import FaceAnswer, FaceRater, answer_of, judge
 

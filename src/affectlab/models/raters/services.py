@@ -17,7 +17,7 @@ from PIL import Image
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.services import without_key
 from affectlab.core.words import shown
-from affectlab.evaluation.outcomes import Response, classify_outcome
+from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.ask import Reply, fetch, is_path, seconds_to_wait
 from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater, Judged, Notes, Spoken
 

@@ -8,13 +8,22 @@ any vision-language model the same.
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
-from affectlab.models.reactions.decoding import Decoding
+from affectlab.models.reactions.decoding import PAPER_TOKENS as PAPER_TOKENS, Decoding
 from affectlab.models.reactions.generator import ReactionGenerator
-from affectlab.models.reactions.items import read_items, read_reactions
-from affectlab.models.reactions.prompt import FewShot
+from affectlab.models.reactions.items import (
+    PersonReaction as PersonReaction,
+    ReactionItem as ReactionItem,
+    read_items,
+    read_reactions,
+)
+from affectlab.models.reactions.prompt import FewShot, reaction_prompt as reaction_prompt
 
 if TYPE_CHECKING:
-    from affectlab.models.reactions.vlm import rate_reactions_vlm
+    from affectlab.models.reactions.vlm import (
+        VlmReactions as VlmReactions,
+        plan_reactions_vlm as plan_reactions_vlm,
+        rate_reactions_vlm,
+    )
 
 __all__ = [
     "Decoding",
@@ -31,6 +40,8 @@ if not TYPE_CHECKING:
         __name__,
         __all__,
         {
+            "VlmReactions": "vlm",
+            "plan_reactions_vlm": "vlm",
             "rate_reactions_vlm": "vlm",
         },
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from affectlab.core.csv import text_of_sheet
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import shown
-from affectlab.models.images.files import image_within
+from affectlab.models.images import image_within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +128,7 @@ def image_hashes(items: Sequence[ReactionItem]) -> dict[Path, str]:
     InputError
         When one is missing or cannot be read; the sentence names the stimulus.
     """
-    from affectlab.models.images.files import content_hash, read_bytes
+    from affectlab.models.images import content_hash, read_bytes
 
     found: dict[Path, str] = {}
     for item in items:

@@ -30,7 +30,7 @@ from affectlab.models.pretrained import (
 from affectlab.models.reactions.decoding import Decoding
 from affectlab.models.reactions.items import key_of
 from affectlab.models.reactions.ledger import Ledger, Progress, Written
-from affectlab.models.text.encoders.pretrained import fingerprint_of_tokenizer, load_tokenizer
+from affectlab.models.text.encoders import fingerprint_of_tokenizer, load_tokenizer
 from affectlab.models.training import fingerprint_of, fingerprint_of_weights
 
 __all__ = [

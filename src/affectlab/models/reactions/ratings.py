@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab.models.reactions.items import ReactionItem
 from affectlab.models.reactions.ledger import Written
-from affectlab.protocols import load_protocol
-from affectlab.protocols.entries import entry_rows, label_field, reason_field
+from affectlab.protocols import entry_rows, label_field, load_protocol, reason_field
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -75,8 +74,7 @@ def make_ratings(
     """
     import polars as pl
 
-    from affectlab.ratings import Ratings, Scale
-    from affectlab.ratings.build import check_columns
+    from affectlab.ratings import Ratings, Scale, check_columns
 
     columns: dict[str, Any] = {
         "stimulus": [row["stimulus"] for row in rows],

@@ -10,29 +10,36 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural, shown
-from affectlab.evaluation.outcomes import OUTCOMES, looks_like_refusal
+from affectlab.evaluation import OUTCOMES, looks_like_refusal
 from affectlab.models.reactions.items import ReactionItem, check_items, image_hashes, key_of
 from affectlab.models.reactions.prompt import PROMPT, SOURCE, FewShot, reaction_prompt
 from affectlab.models.reactions.ratings import make_ratings, rows_of
-from affectlab.models.vlm import VlmRater
-from affectlab.models.vlm.asking import Plan, Usage
-from affectlab.models.vlm.asking.ask import Progress
-from affectlab.models.vlm.asking.budget import known_prices, total_usage
-from affectlab.models.vlm.asking.event_loop import Interrupt, run_now
-from affectlab.models.vlm.asking.ledger import LEDGER, Ledger, Record, question_key
-from affectlab.models.vlm.asking.limits import Halt
-from affectlab.models.vlm.asking.model_identity import (
+from affectlab.models.vlm import VlmRater, ask_questions, split
+from affectlab.models.vlm.asking import (
+    LEDGER,
+    Halt,
+    Interrupt,
+    Judged,
+    Ledger,
+    Plan,
+    Progress,
+    Provider,
+    Record,
+    Usage,
+    known_prices,
+    need_inspect,
     other_models,
     other_models_said,
+    plan_of,
+    question_key,
     rater_of,
+    run_now,
+    total_usage,
     unclear_said,
     warn_of_others,
+    with_address,
 )
-from affectlab.models.vlm.asking.outcomes import Judged
-from affectlab.models.vlm.asking.plan import plan_of
-from affectlab.models.vlm.asking.provider import Provider, need_inspect, with_address
 from affectlab.models.vlm.prompts import ImageLimits, Prompt, Read, image_part
-from affectlab.models.vlm.rater import ask_questions, split
 from affectlab.ratings import Ratings
 
 __all__ = [

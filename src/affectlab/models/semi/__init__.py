@@ -12,8 +12,8 @@ from affectlab.core.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab.models.semi.registry import list_strategies, load_strategy
-    from affectlab.models.semi.run import train_semi
-    from affectlab.models.semi.settings import SemiTraining, Switch
+    from affectlab.models.semi.run import SemiRun as SemiRun, train_semi
+    from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen as SwitchWhen
     from affectlab.models.semi.strategy import Problem, Step, Strategy
 
 __all__ = [
@@ -34,10 +34,12 @@ if not TYPE_CHECKING:
         __all__,
         {
             "Problem": "strategy",
+            "SemiRun": "run",
             "SemiTraining": "settings",
             "Step": "strategy",
             "Strategy": "strategy",
             "Switch": "settings",
+            "SwitchWhen": "settings",
             "list_strategies": "registry",
             "load_strategy": "registry",
             "train_semi": "run",

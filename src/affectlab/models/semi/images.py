@@ -8,16 +8,21 @@ import torch
 from torch import nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.augment import load_augmentation
-from affectlab.models.augment.registry import AugmentationKind
+from affectlab.models.augment import AugmentationKind, load_augmentation
 from affectlab.models.devices import pick_device
 from affectlab.models.semi.material import Material, MemoryRows, checked
 from affectlab.models.semi.settings import SemiTraining
-from affectlab.models.text.networks.network import output_layer
-from affectlab.models.vision import VisionClassifier
-from affectlab.models.vision.backbone import Head
-from affectlab.models.vision.inputs import Feed, Pictures, Rows, codes_of, names_of_labels
-from affectlab.models.vision.loop import Report
+from affectlab.models.text.networks import output_layer
+from affectlab.models.vision import (
+    Feed,
+    Head,
+    Pictures,
+    Report,
+    Rows,
+    VisionClassifier,
+    codes_of,
+    names_of_labels,
+)
 
 __all__ = ["of_images"]
 

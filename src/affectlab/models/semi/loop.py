@@ -35,8 +35,7 @@ from affectlab.models.training import (
     shuffled,
     step_seed,
 )
-from affectlab.models.vision.inputs import Feed
-from affectlab.models.vision.loop import Forward, Report, note_epoch, probabilities_of
+from affectlab.models.vision import Feed, Forward, Report, note_epoch, probabilities_of
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
 __all__ = [

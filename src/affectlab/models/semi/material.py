@@ -13,13 +13,12 @@ from torch import Tensor, nn
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, plural, shown
-from affectlab.models.augment.embeddings import StrongNumbers, WeakNumbers
-from affectlab.models.losses.costs import costs_among
+from affectlab.models.augment import StrongNumbers, WeakNumbers
+from affectlab.models.losses import costs_among
 from affectlab.models.semi.settings import SemiTraining
 from affectlab.models.semi.strategy import Problem
 from affectlab.models.training import fingerprint_of_weights
-from affectlab.models.vision.inputs import Feed
-from affectlab.models.vision.loop import Forward, scores_of
+from affectlab.models.vision import Feed, Forward, scores_of
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
 __all__ = [

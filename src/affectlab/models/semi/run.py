@@ -10,8 +10,7 @@ from torch import nn
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
-from affectlab.models.losses.costs import Order
-from affectlab.models.losses.ranking import Ties
+from affectlab.models.losses import Order, Ties
 from affectlab.models.processes import one_process
 from affectlab.models.semi.loop import train
 from affectlab.models.semi.material import Material
@@ -19,9 +18,7 @@ from affectlab.models.semi.registry import load_strategy
 from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen
 from affectlab.models.semi.strategy import Strategy
 from affectlab.models.training import fingerprint_of
-from affectlab.models.vision import VisionClassifier
-from affectlab.models.vision.loop import Report, loss_of
-from affectlab.models.vision.settings import LossName
+from affectlab.models.vision import LossName, Report, VisionClassifier, loss_of
 
 __all__ = ["SemiRun", "train_semi"]
 

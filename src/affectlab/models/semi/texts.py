@@ -12,20 +12,14 @@ from torch import Tensor
 from affectlab.core.errors import InputError
 from affectlab.core.types import Ints
 from affectlab.core.words import joined
-from affectlab.models.augment import load_augmentation
-from affectlab.models.augment.texts import StrongWords, WeakWords
+from affectlab.models.augment import StrongWords, WeakWords, load_augmentation
 from affectlab.models.devices import pick_device, private_seed
 from affectlab.models.semi.material import Material, MemoryRows, checked
 from affectlab.models.semi.settings import SemiTraining
-from affectlab.models.text.encoders.choice import (
-    ChoiceEmbeddingTextClassifier,
-    ChoiceTextClassifier,
-)
-from affectlab.models.text.labels import check_texts
-from affectlab.models.text.networks.stopping import EarlyStopping
-from affectlab.models.text.warnings import TruncatedTextWarning, fingerprints
-from affectlab.models.vision.inputs import Feed, codes_of, names_of_labels
-from affectlab.models.vision.loop import Report
+from affectlab.models.text import TruncatedTextWarning, check_texts, fingerprints
+from affectlab.models.text.encoders import ChoiceEmbeddingTextClassifier, ChoiceTextClassifier
+from affectlab.models.text.networks import EarlyStopping
+from affectlab.models.vision import Feed, Report, codes_of, names_of_labels
 
 __all__ = ["Words", "defaults", "finish", "of_texts"]
 

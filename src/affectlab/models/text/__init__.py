@@ -24,11 +24,37 @@ from affectlab.models.text.decisions import (
     best_top_k,
     fit_decision,
 )
-from affectlab.models.text.features import FeatureSettings
-from affectlab.models.text.labels import group_probabilities
-from affectlab.models.text.pilot import annotate_texts, list_annotators, train_pilot_model
+from affectlab.models.text.explanations import Contributions as Contributions
+from affectlab.models.text.features import (
+    EDGES as EDGES,
+    FeatureSettings,
+    TfidfFeatures as TfidfFeatures,
+    cut as cut,
+    learn_features as learn_features,
+    pieces_of as pieces_of,
+)
+from affectlab.models.text.folder import model_card as model_card
+from affectlab.models.text.labels import (
+    check_texts as check_texts,
+    group_probabilities,
+    group_targets as group_targets,
+    membership as membership,
+)
+from affectlab.models.text.pilot import (
+    FEWEST_AGREED as FEWEST_AGREED,
+    PilotPredictor as PilotPredictor,
+    annotate_texts,
+    list_annotators,
+    read_pilot_answers as read_pilot_answers,
+    train_pilot_model,
+)
 from affectlab.models.text.settings import Training
-from affectlab.models.text.transfers import transfer
+from affectlab.models.text.transfers import Transfer as Transfer, transfer
+from affectlab.models.text.warnings import (
+    SeenInTrainingWarning as SeenInTrainingWarning,
+    TruncatedTextWarning as TruncatedTextWarning,
+    fingerprints as fingerprints,
+)
 
 if TYPE_CHECKING:
     from affectlab.models.text.encoders.probe import probe_layers

@@ -18,8 +18,7 @@ from affectlab.models.text.labels import check_texts, label_matrix
 from affectlab.ratings import Ratings, read_ratings, read_table
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format
-from affectlab.taxonomy import Taxonomy, load_taxonomy
-from affectlab.taxonomy.taxonomy import match_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,7 +131,7 @@ def labelled_texts(
 
 def _chosen(ratings: Ratings, said: str) -> tuple[Floats, np.ndarray, tuple[str, ...]]:
     """Share of raters who chose each label of each text, and their number, (n, labels) and (n,)."""
-    from affectlab.ratings.arrays import answers_of
+    from affectlab.ratings import answers_of
 
     scale = ratings.scale
     answers = answers_of(ratings)

@@ -20,9 +20,10 @@ from affectlab.models.text_metrics.registry import list_text_metrics, load_text_
 from affectlab.models.text_metrics.scores import TextScores, score_means
 
 if TYPE_CHECKING:
-    from affectlab.models.text_metrics.bart import BartScore
+    from affectlab.models.text_metrics.bart import BartScore, Writer as Writer
     from affectlab.models.text_metrics.bert import BertScore
     from affectlab.models.text_metrics.clip import ClipScore, RefClipScore
+    from affectlab.models.text_metrics.sentences import candidate_sentence as candidate_sentence
     from affectlab.models.text_metrics.similarity import SentenceSimilarity
 
 __all__ = [
@@ -54,5 +55,7 @@ if not TYPE_CHECKING:
             "ClipScore": "clip",
             "RefClipScore": "clip",
             "SentenceSimilarity": "similarity",
+            "Writer": "bart",
+            "candidate_sentence": "sentences",
         },
     )

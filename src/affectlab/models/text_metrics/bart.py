@@ -14,12 +14,12 @@ from torch.nn import functional
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.models.devices import pick_device
-from affectlab.models.text.encoders.pretrained import (
+from affectlab.models.text.encoders import (
+    collate,
     context_of,
     fingerprint_of_tokenizer,
     load_tokenizer,
 )
-from affectlab.models.text.encoders.transformer import collate
 from affectlab.models.text_metrics.items import TextItem, check_items, text_items
 from affectlab.models.text_metrics.networks import (
     CutTexts,

@@ -16,14 +16,14 @@ from torch.nn.utils.rnn import pad_sequence
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import pick_device
-from affectlab.models.embedding.checkpoints import load_network, read_checkpoint
+from affectlab.models.embedding import load_network, read_checkpoint
 from affectlab.models.pretrained import check_place
-from affectlab.models.text.encoders.pretrained import (
+from affectlab.models.text.encoders import (
+    collate,
     context_of,
     fingerprint_of_tokenizer,
     load_tokenizer,
 )
-from affectlab.models.text.encoders.transformer import collate
 from affectlab.models.text_metrics.items import TextItem, check_items, name_of, text_items
 from affectlab.models.text_metrics.networks import (
     CutTexts,

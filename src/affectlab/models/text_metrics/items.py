@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.core.csv import read_table, text_of_sheet
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import shown
-from affectlab.models.images.files import image_within
+from affectlab.models.images import image_within
 from affectlab.ratings import Ratings
 
 __all__ = [

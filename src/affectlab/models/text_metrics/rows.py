@@ -21,14 +21,11 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
 from affectlab.models.devices import pick_device
-from affectlab.models.embedding.checkpoints import Tower, read_checkpoint
-from affectlab.models.embedding.encoder import digest
-from affectlab.models.embedding.towers import fingerprint_of_tower
-from affectlab.models.images import load_image
-from affectlab.models.images.files import content_hash, read_bytes
+from affectlab.models.embedding import Tower, digest, fingerprint_of_tower, read_checkpoint
+from affectlab.models.images import content_hash, load_image, read_bytes
 from affectlab.models.pretrained import check_place
-from affectlab.models.text.encoders.pretrained import load_tokenizer
-from affectlab.models.text.warnings import TruncatedTextWarning
+from affectlab.models.text import TruncatedTextWarning
+from affectlab.models.text.encoders import load_tokenizer
 from affectlab.models.text_metrics.networks import CutTexts, batches, cut_texts, pick_dtype
 
 __all__ = [
@@ -196,7 +193,7 @@ class TextRows(_Rows):
         precision: str = "fp32",
         cache: str | Path | None = None,
     ) -> None:
-        from affectlab.models.embedding.text_towers import text_tower
+        from affectlab.models.embedding import text_tower
 
         check_place(place)
         where = pick_device(device)
@@ -237,7 +234,7 @@ class ImageRows(_Rows):
         precision: str = "fp32",
         cache: str | Path | None = None,
     ) -> None:
-        from affectlab.models.embedding.towers import image_tower
+        from affectlab.models.embedding import image_tower
 
         check_place(place)
         where = pick_device(device)

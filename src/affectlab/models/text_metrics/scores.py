@@ -17,7 +17,7 @@ from affectlab.core.inference import Uncertainty, check_confidence, draw_weights
 from affectlab.core.tables import Count, Interval, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, number, plural
-from affectlab.models.text.warnings import TruncatedTextWarning
+from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics.items import TextItem
 
 __all__ = [

@@ -9,10 +9,27 @@ classifier is first used.
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
-from affectlab.models.vision.settings import VisionTraining
+from affectlab.models.vision.settings import LossName as LossName, VisionTraining
 
 if TYPE_CHECKING:
+    from affectlab.models.vision.backbone import Head as Head
     from affectlab.models.vision.classifier import VisionClassifier
+    from affectlab.models.vision.inputs import (
+        Feed as Feed,
+        Pictures as Pictures,
+        Rows as Rows,
+        codes_of as codes_of,
+        names_of_labels as names_of_labels,
+    )
+    from affectlab.models.vision.loop import (
+        Forward as Forward,
+        Report as Report,
+        loss_of as loss_of,
+        note_epoch as note_epoch,
+        probabilities_of as probabilities_of,
+        scores_of as scores_of,
+    )
+    from affectlab.models.vision.training_options import ImageTraining as ImageTraining
 
 __all__ = ["VisionClassifier", "VisionTraining"]
 
@@ -22,7 +39,20 @@ if not TYPE_CHECKING:
         __name__,
         __all__,
         {
+            "Feed": "inputs",
+            "Forward": "loop",
+            "Head": "backbone",
+            "ImageTraining": "training_options",
+            "Pictures": "inputs",
+            "Report": "loop",
+            "Rows": "inputs",
             "VisionClassifier": "classifier",
+            "codes_of": "inputs",
+            "loss_of": "loop",
+            "names_of_labels": "inputs",
+            "note_epoch": "loop",
+            "probabilities_of": "loop",
+            "scores_of": "loop",
         },
         first="affectlab.models.devices",
     )

@@ -15,14 +15,11 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.models.augment import load_augmentation
 from affectlab.models.devices import pick_device, pick_precision, private_seed, quiet_transformers
-from affectlab.models.embedding import Embeddings, embed, list_encoders
-from affectlab.models.embedding.card import EncoderCard
-from affectlab.models.losses import expected_cost_labels
-from affectlab.models.losses.costs import Order
-from affectlab.models.losses.ranking import Ties
+from affectlab.models.embedding import Embeddings, EncoderCard, embed, list_encoders
+from affectlab.models.losses import Order, Ties, expected_cost_labels
 from affectlab.models.processes import is_main_process
 from affectlab.models.runs import META, read_meta, replacing, write_json
-from affectlab.models.text.networks.tensors import check_finite, load_weights, save_weights
+from affectlab.models.text.networks import check_finite, load_weights, save_weights
 from affectlab.models.training import fingerprint_of, fingerprint_of_weights
 from affectlab.models.vision.backbone import (
     Head,
@@ -260,7 +257,7 @@ def embedded(
             )
         found = images
     elif known is not None:
-        from affectlab.models.embedding.registry import encoder_of
+        from affectlab.models.embedding import encoder_of
 
         found = embed(images, encoder_of(known, None, device), progress=progress)
     else:

@@ -19,8 +19,7 @@ from affectlab.core.types import Ints
 from affectlab.core.words import plural, shown
 from affectlab.models.augment import Augmentation
 from affectlab.models.embedding import Embeddings
-from affectlab.models.images import find_images, load_image
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile, find_images, load_image
 from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Feed", "Pictures", "Rows", "codes_of", "feed_of", "names_of_labels"]

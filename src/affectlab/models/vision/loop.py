@@ -20,9 +20,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification import Confusion
 from affectlab.models.devices import autocast, pick_precision, private_seed
-from affectlab.models.losses import EmotionRankLoss, SoftLabelLoss
-from affectlab.models.losses.costs import Order
-from affectlab.models.losses.ranking import Ties
+from affectlab.models.losses import EmotionRankLoss, Order, SoftLabelLoss, Ties
 from affectlab.models.training import (
     Checkpoints,
     accelerator_on,

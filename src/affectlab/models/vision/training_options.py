@@ -10,8 +10,7 @@ from annotated_types import Ge, Le
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Count, Device, Precision
-from affectlab.models.losses.costs import Order
-from affectlab.models.losses.ranking import Ties
+from affectlab.models.losses import Order, Ties
 from affectlab.models.vision.settings import Select
 
 __all__ = ["ImageTraining"]

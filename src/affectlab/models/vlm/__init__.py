@@ -14,7 +14,17 @@ from affectlab.models.vlm.prompts import build_prompt, read_answer, read_example
 
 if TYPE_CHECKING:
     from affectlab.models.vlm.annotator import VlmAnnotator
-    from affectlab.models.vlm.rater import VlmRater, rate_vlm
+    from affectlab.models.vlm.rater import (
+        VlmRater,
+        ask_questions as ask_questions,
+        rate_vlm,
+        split as split,
+    )
+    from affectlab.models.vlm.ratings_folder import (
+        check_ratings_of as check_ratings_of,
+        image_targets as image_targets,
+    )
+    from affectlab.models.vlm.run import VlmRun as VlmRun
 
 __all__ = [
     "AskSettings",
@@ -37,6 +47,11 @@ if not TYPE_CHECKING:
         {
             "VlmAnnotator": "annotator",
             "VlmRater": "rater",
+            "VlmRun": "run",
+            "ask_questions": "rater",
+            "check_ratings_of": "ratings_folder",
+            "image_targets": "ratings_folder",
             "rate_vlm": "rater",
+            "split": "rater",
         },
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import Progress, known_prices, unclear_said, warn_of_others
 from affectlab.models.vlm.rater import VlmRater
 

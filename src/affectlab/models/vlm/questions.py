@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import shown
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import AskSettings, question_key
 from affectlab.models.vlm.prompts import (
     Example,

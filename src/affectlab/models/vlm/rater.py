@@ -11,8 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Count
 from affectlab.core.words import joined, plural, shown
 from affectlab.models.ask import in_flight_sentence
-from affectlab.models.images import find_images
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile, find_images
 from affectlab.models.outcomes import again_outcomes
 from affectlab.models.vlm.asking import (
     LEDGER,

@@ -13,7 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, plural
-from affectlab.evaluation.outcomes import OUTCOMES, OutcomeTable
+from affectlab.evaluation import OUTCOMES, OutcomeTable
 from affectlab.models.vlm.asking import (
     Charge,
     Halt,
@@ -268,8 +268,7 @@ def ratings_of(run: VlmRun) -> Ratings:
     InputError
         When nothing was answered.
     """
-    from affectlab.ratings import Scale
-    from affectlab.ratings.build import check_columns
+    from affectlab.ratings import Scale, check_columns
 
     if not run.entries:
         raise InputError(f"{run.model} has answered nothing; there are no ratings")

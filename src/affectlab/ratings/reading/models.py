@@ -15,7 +15,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import Sure, find_format, load_format
-from affectlab.ratings.formats.table.columns import find_one
+from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import (

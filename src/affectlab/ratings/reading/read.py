@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import OnBad, Peek
 from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table.wide import ABSENT_IS_ZERO, EMPTY_CELLS
+from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scales import DeclaredScales, ScaleLike

@@ -112,7 +112,7 @@ def votes_by_label(ratings: Ratings) -> pl.DataFrame:
     """
     import polars as pl
 
-    from affectlab.ratings.arrays import answers_of
+    from affectlab.ratings import answers_of
 
     answers = answers_of(ratings)
     cells = (

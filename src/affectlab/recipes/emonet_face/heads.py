@@ -63,8 +63,7 @@ def has_torch() -> bool:
 
 def train_heads(shown: Faces, size: HeadSize, seed: int) -> Heads:
     """Train a small and a large bank, and let them rate faces that neither has seen."""
-    from affectlab.models.heads import BIG, HeadBank, HeadShape, Stage
-    from affectlab.models.heads import SMALL as SMALL_SHAPE
+    from affectlab.models.heads import BIG, SMALL as SMALL_SHAPE, HeadBank, HeadShape, Stage
 
     eye = _Eye(size.width, len(shown.truth.labels), seed)
     big, binary, scale = (
@@ -170,8 +169,7 @@ def _said() -> Iterator[list[str]]:
     """Collect what banks say of heads that could not learn; all else is warned of as ever."""
     import warnings
 
-    from affectlab.models.heads.calibration import NotCalibratedWarning
-    from affectlab.models.heads.fit import NotTrainedWarning
+    from affectlab.models.heads import NotCalibratedWarning, NotTrainedWarning
 
     ours = (NotCalibratedWarning, NotTrainedWarning)
 

@@ -23,7 +23,7 @@ from affectlab.recipes.needs import DataNeed, find_input
 from affectlab.recipes.recipe import Finding, Parts, RecipeRun
 
 if TYPE_CHECKING:
-    from affectlab.analysis.pairs import PairScores
+    from affectlab.analysis import PairScores
     from affectlab.ratings import Ratings
 
 __all__ = ["NEEDS", "run_on_files"]

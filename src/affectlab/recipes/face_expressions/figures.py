@@ -18,7 +18,7 @@ from affectlab.recipes.recipe import RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis.pairs import PairScores
+    from affectlab.analysis import PairScores
     from affectlab.recipes.face_expressions.films import Films
 
 __all__ = ["in_paper", "metric_pictures", "score_pictures", "strip_picture"]

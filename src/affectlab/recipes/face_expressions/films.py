@@ -14,7 +14,7 @@ from affectlab.core.types import Floats
 
 if TYPE_CHECKING:
     from affectlab.simulate.faces import DrawnTransition, DrawnTransitions
-    from affectlab.stimuli.pairs.design import PairDesign
+    from affectlab.stimuli.pairs import PairDesign
 
 __all__ = ["FULL", "JND", "QUICK", "Films", "Size", "make_films"]
 

@@ -15,8 +15,8 @@ from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
 from affectlab.recipes.recipe import Finding, RecipeFigure
 
 if TYPE_CHECKING:
+    from affectlab.analysis import PairScores
     from affectlab.analysis.expressions import AsymmetryTests
-    from affectlab.analysis.pairs import PairScores
     from affectlab.ratings import Ratings
     from affectlab.recipes.recipe import Parts
 

@@ -14,7 +14,7 @@ from affectlab.recipes.face_expressions.findings import Figures
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.analysis.pairs import PairScores
+    from affectlab.analysis import PairScores
     from affectlab.recipes.face_expressions.films import Films
 
 __all__ = ["WEIGHTS", "drawn_metrics", "metric_figures", "needs_weights"]

@@ -31,7 +31,7 @@ from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding, Parts, Recipe, RecipeRun
 
 if TYPE_CHECKING:
-    from affectlab.analysis.pairs import PairScores
+    from affectlab.analysis import PairScores
     from affectlab.recipes.face_expressions.crowd import LiveStudy
     from affectlab.recipes.face_expressions.films import Films, Size
 

@@ -21,7 +21,7 @@ from affectlab.recipes.recipe import RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.models.text.transfers import Transfer
+    from affectlab.models.text import Transfer
 
 __all__ = [
     "agreement_figure",

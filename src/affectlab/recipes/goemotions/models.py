@@ -15,8 +15,7 @@ from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.models.text import TextClassifier
-    from affectlab.models.text.transfers import Transfer
+    from affectlab.models.text import TextClassifier, Transfer
 
 __all__ = ["Effort", "Judged", "Models", "model_findings", "transfer_of"]
 
@@ -146,7 +145,7 @@ def _judge(model: TextClassifier, corpus: Corpus, level: str) -> Judged:
         parts = (tuned.precision, tuned.recall, tuned.f1, tuned.confusion)
         return Judged(tuned.labels, *(np.array(part, dtype=np.float64) for part in parts))
     from affectlab.evaluation import multilabel_confusion, precision_recall_f1
-    from affectlab.models.text.labels import group_targets, membership
+    from affectlab.models.text import group_targets, membership
 
     truth = corpus.test.targets
     if level:

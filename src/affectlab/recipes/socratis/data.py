@@ -21,8 +21,7 @@ from affectlab.recipes.socratis.findings import (
 )
 
 if TYPE_CHECKING:
-    from affectlab.analysis.reactions.agreement import PairScorer
-    from affectlab.analysis.reactions.sentiment import Sentiment
+    from affectlab.analysis.reactions import PairScorer, Sentiment
 
 __all__ = ["NEEDS", "run_on_file"]
 

@@ -16,7 +16,7 @@ from affectlab.recipes.recipe import Finding, RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.analysis.reactions.words import EmotionWords
+    from affectlab.analysis.reactions import EmotionWords
     from affectlab.core.result import Result
     from affectlab.evaluation.preference import Preferences
 
@@ -30,8 +30,7 @@ _WRITERS = {"multimodal": "image and text", "text": "text alone"}
 
 def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeFigure, ...]:
     """Draw the commonest emotion words, and how much people differ over a pair (section 2)."""
-    from affectlab.analysis.reactions import emotion_diversity, map_emotions
-    from affectlab.analysis.reactions.summary import figures_of_reactions
+    from affectlab.analysis.reactions import emotion_diversity, figures_of_reactions, map_emotions
 
     mapped = map_emotions(words, "goemotions")
     diversity = emotion_diversity(

@@ -13,9 +13,7 @@ from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.analysis.reactions.agreement import PairScorer
-    from affectlab.analysis.reactions.sentiment import Sentiment
-    from affectlab.analysis.reactions.words import EmotionWords
+    from affectlab.analysis.reactions import EmotionWords, PairScorer, Sentiment
     from affectlab.core.result import Result
     from affectlab.evaluation.preference import Preferences
     from affectlab.ratings import Ratings
@@ -135,8 +133,7 @@ def sentiment_finding(
     table: pl.DataFrame, words: EmotionWords, sentiment: Sentiment, n_boot: int
 ) -> Finding:
     """Compare the sentiment of emotion words with that of their reasons."""
-    from affectlab.analysis.reactions import sentiment_match
-    from affectlab.analysis.reactions.sentiment import sentiments_of
+    from affectlab.analysis.reactions import sentiment_match, sentiments_of
 
     told = words.of(table["emotion"].to_list())
     found = sentiment_match(

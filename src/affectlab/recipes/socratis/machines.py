@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.models.reactions import ReactionGenerator
-from affectlab.models.reactions.items import ReactionItem
+from affectlab.models.reactions import ReactionGenerator, ReactionItem
 from affectlab.models.text_metrics import TextItem
 from affectlab.recipes.socratis.networks import Example, train_bart, train_blip2, train_clip
 from affectlab.recipes.socratis.pairs import Pairs
@@ -19,8 +18,7 @@ from affectlab.recipes.socratis.people import Checked
 from affectlab.recipes.socratis.preference_study import Metrics
 
 if TYPE_CHECKING:
-    from affectlab.analysis.reactions.agreement import PairScorer
-    from affectlab.analysis.reactions.sentiment import Sentiment
+    from affectlab.analysis.reactions import PairScorer, Sentiment
     from affectlab.ratings import Ratings
 
 __all__ = ["Machines", "train_machines"]

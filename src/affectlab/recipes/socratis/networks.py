@@ -16,10 +16,9 @@ import torch
 from torch import Tensor
 
 from affectlab.core.types import Ints
-from affectlab.models.devices import private_seed, quiet_transformers
-from affectlab.models.reactions.items import ReactionItem
-from affectlab.models.reactions.prompt import reaction_prompt
-from affectlab.models.text_metrics.sentences import candidate_sentence
+from affectlab.models import private_seed, quiet_transformers
+from affectlab.models.reactions import ReactionItem, reaction_prompt
+from affectlab.models.text_metrics import candidate_sentence
 from affectlab.recipes.socratis.pairs import SIDE
 
 __all__ = [

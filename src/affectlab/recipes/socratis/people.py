@@ -16,7 +16,7 @@ from affectlab.recipes.socratis.grammar import FEELINGS, reason_of
 from affectlab.recipes.socratis.pairs import Pair, Pairs
 
 if TYPE_CHECKING:
-    from affectlab.analysis.reactions.words import EmotionWords
+    from affectlab.analysis.reactions import EmotionWords
     from affectlab.ratings import Ratings
 
 

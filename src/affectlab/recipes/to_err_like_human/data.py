@@ -12,13 +12,11 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
-from affectlab.models.embedding import Embeddings
-from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.images import read_labelled_images
 from affectlab.models.images.labelled import LabelledImages
 from affectlab.recipes.needs import MissingDataError
-from affectlab.simulate import simulate_scenes
-from affectlab.simulate.scenes import Scenes
+from affectlab.simulate import Scenes, simulate_scenes
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = [

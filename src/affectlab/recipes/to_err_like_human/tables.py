@@ -15,8 +15,7 @@ from affectlab.core.words import percent
 from affectlab.evaluation import confusion
 from affectlab.evaluation.classification import Confusion
 from affectlab.models.images import label_fraction
-from affectlab.models.semi import train_semi
-from affectlab.models.semi.run import SemiRun
+from affectlab.models.semi import SemiRun, train_semi
 from affectlab.models.vision import VisionClassifier
 from affectlab.recipes.recipe import Finding
 from affectlab.recipes.to_err_like_human.data import BACKBONES, LABELS, SHARES, Effort, Source

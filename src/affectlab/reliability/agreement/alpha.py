@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.compiled import in_threads
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
     Level,

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings.arrays import require_order
+from affectlab.ratings import require_order
 from affectlab.reliability.rank_correlation import distinct
 
 if TYPE_CHECKING:

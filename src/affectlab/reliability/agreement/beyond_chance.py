@@ -19,8 +19,7 @@ from scipy.sparse import csr_array
 from affectlab.core.errors import unknown_name
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Scale
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers, Scale
 from affectlab.reliability.agreement.coefficient import CoefficientFunction, coefficient
 from affectlab.reliability.agreement.kappa import (
     Weights,

@@ -24,10 +24,7 @@ from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import answers_of, in_label_order
-from affectlab.ratings.order import canonical
-from affectlab.ratings.select import labels_on
+from affectlab.ratings import Ratings, Scale, answers_of, canonical, in_label_order, labels_on
 
 _PACKAGE = "affectlab.reliability.agreement"
 

@@ -14,7 +14,7 @@ from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
 from affectlab.core.statistic import Ends, Statistic, by_formula, jackknife_error, student
 from affectlab.core.types import Floats
 from affectlab.core.words import plural
-from affectlab.ratings.arrays import Answers, require_order
+from affectlab.ratings import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
 from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
 

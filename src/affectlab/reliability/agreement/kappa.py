@@ -15,16 +15,18 @@ from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, Statistic, by_formula, student
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
-from affectlab.ratings.arrays import (
+from affectlab.ratings import (
+    HUMAN_KINDS,
     Answers,
+    Ratings,
+    Scale,
     answers_of,
+    canonical,
     in_label_order,
     matrix_of,
     numeric_part,
     require_order,
 )
-from affectlab.ratings.order import canonical
 from affectlab.reliability.agreement.coefficient import one_for_an_array
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.

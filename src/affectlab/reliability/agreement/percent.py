@@ -9,7 +9,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.statistic import Design, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
 from affectlab.reliability.rank_correlation import distinct
 

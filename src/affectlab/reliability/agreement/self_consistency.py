@@ -9,9 +9,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import numeric_part, require_order
-from affectlab.ratings.scales import one_scale
+from affectlab.ratings import Ratings, numeric_part, one_scale, require_order
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,

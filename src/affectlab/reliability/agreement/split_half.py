@@ -17,9 +17,7 @@ from affectlab.core.inference import by_name, check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import require_order
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical, require_order
 from affectlab.reliability.subject_models import (
     FITS,
     Fitted,

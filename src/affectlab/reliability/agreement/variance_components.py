@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings.arrays import Answers
+from affectlab.ratings import Answers
 
 _MOST_ROUNDS = 500
 _CLOSE = 1e-9

@@ -14,8 +14,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
+from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,

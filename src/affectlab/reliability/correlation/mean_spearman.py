@@ -17,9 +17,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Interval, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Answers, Ratings, answers_of, canonical, numeric_part, require_order
 from affectlab.reliability.rank_correlation import grouped_spearman
 
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.

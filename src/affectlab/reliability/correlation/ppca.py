@@ -15,10 +15,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import numeric_part
-from affectlab.ratings.order import canonical
-from affectlab.ratings.scales import one_scale
+from affectlab.ratings import Ratings, canonical, numeric_part, one_scale
 
 # Judgements of several raters on the same examples, split at random into halves.
 

@@ -13,8 +13,7 @@ from scipy.special import ndtri, polygamma
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings import Answers, Ratings, Scale, answers_of
 from affectlab.reliability.agreement import Components, rater_variances, variance_components
 from affectlab.reliability.one_label import one_label
 

@@ -11,9 +11,7 @@ import numpy as np
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Answers, Ratings, answers_of, canonical
 from affectlab.reliability.agreement import Scorer, identifiable, split_half
 from affectlab.reliability.planning.model import PlanModel, plan_model
 from affectlab.reliability.screening import Overlap, batch_overlap

@@ -16,9 +16,7 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Answers, Ratings, answers_of, canonical
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (

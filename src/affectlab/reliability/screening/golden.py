@@ -15,9 +15,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, answers_of, canonical
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.rank_correlation import grouped_means
 

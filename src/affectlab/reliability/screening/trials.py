@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, read_table
-from affectlab.ratings.arrays import numeric_part, row_column
+from affectlab.ratings import Ratings, numeric_part, read_table, row_column
 from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
 

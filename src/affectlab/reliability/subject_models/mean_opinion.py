@@ -11,8 +11,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
+from affectlab.ratings import Answers, Ratings, Scale, answers_of, in_label_order, require_order
 from affectlab.reliability.rank_correlation import grouped_means
 
 

@@ -19,8 +19,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import require_order
+from affectlab.ratings import Ratings, require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
 from affectlab.reliability.subject_models.estimation import (
     FITS,

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import matrix_of, numeric_part, require_order
-from affectlab.ratings.scales import one_scale
+from affectlab.ratings import Ratings, matrix_of, numeric_part, one_scale, require_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, S
 from affectlab.report.statistics import Study
 
 if TYPE_CHECKING:
-    from affectlab.evaluation.classification.result import ClassificationResult
+    from affectlab.evaluation.classification import ClassificationResult
 
 _MOST_CLASSES = 60
 _MOST_NAMED = 8

@@ -16,7 +16,7 @@ from affectlab.report.statistics import Study, reason
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.ratings import Ratings
-    from affectlab.reliability.consensus import ConsensusFlow
+    from affectlab.reliability import ConsensusFlow
 
 
 def sequential(flow: ConsensusFlow) -> Paragraph:

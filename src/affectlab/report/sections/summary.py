@@ -19,7 +19,7 @@ from affectlab.core.words import (
     sentence_case,
     shown,
 )
-from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
+from affectlab.ratings import BATCH_COLUMNS, ROW_COLUMNS
 from affectlab.report.page import Block, Bullets, Paragraph, Section, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
 

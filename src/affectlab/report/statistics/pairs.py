@@ -11,8 +11,7 @@ import polars as pl
 
 from affectlab.core.types import Ints
 from affectlab.core.words import shown
-from affectlab.ratings import HUMAN_KINDS, Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult, RaterMatrix, kappa_matrix
 

@@ -14,8 +14,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, joined, shown
-from affectlab.ratings.scales import by_scale
-from affectlab.ratings.summary import aggregated_raters
+from affectlab.ratings import aggregated_raters, by_scale
 from affectlab.reliability import interrater_correlation
 from affectlab.reliability.screening import (
     Apart,
@@ -28,11 +27,10 @@ from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person,
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.evaluation.human_alignment.alignment import AlignmentResult
-    from affectlab.ratings import Ratings
-    from affectlab.ratings.summary import RatingsSummary
+    from affectlab.evaluation.human_alignment import AlignmentResult
+    from affectlab.ratings import Ratings, RatingsSummary
+    from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
-    from affectlab.reliability.consensus import ConsensusFlow
 
 # Whom a report points out, by what they answered.
 
@@ -202,7 +200,7 @@ class Beside:
     @classmethod
     def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
-        from affectlab.evaluation.human_alignment.alignment import alignment
+        from affectlab.evaluation.human_alignment import alignment
 
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)

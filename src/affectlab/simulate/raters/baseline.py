@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 
 How = Literal["uniform", "shuffled"]
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from affectlab.core.errors import check_choice, check_number, unknown_name
-from affectlab.ratings import Scale
-from affectlab.ratings.schema import RATER_KINDS
+from affectlab.ratings import RATER_KINDS, Scale
 from affectlab.simulate.raters.truth import bounds
 
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.ratings import Scale
-from affectlab.taxonomy import Taxonomy, load_taxonomy
-from affectlab.taxonomy.taxonomy import match_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ parts that can be used alone.
 from affectlab.stimuli.curation.curate import curate
 from affectlab.stimuli.curation.input import Columns
 from affectlab.stimuli.curation.plan import CurationPlan, load_curation_plan
+from affectlab.stimuli.curation.result import Curation as Curation
 from affectlab.stimuli.curation.steps import Step
 from affectlab.stimuli.curation.texts import mask_texts, near_duplicates, text_features
 

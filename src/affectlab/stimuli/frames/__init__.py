@@ -5,13 +5,14 @@
 staircase study (:class:`Candidates`), whose results :func:`read_jnds` reads.
 """
 
+from affectlab.stimuli.frames.direction import Direction as Direction
 from affectlab.stimuli.frames.find import find_transitions
 from affectlab.stimuli.frames.five_frames import five_frames
 from affectlab.stimuli.frames.jnds import read_jnds
 from affectlab.stimuli.frames.pictures import UnusableError, View
-from affectlab.stimuli.frames.sampling import Candidates, FiveFrameSampling
+from affectlab.stimuli.frames.sampling import Candidates, FiveFrameSampling, Sampling as Sampling
 from affectlab.stimuli.frames.transition import FrameSource, Transition
-from affectlab.stimuli.frames.write import write_frames
+from affectlab.stimuli.frames.write import WrittenFrames as WrittenFrames, write_frames
 
 __all__ = [
     "Candidates",

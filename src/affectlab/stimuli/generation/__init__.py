@@ -5,11 +5,23 @@ is the stimulus table of a study. A generator is named (:func:`load_generator`),
 from :class:`ImagePrompt` to pictures.
 """
 
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 from affectlab.stimuli.generation.generate import generate_images
-from affectlab.stimuli.generation.generator import ImageGenerator, ImagePrompt, Picture
+from affectlab.stimuli.generation.generator import (
+    ImageGenerator,
+    ImagePrompt,
+    MakesImages as MakesImages,
+    Picture,
+)
 from affectlab.stimuli.generation.load import list_generators, load_generator
-from affectlab.stimuli.generation.manifest import read_manifest
+from affectlab.stimuli.generation.manifest import read_failed as read_failed, read_manifest
 from affectlab.stimuli.generation.prompt_table import read_prompts
+
+if TYPE_CHECKING:
+    from affectlab.stimuli.generation.fill import fill_manifest as fill_manifest
+
 
 __all__ = [
     "ImageGenerator",
@@ -21,3 +33,14 @@ __all__ = [
     "read_manifest",
     "read_prompts",
 ]
+
+
+if not TYPE_CHECKING:
+    # Load what other rooms use when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "fill_manifest": "fill",
+        },
+    )

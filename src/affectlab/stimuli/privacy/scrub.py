@@ -10,9 +10,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.reshape import with_texts
-from affectlab.stimuli.curation.texts.names import NameFinder
+from affectlab.ratings import Ratings, with_texts
+from affectlab.stimuli.curation.texts import NameFinder
 from affectlab.stimuli.privacy.forms import FORMS
 
 __all__ = [
@@ -97,7 +96,7 @@ def scrub_texts(
     >>> found.counts.filter(found.counts["n_found"] > 0).rows()
     [('name', 1, 1), ('e-mail', 1, 1)]
     """
-    from affectlab.stimuli.curation.texts.names import find_names
+    from affectlab.stimuli.curation.texts import find_names
 
     if isinstance(texts, str):
         raise InputError("texts: expected a list of texts, not one text")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import Ratings, answers_of
 from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Pilot", "binary_choices", "read_pilot"]

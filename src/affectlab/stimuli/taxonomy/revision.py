@@ -12,8 +12,7 @@ import polars as pl
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings import Ratings, canonical
 from affectlab.stimuli.taxonomy.confusions import judge_pairs, label_correlations
 from affectlab.stimuli.taxonomy.lexicon import Lexicon, load_lexicon
 from affectlab.stimuli.taxonomy.pilot import Pilot, read_pilot

@@ -10,9 +10,7 @@ from typing import Literal, NamedTuple, cast
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.stimuli.taxonomy.review import Review, ReviewRow
-from affectlab.taxonomy import Taxonomy
-from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
-from affectlab.taxonomy.label import Label
+from affectlab.taxonomy import Label, LabelChange, Taxonomy, TaxonomyRevision
 
 __all__ = [
     "Assembled",

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from affectlab.core.words import plural, popular_without
-from affectlab.protocols.entries import label_field
+from affectlab.protocols import label_field
 from affectlab.study.store import Store, pseudonym
 from affectlab.study.tables import answers, participants, sessions, trials
-from affectlab.taxonomy.emotion_words import emotion_key
+from affectlab.taxonomy import emotion_key
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.protocols.entries import label_field, reason_field
+from affectlab.protocols import label_field, reason_field
 from affectlab.study.dataset.sessions import guard_csv
 from affectlab.study.design import Demographic, asks_for_options, sides_of
 from affectlab.study.store import Store

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, RowMapping, func, select
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
-from affectlab.protocols.entries import entry_rows
+from affectlab.protocols import entry_rows
 from affectlab.ratings import Ratings
 from affectlab.study.dataset.bonus import write_bonuses
 from affectlab.study.dataset.codebook import write_codebook
@@ -294,7 +294,7 @@ def _write(part: Ratings | None, path: Path) -> Path:
     if path.suffix == ".parquet":
         empty.write_parquet(path)
         return path
-    from affectlab.ratings.storage import sidecar
+    from affectlab.ratings import sidecar
 
     empty.write_csv(path)
     # Of an earlier export, whose rows are gone.

@@ -114,7 +114,7 @@ def _answers(ratings: Ratings) -> pl.DataFrame:
     """Give the answers; the time of an answer could be matched with what a platform knows."""
     import polars as pl
 
-    from affectlab.ratings.storage import named_frame
+    from affectlab.ratings import named_frame
 
     frame = named_frame(ratings)
     if "at" in frame.columns:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, text, true, update
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 
-from affectlab.protocols.entries import label_field
+from affectlab.protocols import label_field
 from affectlab.study.database import now_ms
 from affectlab.study.delivery.claims import hold_tasks, is_renewal_due, renew, retake, withhold
 from affectlab.study.delivery.completeness import check_skip, left_out, may_leave_out

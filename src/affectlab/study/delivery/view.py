@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, select
 
-from affectlab.protocols import Protocol
-from affectlab.protocols.entries import entry_rows, label_field, reason_field
+from affectlab.protocols import Protocol, entry_rows, label_field, reason_field
 from affectlab.study.database import now_ms
 from affectlab.study.delivery.claims import left_over
 from affectlab.study.delivery.options import choices_shown, option_rows, options_shown

@@ -1,8 +1,16 @@
 """What a study file says: its tables, its stimuli, and how much work it is."""
 
+from typing import TYPE_CHECKING
+
+from affectlab.core.lazy import lazily
 from affectlab.study.design.batches import bundles_of, can_be_shown, set_wanted
 from affectlab.study.design.consent import check_consent
-from affectlab.study.design.error_study import ErrorStudy, kept_items, write_error_study
+from affectlab.study.design.error_study import (
+    ErrorStudy,
+    kept_items,
+    reviewed_items as reviewed_items,
+    write_error_study,
+)
 from affectlab.study.design.options import (
     BETWEEN,
     asks_for_options,
@@ -31,6 +39,10 @@ from affectlab.study.design.study_file import (
 )
 from affectlab.study.design.template import write_template
 from affectlab.study.design.workload import Workload, workload
+
+if TYPE_CHECKING:
+    from affectlab.study.design.pilot_study import write_pilot_study as write_pilot_study
+
 
 __all__ = [
     "BETWEEN",
@@ -73,3 +85,14 @@ __all__ = [
     "write_error_study",
     "write_template",
 ]
+
+
+if not TYPE_CHECKING:
+    # Load what other rooms use when it is first used.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        {
+            "write_pilot_study": "pilot_study",
+        },
+    )

@@ -12,8 +12,7 @@ from affectlab.study.database import hold, now_ms
 from affectlab.study.delivery import anything_left, forgotten_name
 from affectlab.study.design import first_stage
 from affectlab.study.errors import closed, forbidden, not_found
-from affectlab.study.recruit import Check, check_eligibility, passes
-from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.recruit import Check, Visitor, check_eligibility, passes
 from affectlab.study.store import Store, hashed, log
 from affectlab.study.tables import participants, sessions, studies
 

@@ -3,7 +3,13 @@
 from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
-from affectlab.study.recruit.eligibility import Check, check_eligibility, passes, verify
+from affectlab.study.recruit.eligibility import (
+    Check,
+    Visitor as Visitor,
+    check_eligibility,
+    passes,
+    verify,
+)
 from affectlab.study.recruit.filters import PlatformFilter, platform_filters, with_choices
 
 if TYPE_CHECKING:
@@ -13,7 +19,13 @@ if TYPE_CHECKING:
         decisions,
         reject_sessions,
     )
-    from affectlab.study.recruit.payments import Outcome, carry_out, pay_bonuses, payments_table
+    from affectlab.study.recruit.payments import (
+        Outcome,
+        carry_out,
+        pay_bonuses,
+        payments_table,
+        study_at_prolific as study_at_prolific,
+    )
     from affectlab.study.recruit.prolific import (
         CATEGORIES,
         Payment,
@@ -69,5 +81,6 @@ if not TYPE_CHECKING:
             "pay_bonuses": "payments",
             "payments_table": "payments",
             "reject_sessions": "approval",
+            "study_at_prolific": "payments",
         },
     )

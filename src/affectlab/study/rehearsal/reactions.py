@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.protocols import EntryField, Protocol
-from affectlab.protocols.entries import label_field
+from affectlab.protocols import EntryField, Protocol, label_field
 from affectlab.study.rehearsal.crowd import Crowd, Planted, draw_crowd
 from affectlab.study.store import Store
 

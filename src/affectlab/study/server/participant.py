@@ -18,8 +18,7 @@ from affectlab.study.delivery import Submission
 from affectlab.study.design import IMAGES
 from affectlab.study.errors import StudyError, forbidden, invalid, not_found
 from affectlab.study.people import enter
-from affectlab.study.recruit import verify
-from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.recruit import Visitor, verify
 from affectlab.study.server.guard import COOKIE, mark_refused
 from affectlab.study.server.limits import Limiter, address_of
 from affectlab.study.server.messages import Message

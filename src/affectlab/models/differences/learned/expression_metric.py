@@ -31,8 +31,7 @@ from affectlab.models.differences.learned.warnings import (
     UnfinishedLearningWarning,
 )
 from affectlab.models.differences.metric import PreparedMetric
-from affectlab.models.embedding import Encoder
-from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding import Encoder, EncoderCard
 from affectlab.models.runs import (
     META,
     file_hash,
@@ -351,7 +350,7 @@ class ExpressionMetric(PreparedMetric):
                 f"metric {self.name!r} was fitted on {self.encoder.kind}s; expected embeddings of "
                 "pictures"
             )
-        from affectlab.models.embedding.registry import encoder_of
+        from affectlab.models.embedding import encoder_of
 
         try:
             return encoder_of(self.encoder, self._given)
@@ -366,8 +365,7 @@ class ExpressionMetric(PreparedMetric):
 
     def _embedded(self, place: Path) -> Any:
         """Open a folder of embeddings, or embed one of pictures."""
-        from affectlab.models.embedding import Embeddings, embed
-        from affectlab.models.embedding.embeddings import CARD
+        from affectlab.models.embedding import CARD, Embeddings, embed
 
         if (place / CARD).is_file():
             return Embeddings.load(place)
@@ -380,7 +378,7 @@ class ExpressionMetric(PreparedMetric):
 
     def _adopt(self, distance: Distance, encoder: EncoderCard | None) -> None:
         """Take what was learned, and forget what belonged to something else."""
-        from affectlab.models.embedding.encoder import digest
+        from affectlab.models.embedding import digest
 
         arrays = distance.arrays()
         self._distance = distance

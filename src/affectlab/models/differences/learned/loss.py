@@ -141,7 +141,7 @@ class PixelEncoder:
     """
 
     def __init__(self, encoder: Encoder) -> None:
-        from affectlab.models.embedding.towers import TransformersEncoder
+        from affectlab.models.embedding import TransformersEncoder
 
         if not isinstance(encoder, TransformersEncoder):
             raise InputError(

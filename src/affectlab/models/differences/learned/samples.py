@@ -19,7 +19,7 @@ from affectlab.core.words import joined, plural, shown
 from affectlab.models.differences.learned.warnings import SmallScoresWarning
 
 if TYPE_CHECKING:
-    from affectlab.models.embedding.card import EncoderCard
+    from affectlab.models.embedding import EncoderCard
 
 
 __all__ = [

@@ -52,8 +52,7 @@ def open_source(source: Source) -> Any:
     """
     if source.content is not None:
         return source.content
-    from affectlab.models.images import load_image
-    from affectlab.models.images.files import ImageFile, content_hash
+    from affectlab.models.images import ImageFile, content_hash, load_image
 
     content = ImageFile(source.stimulus, Path(source.file)).read()
     if content_hash(content) != source.key:

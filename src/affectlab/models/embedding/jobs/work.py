@@ -267,7 +267,7 @@ class HashWork:
 
 
 def _hashed(file: str) -> str | InputError:
-    from affectlab.models.images.files import ImageFile
+    from affectlab.models.images import ImageFile
 
     try:
         return ImageFile(file, Path(file)).sha256

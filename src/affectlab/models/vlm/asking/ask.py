@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.models.vlm.asking.budget import Charge, Estimator, Purse, Usage
 from affectlab.models.vlm.asking.event_loop import Interrupt, interruptible
 from affectlab.models.vlm.asking.ledger import Ledger, Record

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.models.ask import LineFile
 from affectlab.models.vlm.asking.budget import Charge, Prices, Usage
 from affectlab.models.vlm.asking.secrets import Secrets

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural, shown
-from affectlab.evaluation.outcomes import OUTCOMES
+from affectlab.evaluation import OUTCOMES
 from affectlab.models.vlm.asking.ledger import Record
 
 __all__ = [

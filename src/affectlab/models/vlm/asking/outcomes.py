@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from affectlab.core.words import shown
-from affectlab.evaluation.outcomes import Response, classify_outcome
+from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.vlm.asking.ledger import Record
 from affectlab.models.vlm.asking.provider import STRUCTURED
 from affectlab.models.vlm.prompts import Prompt, Read

@@ -98,8 +98,7 @@ def image_part(
     >>> part.media_type, part.width, part.height
     ('image/jpeg', 40, 30)
     """
-    from affectlab.models.images import load_image
-    from affectlab.models.images.files import content_hash
+    from affectlab.models.images import content_hash, load_image
 
     limits = limits or ImageLimits()
     picture = _bare(load_image(source))

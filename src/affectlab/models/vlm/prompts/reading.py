@@ -11,8 +11,7 @@ from affectlab.models.vlm.prompts.checks import Checked, checked
 from affectlab.models.vlm.prompts.form import Asked, plan_asked
 from affectlab.models.vlm.prompts.json_objects import find_object
 from affectlab.models.vlm.prompts.prompt import Prompt
-from affectlab.protocols import Protocol
-from affectlab.protocols.entries import entry_rows
+from affectlab.protocols import Protocol, entry_rows
 
 __all__ = [
     "Read",
