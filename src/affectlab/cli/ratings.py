@@ -59,6 +59,23 @@ def convert(ratings: Ratings, out: Output, *, to: Path) -> None:
     out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
 
 
+def export(ratings: Ratings, out: Output, name: str, *, to: Path) -> None:
+    """Write ratings as another tool takes them: a folder for an archive, statistics, annotation.
+
+    Parameters
+    ----------
+    name
+        psych-ds, hugging-face, wide (SPSS, JASP, jamovi, R), label-studio or argilla; settings
+        stand behind it, as in argilla,rater=net.
+    to
+        New folder to write.
+    """
+    written = ratings.export(name, to)
+    files = sorted(str(file.relative_to(written)) for file in written.rglob("*") if file.is_file())
+    out.show(f"Written to {written}: {', '.join(files)}")
+    out.finish({"path": written, "files": files}, ratings.warnings)
+
+
 def published(out: Output, *, to: Path | None = None) -> None:
     """List the published data sets that can be fetched by name, and where the others are.
 

@@ -59,6 +59,9 @@ TREE = Branch(
                 "convert": Command(
                     "cli.ratings:convert", "ratings.csv --scale 0-7 --out ratings.parquet"
                 ),
+                "export": Command(
+                    "cli.ratings:export", "ratings.csv psych-ds --scale 0-7 --out archive/"
+                ),
                 "published": Command("cli.ratings:published", ""),
                 "fetch": Command(
                     "cli.ratings:fetch",

@@ -439,6 +439,31 @@ def modules_of(package: str) -> tuple[ModuleType, ...]:
     )
 
 
+Kind = TypeVar("Kind")
+
+
+def classes_in(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
+    """Give the classes of a kind that the modules within a package define, by their ``name``.
+
+    Classes that have no name of their own are left out.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Format
+    >>> classes_in("affectlab.ratings.formats", Format)["isear"].__name__
+    'Isear'
+    """
+    found = (
+        thing
+        for module in modules_of(package)
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, kind)
+    )
+    named = {str(vars(thing).get("name") or ""): thing for thing in found}
+    named.pop("", None)
+    return dict(sorted(named.items()))
+
+
 def callables(thing: Any, where: str) -> Any:  # noqa: ARG001
     """Accept what can be called, for a :class:`Registry` of functions.
 

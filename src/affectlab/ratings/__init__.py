@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
 from affectlab.ratings.build import check_columns as check_columns
+from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import Absent as Absent, read_table
 from affectlab.ratings.reading import read_models, read_ratings
@@ -16,6 +17,7 @@ from affectlab.ratings.scales import (
     said_by_label as said_by_label,
 )
 from affectlab.ratings.schema import (
+    ABOUT as ABOUT,
     BATCH_COLUMNS as BATCH_COLUMNS,
     HUMAN_KINDS,
     MODEL_KINDS,
@@ -55,14 +57,18 @@ if TYPE_CHECKING:
 __all__ = [
     "HUMAN_KINDS",
     "MODEL_KINDS",
+    "Export",
     "Format",
     "GuessedScalesWarning",
     "Layout",
     "Ratings",
     "Scale",
     "check_ratings_path",
+    "export_ratings",
     "file_format",
+    "list_exports",
     "list_formats",
+    "ratings_export",
     "read_models",
     "read_ratings",
     "read_table",

@@ -311,10 +311,15 @@ def _meta(ratings: Holdings, frame: pl.DataFrame) -> dict[str, Any]:
         "types": {name: str(dtype) for name, dtype in frame.schema.items()},
         "raters": _columns(ratings.raters),
         "stimuli": _columns(ratings.stimuli),
-        "source": "; ".join(map(_without_folder, ratings.source.split("; "))),
+        "source": plain_source(ratings),
         "history": list(ratings.history),
         "set_aside": [part.to_dict() for part in ratings.set_aside],
     }
+
+
+def plain_source(ratings: Holdings) -> str:
+    """Say where the answers come from, without the folders of one computer."""
+    return "; ".join(map(_without_folder, ratings.source.split("; ")))
 
 
 def _without_folder(source: str) -> str:

@@ -13,6 +13,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.attributes import idle_step, keep_kinds
 from affectlab.ratings.build import check_columns
+from affectlab.ratings.exports import Export, export_ratings
 from affectlab.ratings.files import OnBad, as_frame
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.merge import merge
@@ -305,6 +306,18 @@ class Ratings(Holdings):
     def write(self, path: str | Path) -> Path:
         """Write to CSV, Parquet or JSON Lines, by suffix; reading gives the same table again."""
         return write_ratings(self, path)
+
+    def export(self, to: str | Export, path: str | Path) -> Path:
+        """Write a folder as another tool takes it: see :func:`~affectlab.ratings.export_ratings`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> r = Ratings({"stimulus": ["a", "b"], "rater": ["r1", "r2"], "value": [1, 0]})
+        >>> r.export("psych-ds", Path(tempfile.mkdtemp()) / "archive").name
+        'archive'
+        """
+        return export_ratings(self, to, path)
 
     # -- looks -----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Factories, modules_of
+from affectlab.core.registry import Factories, classes_in
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
 from affectlab.ratings.build import check_columns
@@ -328,14 +328,7 @@ class _Formats(Factories[Format]):
 
 @cache
 def _own_formats() -> dict[str, type[Format]]:
-    """Give the formats that the modules of the package define, by name."""
-    found: dict[str, type[Format]] = {}
-    for module in modules_of(_PACKAGE):
-        for thing in vars(module).values():
-            if isinstance(thing, type) and issubclass(thing, Format) and "name" in vars(thing):
-                found[thing.name] = thing
-    found.pop("", None)
-    return dict(sorted(found.items()))
+    return classes_in(_PACKAGE, Format)
 
 
 _FORMATS = _Formats(

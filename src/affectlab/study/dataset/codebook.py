@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.protocols import label_field, reason_field
+from affectlab.ratings import ABOUT as ABOUT_RATINGS
 from affectlab.study.dataset.sessions import guard_csv
 from affectlab.study.design import Demographic, asks_for_options, sides_of
 from affectlab.study.store import Store
@@ -16,18 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ABOUT", "about_column", "write_codebook"]
 
-ABOUT = {
-    "stimulus": "name of what was judged",
+ABOUT = ABOUT_RATINGS | {
     "rater": "pseudonym of the person",
     "rater_kind": "human, or simulated in a rehearsal",
     "session": "number of the session",
-    "trial": "position of the trial in its session",
-    "trial_kind": "main; golden, with a known answer; repeat, asked again; or training",
-    "label": "what the value is about",
     "value": "the answer, on the scale below; categories stand there by name",
-    "text": "what was written, or the text that was judged",
-    "outcome": "ok, or why there is no value",
-    "rt_ms": "time from seeing to answering, in milliseconds",
     "at": "when the answer came, in UTC",
     "day": "day of the answer, in UTC",
     "widget": "control with which it was answered",
