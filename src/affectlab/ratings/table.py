@@ -307,7 +307,7 @@ class Ratings(Holdings):
         """Write to CSV, Parquet or JSON Lines, by suffix; reading gives the same table again."""
         return write_ratings(self, path)
 
-    def export(self, to: str | Export, path: str | Path) -> Path:
+    def export(self, export: str | Export, path: str | Path) -> Path:
         """Write a folder as another tool takes it: see :func:`~affectlab.ratings.export_ratings`.
 
         Examples
@@ -317,7 +317,7 @@ class Ratings(Holdings):
         >>> r.export("psych-ds", Path(tempfile.mkdtemp()) / "archive").name
         'archive'
         """
-        return export_ratings(self, to, path)
+        return export_ratings(self, export, path)
 
     # -- looks -----------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class Argilla(Export):
 
     rater: str | None = None
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         questions = questions_of(ratings)
         check_names(questions)
         names = _names(questions)
@@ -72,7 +72,7 @@ class Argilla(Export):
             }
             for item in items
         ]
-        write_json(folder / "records.json", records)
+        write_json(path / "records.json", records)
         about = {
             "guidelines": None,
             "allow_extra_metadata": True,
@@ -85,9 +85,9 @@ class Argilla(Export):
             "metadata": [],
             "vectors": [],
         }
-        write_json(folder / ".argilla" / "settings.json", settings)
+        write_json(path / ".argilla" / "settings.json", settings)
         dataset = {"name": name_of(ratings), **about}
-        write_json(folder / ".argilla" / "dataset.json", dataset)
+        write_json(path / ".argilla" / "dataset.json", dataset)
 
 
 def _names(questions: Sequence[Question]) -> list[str]:

@@ -32,7 +32,7 @@ class Export:
     title: ClassVar[str] = ""
     """What it is, in a few words."""
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         """Write the files into a folder that is there and empty."""
         raise NotImplementedError
 
@@ -61,8 +61,8 @@ def ratings_export(name: str, title: str) -> Callable[[type[AnyExport]], type[An
     --------
     >>> @ratings_export("names", "The names of the stimuli, one in each line")
     ... class Names(Export):
-    ...     def write(self, ratings, folder):
-    ...         (folder / "names.txt").write_text("\\n".join(ratings.stimulus_names))
+    ...     def write(self, ratings, path):
+    ...         (path / "names.txt").write_text("\\n".join(ratings.stimulus_names))
     >>> import tempfile
     >>> from affectlab.ratings import Ratings
     >>> r = Ratings({"stimulus": ["a", "b"], "rater": ["r1", "r2"], "value": [1, 0]})
@@ -120,14 +120,14 @@ def list_exports() -> tuple[Export, ...]:
     return tuple(_EXPORTS.load_all(skip_broken=True).values())
 
 
-def export_ratings(ratings: Holdings, to: str | Export, path: str | Path) -> Path:
+def export_ratings(ratings: Holdings, export: str | Export, path: str | Path) -> Path:
     """Write ratings as another tool takes them.
 
     Parameters
     ----------
     ratings
         The table.
-    to
+    export
         Name of an export, see :func:`list_exports`, with its settings behind it as in
         ``"argilla,rater=net"``.
     path
@@ -154,7 +154,7 @@ def export_ratings(ratings: Holdings, to: str | Export, path: str | Path) -> Pat
     >>> sorted(file.name for file in folder.iterdir())
     ['answers.csv', 'codebook.csv', 'read.R', 'read.sps']
     """
-    export = _EXPORTS.make(to, {}) if isinstance(to, str) else _EXPORTS.load(to)
+    ready = _EXPORTS.make(export, {}) if isinstance(export, str) else _EXPORTS.load(export)
     path = Path(path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         what = "holds other files" if path.is_dir() else "is a file"
@@ -164,7 +164,7 @@ def export_ratings(ratings: Holdings, to: str | Export, path: str | Path) -> Pat
         with TemporaryDirectory(dir=path.parent, prefix=".new-") as beside:
             part = Path(beside) / "part"
             part.mkdir()
-            export.write(ratings, part)
+            ready.write(ratings, part)
             if path.is_dir():
                 path.rmdir()
             part.replace(path)

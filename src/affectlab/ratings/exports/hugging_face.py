@@ -31,17 +31,17 @@ class HuggingFace(Export):
     Source: the hub's documentation of dataset cards and of manual configuration.
     """
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         name = name_of(ratings)
-        (folder / "data").mkdir()
+        (path / "data").mkdir()
         head = ["---", f"pretty_name: {json.dumps(name, ensure_ascii=False)}", "configs:"]
         body = [f"# {name}", "", counts_of(ratings), "", *steps_of(ratings)]
         for part, table in tables_of(ratings).items():
             file = f"data/{part}.parquet"
             if part == "ratings":
-                write_ratings(ratings, folder / file)
+                write_ratings(ratings, path / file)
             else:
-                table.write_parquet(folder / file)
+                table.write_parquet(path / file)
             head += [f"- config_name: {part}", "  data_files:"]
             head += ["  - split: train", f"    path: {file}"]
             head += ["  default: true"] if part == "ratings" else []
@@ -56,4 +56,4 @@ class HuggingFace(Export):
             "`data/ratings.parquet`.",
         ]
         text = "\n".join([*head, "tags:", "- affectlab", "---", "", *body, *tail]) + "\n"
-        (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        (path / "README.md").write_text(text, encoding="utf-8", newline="\n")

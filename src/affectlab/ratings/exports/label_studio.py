@@ -34,7 +34,7 @@ class LabelStudio(Export):
     Source: Label Studio's documentation of its task format and of importing pre-annotations.
     """
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         questions = questions_of(ratings)
         check_names(questions)
         kind, items = items_of(ratings)
@@ -54,12 +54,12 @@ class LabelStudio(Export):
                 for rater, answers in of_models.items()
             ]
             tasks.append({"data": item, "predictions": predictions})
-        write_json(folder / "tasks.json", tasks)
+        write_json(path / "tasks.json", tasks)
         tag = _TAGS[kind]
         lines = ["<View>", f'  <{tag} name="stimulus" value="${kind}"/>']
         lines += [line for question in questions for line in _control(question)]
         text = "\n".join([*lines, "</View>"]) + "\n"
-        (folder / "config.xml").write_text(text, encoding="utf-8", newline="\n")
+        (path / "config.xml").write_text(text, encoding="utf-8", newline="\n")
 
 
 def _stars(question: Question) -> bool:

@@ -40,15 +40,15 @@ class PsychDs(Export):
 
     study: str = ""
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         name = self.study or name_of(ratings)
         study = re.sub(r"[^A-Za-z0-9]", "", name) or "ratings"
-        (folder / "data").mkdir()
+        (path / "data").mkdir()
         described: dict[str, dict[str, Any]] = {}
         files = []
         for part, table in tables_of(ratings).items():
             file = f"data/study-{study}_description-{part}_data.csv"
-            write_data_csv(table, folder / file)
+            write_data_csv(table, path / file)
             files.append((file, table.height))
             for variable in variables_of(ratings, part, table):
                 described.setdefault(variable.name, _property(variable))
@@ -61,11 +61,11 @@ class PsychDs(Export):
             "creditText": f"Written by affectlab {__version__}",
             "variableMeasured": list(described.values()),
         }
-        write_json(folder / "dataset_description.json", content)
+        write_json(path / "dataset_description.json", content)
         lines = [f"# {name}", "", about, ""]
         lines += [f"- `{file}`: {rows:,} rows" for file, rows in files]
         lines += ["", *steps_of(ratings)]
-        (folder / "README.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        (path / "README.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 def _property(variable: Variable) -> dict[str, Any]:

@@ -37,16 +37,16 @@ class Wide(Export):
     Source: rules of variable names of IBM SPSS Statistics; R's ``read.csv``.
     """
 
-    def write(self, ratings: Holdings, folder: Path) -> None:
+    def write(self, ratings: Holdings, path: Path) -> None:
         table, variables = _wide(ratings)
         names = dict(zip(table.columns, _legal(table.columns), strict=True))
-        write_sheet_csv(table.rename(names), folder / "answers.csv")
-        write_sheet_csv(_codebook(variables, names, table), folder / "codebook.csv")
+        write_sheet_csv(table.rename(names), path / "answers.csv")
+        write_sheet_csv(_codebook(variables, names, table), path / "codebook.csv")
         for file, lines in (
             ("read.R", _r(variables, names)),
             ("read.sps", _spss(variables, names, table)),
         ):
-            (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+            (path / file).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
