@@ -55,23 +55,18 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
 QUICK := src tests/public_api tests/taxonomy tests/protocols tests/ratings
 
 quick: $(VENV)/.dev
-	$(PYTEST) $(QUICK)
+	$(PYTEST) -m "not long" $(QUICK)
 
-# What starts servers, browsers, clusters and whole stories; CI runs it after the other tests.
-LONG := tests/e2e tests/examples tests/recipes tests/golden/test_compare.py tests/test_benchmarks.py \
-	tests/cli/test_help_examples.py tests/test_tutorials.py $(wildcard tests/test_tutorial_*.py) tests/test_runner.py \
-	$(wildcard tests/study/test_pages*.py) $(wildcard tests/study/test_dashboard*.py) \
-	tests/stimuli/curation/test_runners.py tests/models/embedding/test_embed_runners.py
-
+# What takes long, servers, browsers, clusters and whole stories, is marked; CI runs it after the other tests.
 unit: $(VENV)/.dev
-	$(PYTEST) $(LONG:%=--ignore=%)
+	$(PYTEST) -m "not long"
 
 check: lint quick
 
 test: lint docs unit
 
 test-long: $(VENV)/.dev
-	$(PYTEST) $(LONG)
+	$(PYTEST) -m long
 	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
 	$(MAKE) coverage
 
