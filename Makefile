@@ -54,19 +54,21 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
 # Every example of a docstring, and the rooms that everything else stands on.
 QUICK := src tests/public_api tests/taxonomy tests/protocols tests/ratings
 
-quick: $(VENV)/.dev
-	$(PYTEST) -m "not long" $(QUICK)
+# What these marks have takes long: browsers, servers, clusters, simulations, whole stories. CI runs it last.
+LONG := long or browser
 
-# What takes long, servers, browsers, clusters and whole stories, is marked; CI runs it after the other tests.
+quick: $(VENV)/.dev
+	$(PYTEST) -m "not ($(LONG))" $(QUICK)
+
 unit: $(VENV)/.dev
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not ($(LONG))"
 
 check: lint quick
 
 test: lint docs unit
 
 test-long: $(VENV)/.dev
-	$(PYTEST) -m long
+	$(PYTEST) -m "$(LONG)"
 	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
 	$(MAKE) coverage
 

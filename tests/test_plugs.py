@@ -83,7 +83,7 @@ def test_formats(tmp_path: Path) -> None:
 def test_recipes(tmp_path: Path) -> None:
     # Built in comes first, whatever a package offers under that name.
     for name in ("emonet-face", "hail"):
-        with pytest.raises(InputError, match="^emonet-face: .* does not hold "):
+        with pytest.raises(InputError, match=r"^emonet-face: .* does not hold "):
             reproduce(name, data=tmp_path)
     with pytest.raises(InputError, match=r"affectlab.recipes"):
         list_recipes()

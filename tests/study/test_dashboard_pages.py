@@ -20,7 +20,7 @@ from .test_pages import SIZES, browser, check, tab_to
 
 __all__ = ["browser"]
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 pytest.importorskip("argon2")
 
 Maker = Callable[..., Store]

@@ -18,7 +18,7 @@ from affectlab.study.tables import answers, events, trials
 
 from .conftest import FACES, TEXTS, VERIFY
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 _ARGUMENTS = [
     "--headless",

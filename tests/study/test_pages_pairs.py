@@ -17,7 +17,7 @@ from affectlab.study.tables import answers, sessions, staircases, trials
 from .test_pages import SIZES, begin, check, heading, opened, rows, served, tab_to
 from .test_pages import browser as browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 PAIRS = """
 [study]

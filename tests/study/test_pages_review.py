@@ -15,7 +15,7 @@ from affectlab.study.tables import answers
 
 from .test_pages import begin, browser, check, heading, opened, rows, served
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 __all__ = ["browser"]
 

@@ -22,7 +22,7 @@ from affectlab.study.tables import answers, events, trials
 from .test_pages import SIZES, begin, browser, check, heading, opened, rows, served, tab_to
 from .words import OWN_PAGE, PREFERENCE, REACTION, Maker, files
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 __all__ = ["browser"]
 
