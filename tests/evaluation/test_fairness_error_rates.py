@@ -13,6 +13,7 @@ from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 
 
+@pytest.mark.long
 def test_power_and_error_rate():
     found, false = 0, 0
     for seed in range(60):
@@ -49,6 +50,7 @@ def test_benjamini_hochberg_against_scipy():
     np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p))
 
 
+@pytest.mark.long
 def test_p_is_uniform_where_groups_are_alike():
     p = []
     for seed in range(150):
@@ -146,6 +148,7 @@ def test_too_few_clusters_cannot_show_anything():
     )
 
 
+@pytest.mark.long
 def test_largest_gap_is_tested_as_the_largest():
     p = []
     for seed in range(100):
