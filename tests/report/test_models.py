@@ -225,6 +225,7 @@ class TestModelsOfTheirOwn:
         assert table(tmp_path, "models")["rater"].to_list() == ["twin", "random"]
 
 
+@pytest.mark.long
 def test_answers_of_several_people_are_left_out(tmp_path):
     answers = planted("twin", people=4)
     everybody = np.stack([v for k, v in answers.items() if k.startswith("p")])

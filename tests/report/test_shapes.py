@@ -14,6 +14,8 @@ from polars.testing import assert_frame_equal
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.report import write_report
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def titles(read_page):
@@ -283,7 +285,6 @@ def test_hostile_names(tmp_path, read_page):
 names = st.text(min_size=1, max_size=12).filter(lambda text: text.strip())
 
 
-@pytest.mark.long
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -305,7 +306,6 @@ def test_any_names(tmp_path, read_page, raters, seed):
 
 
 @pytest.mark.data
-@pytest.mark.long
 def test_emonet_face(shared_data, write):
     file = shared_data / "emonet_face" / "binary.csv"
     text = write(read_ratings(file), n_boot=50)

@@ -50,6 +50,7 @@ def test_files_beside_the_page(report):
         assert picture.width > 800
 
 
+@pytest.mark.long
 def test_same_input_same_bytes(panel, report, tmp_path, monkeypatch):
     again = write_report(panel, tmp_path, n_boot=200, seed=1)
     for first, second in zip(
@@ -66,6 +67,7 @@ def test_date_is_that_of_source_date_epoch(few, tmp_path, monkeypatch):
     assert b'datetime="1970-01-01"' in pages[0]
 
 
+@pytest.mark.long
 def test_seed_changes_the_intervals_only(panel, report, tmp_path):
     other = write_report(panel, tmp_path, n_boot=200, seed=2)
     first, second = (
