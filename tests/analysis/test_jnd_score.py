@@ -72,6 +72,7 @@ def test_the_error_of_the_scores_alone() -> None:
     del rng
 
 
+@pytest.mark.long
 def test_interval_holds() -> None:
     """In 200 studies of 24 sequences the interval holds as often as it says."""
     held = []

@@ -74,6 +74,7 @@ def unequal(a: float, b: float) -> float:
     return float(a != b)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scale", "distance"), [("0-7", squared), ("nominal:a,b,c,d,e,f,g,h", unequal)]
 )
@@ -151,6 +152,7 @@ def differences(
     return np.array(of_pooled), np.array(of_pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n", "n_people", "per", "bias_of_pairs"),
     [(200, 40, 3, 0.3), (200, 20, 3, 0.15), (200, 12, 3, 0.03), (300, 10, 3, 0.01)],

@@ -78,6 +78,7 @@ def test_p_is_that_of_scipy():
     assert found.gaps.frame["p"][0] == pytest.approx(peer.pvalue, abs=0.02)
 
 
+@pytest.mark.long
 def test_unequal_spread_is_no_gap():
     """A small group scatters more about the same level: a permutation alone flags every third."""
     false = 0
@@ -102,6 +103,7 @@ def test_unequal_spread_is_no_gap():
     assert false <= 9
 
 
+@pytest.mark.long
 def test_a_group_with_fewer_mistakes_has_no_milder_ones():
     options = {"by": "stimulus.g", "metric": "emc", "truth": "attribute:truth"}
     options |= {"taxonomy": "mikels", "n_permutations": 199}
@@ -163,6 +165,7 @@ def test_largest_gap_is_tested_as_the_largest():
     assert fairness(people, model, against="a", **options).gaps.frame.height == 3
 
 
+@pytest.mark.long
 def test_intervals_cover():
     covered = 0
     for seed in range(80):

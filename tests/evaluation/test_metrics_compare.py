@@ -265,6 +265,7 @@ def test_interval_of_the_difference_is_paired():
     assert paired["ecc"].value == pytest.approx(both["a", "ecc"].value - both["b", "ecc"].value)
 
 
+@pytest.mark.long
 def test_null_is_rejected_as_often_as_said():
     """Two equal models: p values below 5 % in about 5 % of the studies, corrected ones in fewer."""
     metrics = ["accuracy", "ecc", "emc", "macro_f1"]

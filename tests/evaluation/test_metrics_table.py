@@ -86,6 +86,7 @@ def test_replicates_are_those_of_a_loop(how):
     assert set(table.frame["resampled"]) == {"clusters" if how == "clusters" else "units"}
 
 
+@pytest.mark.long
 def test_interval_covers_the_truth():
     _, _, chance = classifier(1, 0)
     expected = metrics_of_confusion(chance / 8, NAMES, "mikels")

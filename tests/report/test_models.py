@@ -18,6 +18,8 @@ from affectlab.report import write_report
 from affectlab.report.statistics.study import Study
 from affectlab.report.verdict import verdict
 
+pytestmark = pytest.mark.long
+
 
 class TestVerdict:
     def test_a_twin_is_inside_and_noise_is_below(self, tmp_path):
@@ -225,7 +227,6 @@ class TestModelsOfTheirOwn:
         assert table(tmp_path, "models")["rater"].to_list() == ["twin", "random"]
 
 
-@pytest.mark.long
 def test_answers_of_several_people_are_left_out(tmp_path):
     answers = planted("twin", people=4)
     everybody = np.stack([v for k, v in answers.items() if k.startswith("p")])
