@@ -54,24 +54,21 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
 # Every example of a docstring, and the rooms that everything else stands on.
 QUICK := src tests/public_api tests/taxonomy tests/protocols tests/ratings
 
-quick: $(VENV)/.dev
-	$(PYTEST) $(QUICK)
+# What these marks have takes long: browsers, servers, clusters, simulations, whole stories. CI runs it last.
+LONG := long or browser
 
-# What starts servers, browsers, clusters and whole stories; CI runs it after the other tests.
-LONG := tests/e2e tests/examples tests/recipes tests/golden/test_compare.py tests/test_benchmarks.py \
-	tests/cli/test_help_examples.py tests/test_tutorials.py $(wildcard tests/test_tutorial_*.py) tests/test_runner.py \
-	$(wildcard tests/study/test_pages*.py) $(wildcard tests/study/test_dashboard*.py) \
-	tests/stimuli/curation/test_runners.py tests/models/embedding/test_embed_runners.py
+quick: $(VENV)/.dev
+	$(PYTEST) -m "not ($(LONG))" $(QUICK)
 
 unit: $(VENV)/.dev
-	$(PYTEST) $(LONG:%=--ignore=%)
+	$(PYTEST) -m "not ($(LONG))"
 
 check: lint quick
 
 test: lint docs unit
 
 test-long: $(VENV)/.dev
-	$(PYTEST) $(LONG)
+	$(PYTEST) -m "$(LONG)"
 	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
 	$(MAKE) coverage
 

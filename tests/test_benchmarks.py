@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from cyclopts import App
 from tests.public_api.commands import options_of, verbs_of
 
 from affectlab.cli.tree import make_parser
@@ -17,7 +18,6 @@ from affectlab.reliability import load_policy
 from affectlab.taxonomy import load_taxonomy
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = make_parser(None)
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -63,15 +63,20 @@ def test_result_files_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert sorted(names) == ["best person", "machine", "median person", "worst person"]
 
 
+@pytest.fixture(scope="module")
+def commands() -> App:
+    return make_parser(None)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_exist(page: Path) -> None:
+def test_commands_exist(page: Path, commands: App) -> None:
     blocks = [block.replace("\\\n", " ") for block in _blocks(page, "sh")]
     lines = [line for block in blocks for line in block.splitlines()]
     for line in lines:
         words = shlex.split(line, comments=True)
         if "affectlab" not in words[:1] and not line.startswith(".venv/bin/affectlab"):
             continue
-        command = COMMANDS
+        command = commands
         rest = words[1:]
         while rest and verbs_of(command):
             assert rest[0] in verbs_of(command), line

@@ -95,6 +95,7 @@ def test_for_engineers(folder: Path) -> None:
     assert {"people", "gazer", "rater", "Cautious"} <= set(names)
 
 
+@pytest.mark.long
 def test_for_psychologists(folder: Path) -> None:
     """From the template to the report; the rehearsal stands in for the people of the main study."""
     for library in ("sqlalchemy", "fastapi"):

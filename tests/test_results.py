@@ -61,6 +61,7 @@ def results_in(value: Any) -> Iterator[Result]:
                 yield from results_in(part)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_every_result_is_shown_described_drawn_written_and_read(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

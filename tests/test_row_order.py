@@ -558,6 +558,7 @@ def test_calls_are_those_of_functions_that_exist() -> None:
     assert len(SEEDED) > 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(SEEDED) - set(APART)))
 @settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(order=st.integers(0, 2**32 - 1))

@@ -18,6 +18,8 @@ from affectlab.core.errors import InputError
 from affectlab.core.runner import import_daft, use_runner
 from affectlab.stimuli.curation.input.staging import stage
 
+pytestmark = pytest.mark.long
+
 NEEDS_RAY = pytest.mark.skipif(
     not (find_spec("ray") and find_spec("psutil")), reason="Ray or psutil is not installed"
 )

@@ -34,6 +34,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not _loaded(code) & HEAVY
 
 
+@pytest.mark.long
 def test_help_of_every_verb_loads_nothing_heavy() -> None:
     code = (
         "from contextlib import redirect_stdout\n"

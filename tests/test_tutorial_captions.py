@@ -11,6 +11,8 @@ from tests.test_tutorials import ROOT, _follow
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")
 
+pytestmark = pytest.mark.long
+
 EXAMPLE = "examples/captions"
 
 

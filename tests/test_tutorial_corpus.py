@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from tests.test_tutorials import ROOT, _follow
+
+pytestmark = pytest.mark.long
 
 EXAMPLE = "examples/corpus"
 

@@ -15,6 +15,8 @@ from tests.test_tutorials import ROOT, _plain, _text_of
 
 pytest.importorskip("daft")
 
+pytestmark = pytest.mark.long
+
 PAGE = "docs/tutorials/curate-a-corpus.md"
 EXAMPLE = "examples/curate"
 BLOCK = re.compile(r"```(sh|text|python|csv|toml)(?: (\S+))?\n(.*?)```", re.DOTALL)

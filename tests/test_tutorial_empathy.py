@@ -14,6 +14,8 @@ import pytest
 from tests.cli.command import run_here
 from tests.test_tutorials import ENVIRONMENT, ROOT, _plain
 
+pytestmark = pytest.mark.long
+
 PAGE = ROOT / "docs/tutorials/empathy-metrics.md"
 EXAMPLE = "examples/empathy"
 BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.command import run_here
 from tests.test_tutorials import ENVIRONMENT, ROOT, _plain
 
+pytestmark = pytest.mark.long
+
 PAGE = ROOT / "docs/tutorials/choosing-a-model.md"
 EXAMPLE = "examples/errors"
 BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)

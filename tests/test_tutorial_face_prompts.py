@@ -13,6 +13,8 @@ import polars as pl
 import pytest
 from tests.cli.command import run_here
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tutorials" / "faces-from-prompts.md"
 EXAMPLE = ROOT / "examples" / "face-prompts"

@@ -15,6 +15,8 @@ import pytest
 from tests.cli.command import run_here
 from tests.test_tutorials import ENVIRONMENT, ROOT, _plain, _text_of
 
+pytestmark = pytest.mark.long
+
 PAGE = ROOT / "docs/tutorials/faces-heads-and-models.md"
 EXAMPLE = "examples/faces"
 BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/tutorials/frames-to-pairs.md"
 BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)

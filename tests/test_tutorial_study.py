@@ -25,6 +25,8 @@ import pytest
 from tests.cli.command import run_here
 from tests.test_tutorials import ENVIRONMENT, ROOT, _plain, _text_of
 
+pytestmark = pytest.mark.long
+
 PAGE = ROOT / "docs/tutorials/run-a-study.md"
 BLOCK = re.compile(r"```(sh|text|toml)(?: (\S+))?\n(.*?)```", re.DOTALL)
 PORT = 8000

@@ -14,6 +14,8 @@ from tests.cli.command import run_here
 
 from affectlab.stimuli.taxonomy.policy import load_revision_policy
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)
 EXAMPLE = "examples/taxonomy"

@@ -151,6 +151,7 @@ def test_a_planted_asymmetry_is_found_by_the_paired_test_alone() -> None:
     np.testing.assert_allclose(other["p_two_sided"], found["p_two_sided"], rtol=1e-6)
 
 
+@pytest.mark.long
 def test_false_alarms_are_as_many_as_they_say() -> None:
     """The paired tests keep their level where right and left are alike."""
     alarms = {"transitions": 0, "actors": 0}

@@ -235,6 +235,7 @@ def test_missing_cells_leave_out_or_are_filled() -> None:
     assert "filled from the effects of both expressions" in filled.notes[0]
 
 
+@pytest.mark.long
 def test_errors_over_actors_are_those_of_a_loop() -> None:
     truth = designed(5, 6, 2, noise=5, seed=1)
     found = expression_differences(truth.table, n_boot=2000, seed=0, adjust=False)
@@ -354,6 +355,7 @@ def test_errors_over_pairs_are_those_of_the_cells() -> None:
     assert row["high"] - row["value"] == pytest.approx(half)
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     held = total = 0
     for seed in range(15):

@@ -71,6 +71,7 @@ def test_the_error_of_the_scores_alone() -> None:
     del rng
 
 
+@pytest.mark.long
 def test_interval_holds() -> None:
     """In 200 studies of 24 sequences the interval holds as often as it says."""
     held = []
@@ -82,6 +83,7 @@ def test_interval_holds() -> None:
     assert 0.91 <= np.mean(held) <= 0.985
 
 
+@pytest.mark.long
 def test_a_slider_that_ends_at_0_makes_it_too_large() -> None:
     """What the docstring says of noise: about 5 % too large, and the interval does not cover it."""
     free, ended = (

@@ -55,6 +55,7 @@ def test_a_given_jnd() -> None:
     assert exact["steps"].se < found["steps"].se
 
 
+@pytest.mark.long
 def test_interval_holds() -> None:
     many = world("scores alike", 100_000, np.random.default_rng(0))
     truth = float(np.median(many.steps.sum(axis=1))) / JND

@@ -202,6 +202,7 @@ def test_a_bound_solves_its_equation(
     assert excess(0.99 * found) < 0 < excess(1.01 * found)
 
 
+@pytest.mark.long
 def test_intervals_hold_from_ratings() -> None:
     """In 200 studies with 12 people, 91 to 98 % of true times lie in their intervals."""
     found = []
@@ -216,6 +217,7 @@ def test_intervals_hold_from_ratings() -> None:
     assert 0.91 <= sequences <= 0.98
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["all equal", "whole frames"])
 def test_intervals_hold_whatever_the_world(kind: str) -> None:
     found = []

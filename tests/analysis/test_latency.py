@@ -86,6 +86,7 @@ def test_later_is_worse(delays: list[float]) -> None:
         assert (own["below"] <= own["high"]).all()
 
 
+@pytest.mark.long
 def test_intervals_hold() -> None:
     """Share and mean of 200 studies of 60 sequences, beside those of very many."""
     many = world("scores alike", 100_000, np.random.default_rng(0)).times.min(axis=1)

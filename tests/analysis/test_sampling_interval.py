@@ -120,6 +120,7 @@ def test_common_rates() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "n", "bootstrap_fails"),
     [

@@ -298,6 +298,7 @@ def test_one_run_pooled_is_that_run() -> None:
     assert found.estimate.n_items == 1
 
 
+@pytest.mark.long
 def test_pooling_holds_the_truth_and_finds_the_spread() -> None:
     """30 groups of 6 runs around 15 frames, 0.1 log10 units apart."""
     held, error, spreads = [], [], []

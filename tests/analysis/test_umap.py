@@ -10,6 +10,7 @@ import pytest
 from affectlab.analysis import label_map
 
 
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("umap") is None, reason="umap-learn is not installed")
 def test_umap_keeps_groups_and_repeats() -> None:
     rng = np.random.default_rng(0)

@@ -120,6 +120,7 @@ def test_sentiment_of_a_model(file: Path, tmp_path: Path, level: str | None) -> 
         assert "Traceback" not in told
 
 
+@pytest.mark.long
 def test_scorer_is_bart(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     from tests.models.tiny_text_models import save_bart

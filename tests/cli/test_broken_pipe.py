@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "human-level"
 PEOPLE = ["people.csv", "--scale", "0-7", "--wide", "labels"]
 

@@ -373,6 +373,7 @@ def server() -> Iterator[Any]:
         yield cluster
 
 
+@pytest.mark.long
 def test_a_real_postgresql_says_its_version_and_what_it_holds(server: Any) -> None:
     from affectlab.study.database import Database
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
+pytestmark = pytest.mark.long
+
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "expression-differences.md"
 
 

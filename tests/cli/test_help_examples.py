@@ -21,6 +21,8 @@ from affectlab.cli.tree import TREE, Branch, verbs
 from affectlab.simulate import draw_face
 from affectlab.taxonomy import Taxonomy
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ELSEWHERE = {
     "evaluate text": "weights of a published model",

@@ -140,6 +140,7 @@ def ask_model(folder: Path, url: str, *more: object, code: int = 0) -> str:
 
 
 class TestModels:
+    @pytest.mark.long
     @pytest.mark.parametrize("at_most", [0, 5])
     def test_zeros_are_what_the_prompt_says(self, at_most: int, folder: Path) -> None:
         (folder / "plan.toml").write_text(f"{PLAN}at_most = {at_most}\n")

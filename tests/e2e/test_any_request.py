@@ -19,6 +19,8 @@ from affectlab.study.server import Settings, create_app
 
 schemathesis = pytest.importorskip("schemathesis")
 
+pytestmark = pytest.mark.long
+
 _SETTINGS = settings(
     max_examples=int(os.environ.get("AFFECTLAB_REQUESTS", "15")),
     deadline=None,

@@ -20,6 +20,8 @@ from affectlab.study.tables import answers, events
 
 from .conftest import write_study
 
+pytestmark = pytest.mark.long
+
 JSON = {"content-type": "application/json"}
 
 

@@ -18,6 +18,8 @@ from affectlab.study.tables import bundles, sessions, tasks, trials
 
 from .test_faults import KILLS, assert_whole, under_load
 
+pytestmark = pytest.mark.long
+
 BATCH = 12
 
 

@@ -20,6 +20,8 @@ from affectlab.stimuli.frames import read_jnds
 for library in ("sqlalchemy", "fastapi", "httpx"):
     pytest.importorskip(library)
 
+pytestmark = pytest.mark.long
+
 FPS = 20
 RATERS, CARELESS = 8, 2
 SEE = """

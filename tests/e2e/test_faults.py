@@ -25,6 +25,8 @@ from affectlab.study import load_study, open_store
 from affectlab.study.delivery.claims import expire
 from affectlab.study.tables import answers, tasks, trials
 
+pytestmark = pytest.mark.long
+
 KILLS = int(os.environ.get("AFFECTLAB_KILLS", "5"))
 PEOPLE = 30
 THINK = 0.3

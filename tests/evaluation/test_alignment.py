@@ -57,6 +57,7 @@ def test_few_data_show_nothing() -> None:
     assert any("3 degrees of freedom" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_intervals_cover_and_a_model_on_the_margin_is_rarely_inside() -> None:
     noises, n_labels, n_studies = [1.5, 2.4], 2, 80
     truth = true_differences(noises, n_labels)
@@ -389,6 +390,7 @@ def test_sides_that_do_not_fit() -> None:
         alignment(panel, table(models, ["p00"], "model", "0-7 interval"))
 
 
+@pytest.mark.long
 @given(
     st.integers(0, 10_000),
     st.integers(1, 5),

@@ -74,6 +74,7 @@ def unequal(a: float, b: float) -> float:
     return float(a != b)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scale", "distance"), [("0-7", squared), ("nominal:a,b,c,d,e,f,g,h", unequal)]
 )
@@ -151,6 +152,7 @@ def differences(
     return np.array(of_pooled), np.array(of_pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n", "n_people", "per", "bias_of_pairs"),
     [(200, 40, 3, 0.3), (200, 20, 3, 0.15), (200, 12, 3, 0.03), (300, 10, 3, 0.01)],
@@ -167,6 +169,7 @@ def test_a_model_that_is_one_more_person_is_where_people_are(
     assert of_pairs.mean() > bias_of_pairs
 
 
+@pytest.mark.long
 def test_people_who_differ_leave_no_bias_that_matters() -> None:
     of_pooled, _ = differences(200, 20, 4, 1.0, 150)
     assert abs(of_pooled.mean()) < 3.5 * of_pooled.std(ddof=1) / np.sqrt(of_pooled.size)
@@ -177,6 +180,7 @@ def test_complete_panels_have_nearly_the_same_value() -> None:
     assert np.abs(of_pooled - of_pairs).max() < 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "n_people", "per"), [(200, 40, 3), (120, 8, 4)])
 def test_intervals_of_sparse_panels_cover_and_no_model_is_above(
     n: int, n_people: int, per: int

@@ -148,6 +148,7 @@ def simulated(rng: np.random.Generator, scale: str, gaps: float) -> tuple[Array,
     return people, models
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "scale", ["0-7", "0-8", "0-30", "0-60", "0-200", "binary", "interval", "nominal:a,b,c"]
 )

@@ -77,6 +77,7 @@ def test_it_is_the_ceiling_of_an_alignment() -> None:
     assert found.people.frame.equals(alone.people.frame)
 
 
+@pytest.mark.long
 def test_intervals_cover_the_agreement_of_other_people_on_other_stimuli() -> None:
     """People who differ: the truth is the mean over many of them, and many stimuli."""
 

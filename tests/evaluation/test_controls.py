@@ -237,6 +237,7 @@ def test_constant_answers_agree_with_nothing():
     assert found["m", "b", "labels", "kept"].value == 0.0
 
 
+@pytest.mark.long
 def test_interval_covers_the_truth():
     """The share kept by a run that mixes what it sees with what is usual."""
     truth = []

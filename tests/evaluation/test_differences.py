@@ -134,6 +134,7 @@ def test_groups_are_the_metrics_of_their_stimuli() -> None:
     assert frame.filter(frame["group"] == "actor=3")["level"].unique().to_list() == ["3"]
 
 
+@pytest.mark.long
 @given(scale=st.floats(1e-6, 1e6), shift=st.floats(-1e3, 1e3), sign=st.sampled_from([-1, 1]))
 def test_what_stretching_a_metric_changes(scale: float, shift: float, sign: int) -> None:
     y, x = simulated(80, 1, seed=9)

@@ -13,6 +13,7 @@ from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 
 
+@pytest.mark.long
 def test_power_and_error_rate():
     found, false = 0, 0
     for seed in range(60):
@@ -49,6 +50,7 @@ def test_benjamini_hochberg_against_scipy():
     np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p))
 
 
+@pytest.mark.long
 def test_p_is_uniform_where_groups_are_alike():
     p = []
     for seed in range(150):
@@ -76,6 +78,7 @@ def test_p_is_that_of_scipy():
     assert found.gaps.frame["p"][0] == pytest.approx(peer.pvalue, abs=0.02)
 
 
+@pytest.mark.long
 def test_unequal_spread_is_no_gap():
     """A small group scatters more about the same level: a permutation alone flags every third."""
     false = 0
@@ -100,6 +103,7 @@ def test_unequal_spread_is_no_gap():
     assert false <= 9
 
 
+@pytest.mark.long
 def test_a_group_with_fewer_mistakes_has_no_milder_ones():
     options = {"by": "stimulus.g", "metric": "emc", "truth": "attribute:truth"}
     options |= {"taxonomy": "mikels", "n_permutations": 199}
@@ -146,6 +150,7 @@ def test_too_few_clusters_cannot_show_anything():
     )
 
 
+@pytest.mark.long
 def test_largest_gap_is_tested_as_the_largest():
     p = []
     for seed in range(100):
@@ -160,6 +165,7 @@ def test_largest_gap_is_tested_as_the_largest():
     assert fairness(people, model, against="a", **options).gaps.frame.height == 3
 
 
+@pytest.mark.long
 def test_intervals_cover():
     covered = 0
     for seed in range(80):

@@ -99,6 +99,7 @@ def test_groups_by_attribute_and_by_name() -> None:
     assert mine["big"].size == 4
 
 
+@pytest.mark.long
 def test_cells_are_not_independent() -> None:
     """Why it is not what we recommend: its interval is far narrower than that of other studies.
 

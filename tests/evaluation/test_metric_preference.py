@@ -195,6 +195,7 @@ def test_errors_of_replicates_need_enough_that_differ() -> None:
     assert np.isnan(error[1:]).all()
 
 
+@pytest.mark.long
 def test_intervals_cover_also_where_items_of_a_pair_go_together() -> None:
     said, score, _ = planted(99, 60_000, apart=0.7, shared=1.5)
     good = np.array([verdict == "model" for verdict in said.values()])
@@ -246,6 +247,7 @@ def test_groups_hold_all_at_once_and_small_ones_say_so() -> None:
     assert "2 groups of 3 large enough. 1 has fewer than 10 good or poor." in found.sentences[1]
 
 
+@pytest.mark.long
 def test_many_blind_groups_are_not_found_to_see() -> None:
     rng = np.random.default_rng(0)
     wrong = alone = 0

@@ -114,6 +114,7 @@ def test_the_interval_of_an_area_of_one_is_that_of_a_grid(good: int, poor: int) 
     assert np.isnan(edge_interval(0.9, good, poor, 0.95)).all()
 
 
+@pytest.mark.long
 def test_the_best_of_many_metrics_is_not_simply_said_to_see() -> None:
     found = None
     for seed in range(60):

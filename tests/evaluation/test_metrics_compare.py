@@ -72,6 +72,7 @@ def test_permutation_is_that_of_brute_force(metric):
     assert found.frame["test"][0] == "paired permutation, 20000 draws"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("metric", ["macro_f1", "kappa"])
 def test_a_ratio_passes_two_tests(metric):
     """The larger of brute force's p value and that of a t test from a plain jackknife."""
@@ -246,6 +247,7 @@ def test_better_on_one_thing_and_worse_on_another():
     assert "EMC" in verdict.split("mild is better")[1]
 
 
+@pytest.mark.long
 def test_interval_of_the_difference_is_paired():
     true, a, b = data(800, 5)
     paired = compare_predictions(true, a, b, "mikels", seed=1, n_boot=4000, n_permutations=9)
@@ -263,6 +265,7 @@ def test_interval_of_the_difference_is_paired():
     assert paired["ecc"].value == pytest.approx(both["a", "ecc"].value - both["b", "ecc"].value)
 
 
+@pytest.mark.long
 def test_null_is_rejected_as_often_as_said():
     """Two equal models: p values below 5 % in about 5 % of the studies, corrected ones in fewer."""
     metrics = ["accuracy", "ecc", "emc", "macro_f1"]

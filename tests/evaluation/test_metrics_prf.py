@@ -70,6 +70,7 @@ def test_sd_over_labels_is_that_of_a_sample():
     assert recall["sd"][0] == pytest.approx(np.std([0.5, 1], ddof=1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("several", [False, True])
 def test_intervals(several):
     rng = np.random.default_rng(0)

@@ -59,6 +59,7 @@ def test_values_are_those_of_the_confusion():
     assert better["mean_emotional_distance"] == "lower"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["items", "weights", "clusters", "few alike"])
 def test_replicates_are_those_of_a_loop(how):
     true, predicted, _ = classifier(60 if how == "few alike" else 400, 3, sharpness=0.4)
@@ -85,6 +86,7 @@ def test_replicates_are_those_of_a_loop(how):
     assert set(table.frame["resampled"]) == {"clusters" if how == "clusters" else "units"}
 
 
+@pytest.mark.long
 def test_interval_covers_the_truth():
     _, _, chance = classifier(1, 0)
     expected = metrics_of_confusion(chance / 8, NAMES, "mikels")

@@ -265,6 +265,7 @@ def test_the_column_left_is_the_side() -> None:
         preferences(study(votes, left=["C"] * 40))
 
 
+@pytest.mark.long
 def test_clustered_intervals_cover_and_independent_votes_do_not() -> None:
     rng = np.random.default_rng(3)
     spread = 0.5 + rng.normal(0, np.hypot(0.8, 0.5), 400_000)

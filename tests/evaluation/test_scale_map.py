@@ -155,6 +155,7 @@ def test_verbs_agree_on_a_page(form: str, tmp_path: Path) -> None:
         assert metric.value == pytest.approx(of_alignment, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["shares", "percent", "percent undeclared"])
 def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     values = rated(40)

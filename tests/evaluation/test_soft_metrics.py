@@ -139,6 +139,7 @@ def test_same_seed_same_bytes():
     assert tables[0].equals(tables[1])
 
 
+@pytest.mark.long
 def test_intervals_cover_the_mean_over_stimuli():
     # The value that more stimuli of the same kind would give lies in 95 % of the intervals.
     population, truth = panel(n=4000, seed=5)

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PLUGIN = EXAMPLES / "plugin"
 GROUPS = ("taxonomies", "protocols", "metrics", "face_raters", "text_metrics", "recipes", "formats")

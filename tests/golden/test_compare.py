@@ -21,6 +21,8 @@ from tests.golden.tree import leaves, rows
 from affectlab.core.estimates import Estimates
 from affectlab.reliability import krippendorff_alpha
 
+pytestmark = pytest.mark.long
+
 
 def test_small_set_equals_the_base() -> None:
     try:

@@ -22,6 +22,8 @@ from packaging.requirements import Requirement
 
 from affectlab import __version__
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SITE = "https://affectlab.readthedocs.io/en/latest/"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, get_args
 
 from cyclopts import App
@@ -12,6 +13,7 @@ __all__ = ["command_entries", "options_of", "verbs_of"]
 _SHOWS_HELP = ("--help", "-h", "--version")
 
 
+@cache
 def command_entries() -> dict[str, str]:
     """Give each verb with its arguments, and each of its options."""
     from affectlab.cli.tree import make_parser
@@ -30,21 +32,22 @@ def options_of(verb: App) -> list[Any]:
 
 
 def _entries(path: str, command: App) -> Iterator[tuple[str, str]]:
-    yield path, _arguments(command)
+    options = options_of(command)
+    yield path, _arguments(command, options)
     if command.version_flags:
         yield f"{path} --version", "switch"
-    for option in options_of(command):
+    for option in options:
         if option.name.startswith("-"):
             yield f"{path} {'/'.join(option.names)}", _option(option)
     for name, verb in sorted(verbs_of(command).items()):
         yield from _entries(f"{path} {name}", verb)
 
 
-def _arguments(command: App) -> str:
+def _arguments(command: App, options: list[Any]) -> str:
     if verbs_of(command):
         return "group of verbs"
     parts = []
-    for given in options_of(command):
+    for given in options:
         if not given.name.startswith("-"):
             name = given.name.upper() + ("..." if _is_list(given) else "")
             parts.append(name if given.required else f"[{name}]")

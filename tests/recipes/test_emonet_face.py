@@ -33,6 +33,8 @@ from affectlab.recipes.emonet_face.human_level import human_level
 from affectlab.recipes.emonet_face.people import ask_experts, ask_models, faces
 from affectlab.report.statistics.study import Study
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, float]:

@@ -25,6 +25,8 @@ from affectlab.recipes.emonet_face.people import (
 )
 from affectlab.recipes.emonet_face.simulate import QUICK, play, prefer
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def shown() -> Faces:

@@ -28,6 +28,8 @@ from affectlab.reliability import load_policy, split_half, subject_model
 from affectlab.simulate import difference_people, simulate_differences
 from affectlab.simulate.faces.transitions import apart, seen
 
+pytestmark = pytest.mark.long
+
 PUBLISHED = load_published("face_expressions")
 
 

@@ -25,6 +25,8 @@ from affectlab.recipes.goemotions.words import PRINTED, word_findings
 from affectlab.recipes.reproduction import Comparison
 from affectlab.reliability import random_pair_kappa
 
+pytestmark = pytest.mark.long
+
 PUBLISHED = load_published("goemotions")
 FIGURE = {one.key: one for one in PUBLISHED.figure}
 VALUE = {key: one.value for key, one in FIGURE.items()}

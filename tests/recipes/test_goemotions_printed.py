@@ -11,6 +11,8 @@ from affectlab.recipes.goemotions.data import KEPT
 from affectlab.recipes.goemotions.words import PRINTED
 from affectlab.recipes.reproduction import Comparison
 
+pytestmark = pytest.mark.long
+
 PUBLISHED = load_published("goemotions")
 FIGURE = {one.key: one for one in PUBLISHED.figure}
 VALUE = {key: one.value for key, one in FIGURE.items()}

@@ -32,6 +32,8 @@ from affectlab.recipes import (
 from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures
 from affectlab.recipes.reproduction import Comparison
 
+pytestmark = pytest.mark.long
+
 
 def _figure(value: float, tolerance: float = 0.0) -> PublishedFigure:
     return PublishedFigure(key="k", name="n", where="Table 1", value=value, tolerance=tolerance)

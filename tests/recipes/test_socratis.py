@@ -19,6 +19,8 @@ from affectlab.recipes.socratis.grammar import FEELINGS, THINGS, caption_of, fit
 from affectlab.recipes.socratis.pairs import Pairs, make_pairs
 from affectlab.recipes.socratis.people import PER_PAIR, People, ask_people, checked_reactions
 
+pytestmark = pytest.mark.long
+
 
 def test_printed_figures_are_those_of_the_paper() -> None:
     found = {figure.key: figure.value for figure in load_published("socratis").figure}

@@ -14,6 +14,8 @@ from affectlab.recipes import Finding
 from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures
 from affectlab.recipes.reproduction import Comparison, Reproduction, shown_figure
 
+pytestmark = pytest.mark.long
+
 
 def figure(name: str, value: float, where: str = "Table 1", **more: object) -> PublishedFigure:
     return PublishedFigure.model_validate(

@@ -38,6 +38,8 @@ from affectlab.recipes.to_err_like_human.tables import (
 from affectlab.simulate import simulate_scenes
 from affectlab.taxonomy import load_taxonomy
 
+pytestmark = pytest.mark.long
+
 PUBLISHED = load_published("to_err_like_human")
 VALUE = {one.key: one.value for one in PUBLISHED.figure}
 NOTE = {one.key: one.note for one in PUBLISHED.figure}

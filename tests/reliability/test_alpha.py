@@ -224,6 +224,7 @@ class TestBootstrap:
         assert not first.equals(other)
         assert set(first["resampled"]) == {target.replace("stimuli", "units")}
 
+    @pytest.mark.long
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_are_those_of_explicit_resampling(self, level):
         matrix = full_panel(5, raters=4, units=30)

@@ -40,6 +40,7 @@ def test_value_and_interval_are_those_of_averaged_replicates(average, of):
     assert found.resampled == "units"
 
 
+@pytest.mark.long
 def test_interval_is_that_of_the_bootstrap_done_by_hand():
     """Replicates of the mean, from tables of drawn stimuli, spread alike."""
     ratings = panel(3, n=60)
@@ -55,6 +56,7 @@ def test_interval_is_that_of_the_bootstrap_done_by_hand():
     assert found.se == pytest.approx(np.std(drawn), rel=0.15)
 
 
+@pytest.mark.long
 def test_interval_covers_the_truth():
     """Over many panels the interval holds the mean of a very large panel about 95 times in 100."""
     truth = over_labels(krippendorff_alpha(panel(3, n=20_000, seed=99))).value

@@ -485,6 +485,7 @@ def test_bca_of_alpha(target: str) -> None:
         krippendorff_alpha(data, level="interval", interval="basic", n_boot=10)
 
 
+@pytest.mark.long
 def test_bca_covers_better_on_small_samples() -> None:
     """Alpha near 1 of few units is skewed: the percentile interval lies too low."""
     rng = np.random.default_rng(7)

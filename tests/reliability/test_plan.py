@@ -245,6 +245,7 @@ class TestRecovery:
         assert np.mean(hits) == pytest.approx(0.8, abs=0.06)
 
 
+@pytest.mark.long
 class TestRangeThatThePilotLeavesOpen:
     def test_smaller_pilots_leave_more_open(self):
         ranges = []

@@ -12,6 +12,7 @@ from affectlab.simulate import panel, simulate_raters, simulate_truth
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "plan-a-study.md"
 
 
+@pytest.mark.long
 def test_the_guide(tmp_path, monkeypatch, capsys):
     if not GUIDE.is_file():
         pytest.skip("the documentation is not here")

@@ -106,6 +106,7 @@ def pearson_with_others(plain, rater):
     return float(np.corrcoef(mine, others)[0, 1]), len(mine)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scale", "values"), [("0-7", tuple(map(float, range(7)))), ("0-100 interval", SLIDER)]
 )

@@ -216,6 +216,7 @@ def test_rank_correlation_is_that_of_scipy(pairs: list[tuple[float, float]]) -> 
         assert found == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
 
 
+@pytest.mark.long
 def test_small_panels_have_a_number() -> None:
     """Fits of halves of few binary answers may drift without an end; none may stop the rest."""
     for seed in range(12):

@@ -14,6 +14,8 @@ from tests.report.panels import ratings_of, rows_of, table, text_of
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
 
+pytestmark = pytest.mark.long
+
 
 def choices(n: int = 160, people: int = 7, seed: int = 0) -> dict[str, np.ndarray]:
     """Classes by rater: people who err now and then, a twin of theirs, and a guess."""

@@ -17,6 +17,8 @@ from affectlab.report.sections.attributes import times_of
 from affectlab.report.sections.fairness import _attributes
 from affectlab.report.statistics.pairs import common_stimuli
 
+pytestmark = pytest.mark.long
+
 
 def page_of(folder: Path, ratings: Ratings, **options: object) -> str:
     return text_of(write_report(ratings, folder, n_boot=100, **options))  # type: ignore[arg-type]

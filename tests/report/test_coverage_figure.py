@@ -37,6 +37,7 @@ def test_counts_and_frames() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("top", [250, 12_345])
 def test_all_labels_fit_on_the_page(tmp_path: object, top: int) -> None:
     """Forty labels against 24 values: nothing is cut, and numbers that cannot be read are left."""

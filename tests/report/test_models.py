@@ -18,6 +18,8 @@ from affectlab.report import write_report
 from affectlab.report.statistics.study import Study
 from affectlab.report.verdict import verdict
 
+pytestmark = pytest.mark.long
+
 
 class TestVerdict:
     def test_a_twin_is_inside_and_noise_is_below(self, tmp_path):

@@ -66,6 +66,7 @@ def beside(tmp_path, write):
     return run
 
 
+@pytest.mark.long
 def test_paths_that_lead_out_of_the_folder_are_refused(tmp_path, beside, monkeypatch):
     pictures(tmp_path / "secret", ["private"])
     pictures(tmp_path / "faces", ["one"])

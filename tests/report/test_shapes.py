@@ -13,6 +13,8 @@ from polars.testing import assert_frame_equal
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.report import write_report
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def titles(read_page):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import matplotlib as mpl
 import polars as pl
 import pytest
 from PIL import Image
@@ -10,7 +13,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.tables import Column, Table
 from affectlab.ratings import Ratings
 from affectlab.report import draw_figure, write_report
-from affectlab.report.page import Paragraph, Picture, Section
+from affectlab.report.page import Paragraph, Picture, ReportPaths, Section
 
 
 def own_section(name: str = "truth") -> Section:
@@ -47,6 +50,7 @@ def test_files_beside_the_page(report):
         assert picture.width > 800
 
 
+@pytest.mark.long
 def test_same_input_same_bytes(panel, report, tmp_path, monkeypatch):
     again = write_report(panel, tmp_path, n_boot=200, seed=1)
     for first, second in zip(
@@ -63,6 +67,7 @@ def test_date_is_that_of_source_date_epoch(few, tmp_path, monkeypatch):
     assert b'datetime="1970-01-01"' in pages[0]
 
 
+@pytest.mark.long
 def test_seed_changes_the_intervals_only(panel, report, tmp_path):
     other = write_report(panel, tmp_path, n_boot=200, seed=2)
     first, second = (
@@ -73,30 +78,49 @@ def test_seed_changes_the_intervals_only(panel, report, tmp_path):
     assert not first["low"].equals(second["low"])
 
 
-def test_settings_of_the_caller_are_left_alone(panel, tmp_path):
-    import matplotlib as mpl
+@dataclass
+class Written:
+    """A report with a section of the caller's, and what was seen while it was written."""
 
+    paths: ReportPaths
+    steps: list[tuple[str, int, int]]
+    settings: tuple[dict[str, object], dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def written(panel, tmp_path_factory) -> Written:
+    steps: list[tuple[str, int, int]] = []
     before = dict(mpl.rcParams)
-    write_report(panel, tmp_path, n_boot=0)
-    assert dict(mpl.rcParams) == before
+    paths = write_report(
+        panel,
+        tmp_path_factory.mktemp("written"),
+        n_boot=0,
+        extra_sections=[own_section()],
+        progress=lambda *step: steps.append(step),
+    )
+    return Written(paths, steps, (before, dict(mpl.rcParams)))
 
 
-def test_progress(panel, tmp_path):
-    steps = []
-    write_report(panel, tmp_path, n_boot=0, progress=lambda *step: steps.append(step))
+def test_settings_of_the_caller_are_left_alone(written):
+    before, after = written.settings
+    assert before == after
+
+
+def test_progress(written):
+    steps = written.steps
     assert [done for _, done, _ in steps] == list(range(len(steps)))
     assert steps[-1] == ("done", steps[-1][2], steps[-1][2])
     assert len({total for _, _, total in steps}) == 1
 
 
-def test_own_sections(panel, tmp_path):
-    paths = write_report(panel, tmp_path, n_boot=0, extra_sections=[own_section()])
-    text = paths.html.read_text(encoding="utf-8")
+def test_own_sections(written):
+    folder = written.paths.html.parent
+    text = written.paths.html.read_text(encoding="utf-8")
     assert '<h2 id="recovery-head">Recovery of the truth</h2>' in text
     assert "Well &lt;done&gt;." in text
     assert text.index('id="recovery"') < text.index('id="not-shown"')
-    assert pl.read_csv(tmp_path / "tables" / "truth.csv")["r"][0] == 0.98765
-    assert (tmp_path / "figures" / "truth.svg").is_file()
+    assert pl.read_csv(folder / "tables" / "truth.csv")["r"][0] == 0.98765
+    assert (folder / "figures" / "truth.svg").is_file()
 
 
 @pytest.mark.parametrize("name", ["raters", "../escape", "Upper", ""])

@@ -168,7 +168,7 @@ def postgres_tables(postgres_server: Postgres) -> str:
     return "tables"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def database(request: pytest.FixtureRequest) -> str | None:
     """Each kind of database in turn, without data; None is the SQLite file of the study."""
     if request.param == "sqlite":

@@ -25,6 +25,8 @@ __all__ = ["app", "make_app", "researcher", "store"]
 
 pytest.importorskip("argon2")
 
+pytestmark = pytest.mark.long
+
 
 class TestPages:
     def test_cookies_are_for_the_server_alone(

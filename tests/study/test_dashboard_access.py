@@ -22,6 +22,8 @@ __all__ = ["app", "make_app", "researcher", "store"]
 
 pytest.importorskip("argon2")
 
+pytestmark = pytest.mark.long
+
 
 # Method, path, message and the least role. Each is tried by everyone.
 NEEDS: list[tuple[str, str, Any, str]] = [

@@ -31,6 +31,8 @@ __all__ = ["app", "make_app", "researcher", "store"]
 
 pytest.importorskip("argon2")
 
+pytestmark = pytest.mark.long
+
 Maker = Callable[..., Store]
 Listen = Callable[..., "Listener"]
 

@@ -207,6 +207,7 @@ def _example() -> Path:
     return Path(__file__).parents[2] / "examples" / "study-differences.toml"
 
 
+@pytest.mark.long
 def test_the_planted_differences_are_recovered(tmp_path: Path) -> None:
     """Simulated people over HTTP: careless ones are rejected, and the scores follow the truth."""
     from affectlab.reliability import subject_model

@@ -158,6 +158,7 @@ def test_the_actors_tested_decide_on_nothing(learner: str, seed: int) -> None:
     assert first.details == second.details
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_unseen_drawn_people_are_judged_better_than_by_what_needs_no_learning(
     learner: str,

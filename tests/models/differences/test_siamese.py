@@ -63,6 +63,7 @@ def test_a_planted_distance_is_found() -> None:
     assert found.median("L1") < 0.7
 
 
+@pytest.mark.long
 def test_unseen_drawn_people_are_judged_better_than_by_what_needs_no_learning() -> None:
     pairs, scores, embedded = drawn()
     found = cross_validate(pairs, scores, embedded, "siamese", n_splits=6, n_boot=500, epochs=20)

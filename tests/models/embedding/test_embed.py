@@ -418,6 +418,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.long
 def test_killed_and_run_again(faces: list[Path], tmp_path: Path) -> None:
     folder, cache, out = faces[0].parent, tmp_path / "cache", tmp_path / "out"
     with start(folder, cache, out, 0.15) as process:
@@ -436,6 +437,7 @@ def test_killed_and_run_again(faces: list[Path], tmp_path: Path) -> None:
     assert found.values.tobytes() == half(pictures(faces)).tobytes()
 
 
+@pytest.mark.long
 def test_two_processes_share_a_cache(faces: list[Path], tmp_path: Path) -> None:
     folder, cache = faces[0].parent, tmp_path / "cache"
     both = [start(folder, cache, tmp_path / f"out-{one}", 0.02) for one in "ab"]

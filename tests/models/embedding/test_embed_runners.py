@@ -15,6 +15,8 @@ from tests.models.embedding.encoders import draw
 
 pytest.importorskip("daft")
 
+pytestmark = pytest.mark.long
+
 _CHILD = """
 import json, os, sys
 from pathlib import Path

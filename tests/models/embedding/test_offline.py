@@ -182,6 +182,7 @@ def drawn():
     return load_encoder("faces").encode(faces), which, strength, person, kinds
 
 
+@pytest.mark.long
 def test_intensity_is_found_in_people_who_were_not_seen(drawn):
     """Ridge regression on few drawn faces; with thousands it is found far more closely."""
     rows, which, strength, person, kinds = drawn

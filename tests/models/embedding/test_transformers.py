@@ -328,6 +328,7 @@ print(load_encoder("siglip2:" + sys.argv[1]).width)
 """
 
 
+@pytest.mark.long
 def test_offline_names_say_what_is_missing_and_folders_work(places, tmp_path):
     import os
 

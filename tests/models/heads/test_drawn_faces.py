@@ -15,6 +15,7 @@ PEOPLE, EACH = 36, 18
 """Two faces of every expression and two neutral ones of every person."""
 
 
+@pytest.mark.long
 def test_intensity_is_recovered_in_people_who_were_not_seen() -> None:
     """Every head reaches .85; benchmarks/HEADS_RECOVERY.md has ten thousand faces."""
     pytest.importorskip("skimage")

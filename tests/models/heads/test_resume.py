@@ -107,6 +107,7 @@ here.run(Path({folder!r}), {stacked}, progress=report)
 """
 
 
+@pytest.mark.long
 @BOTH
 def test_killed(tmp_path: Path, stacked: bool) -> None:
     root = str(Path(__file__).parents[3])

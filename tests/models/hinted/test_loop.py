@@ -481,6 +481,7 @@ def ledger_of(folder: Path) -> tuple[list[str], list[str]]:
     return answers, asked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("point", "after"),
     [("state", 1), ("prompts", 2), ("picture", 5), ("asked", 6), ("answers", 9)],

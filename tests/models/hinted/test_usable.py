@@ -166,6 +166,7 @@ def test_the_sentence_names_no_others_where_there_are_none(tmp_path: Path) -> No
     assert found.stopped == "hints bring too little: 1 label given up"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("left_out", [None, "not rated", "zero"])
 def test_a_model_is_told_that_what_it_leaves_out_is_zero(left_out: Any, tmp_path: Path) -> None:
     with FakeServer(lambda _: values(Awe=3)) as server:

@@ -69,6 +69,7 @@ def test_folds_part_no_group_and_test_every_item_once() -> None:
     assert sorted(tested) == list(range(120))
 
 
+@pytest.mark.long
 def test_learning_helps_where_two_metrics_see_one_half_each() -> None:
     x, good = planted(1, 400)
     metric = PreferenceMetric(repeats=2)
@@ -102,6 +103,7 @@ def areas_at_random(n_seeds: int, clusters_of: Any) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.long
 def test_with_random_labels_the_area_is_one_half() -> None:
     areas = areas_at_random(8, lambda group: group)
     assert areas[:, 0].mean() == pytest.approx(0.5, abs=0.09)

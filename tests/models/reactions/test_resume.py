@@ -56,6 +56,7 @@ def same(found: list[Answer], known: list[Answer]) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on(blip2: str, tmp_path: Path) -> None:
     items = save_pairs(tmp_path / "images", 15)
     table = tmp_path / "pairs.csv"

@@ -226,6 +226,7 @@ def test_reviewed_comments_come_back(tmp_path: Path) -> None:
     assert done.notes == ("identity and what follows is done again: other decisions than before",)
 
 
+@pytest.mark.long
 def test_near_duplicates_are_dropped(tmp_path: Path) -> None:
     texts = ["The heron stood in the reeds all morning long."] * 2
     texts += [
@@ -350,6 +351,7 @@ def test_no_sources(tmp_path: Path) -> None:
         curate(comments(tmp_path / "c.csv"), tmp_path / "file")
 
 
+@pytest.mark.long
 def test_size_of_parts_does_not_matter(tmp_path: Path) -> None:
     told = []
     for rows in (7, 100_000):

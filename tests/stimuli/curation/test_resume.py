@@ -115,6 +115,7 @@ curate(source, out, plan=CurationPlan.model_validate_json(plan), part_rows=70, p
 """
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on(source: Path, tmp_path: Path) -> None:
     """The process is killed in the middle of the fifth step; the four before it are used again."""
     out = tmp_path / "out"

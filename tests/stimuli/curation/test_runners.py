@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("ray")
 
+pytestmark = pytest.mark.long
+
 _CHILD = """
 import sys
 from pathlib import Path

@@ -19,8 +19,6 @@ from affectlab.stimuli.generation import ImagePrompt, generate_images, load_gene
 from affectlab.stimuli.generation.generator import RefusedPictureError
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("diffusers")
-pytest.importorskip("transformers")
 
 
 @pytest.fixture(scope="module")
