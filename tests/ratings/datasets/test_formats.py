@@ -6,6 +6,7 @@ import json
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.datasets.samples_of_tools import TOOLS
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
@@ -13,6 +14,9 @@ from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Sure, load_format
 from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import load_taxonomy
+
+# Tools ask several kinds of questions, of which not all scales are known; that is then said.
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
 PUBLISHED = {
     "goemotions/raw_partial.csv": "goemotions-raw",
@@ -88,6 +92,7 @@ SAMPLES = {
         {"id": 0, "source": "tec", "text": "such a day!", "emotions": {"joy": 1, "trust": None}}
     ),
 }
+SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
@@ -175,6 +180,9 @@ def test_wrong_content_raises_one_sentence(tmp_path, name, content):
         '{"dis_videos": []}',
         "item,r1,r2,r3,r4\na,1,2,3,4\n",
         "1,1,5\n1,2,4\n2,1,3\n",
+        '{"id": 1, "text": "fine", "label": 3}\n',
+        '[{"id": 1, "data": {"text": "fine"}, "label": "joy"}]',
+        "task,worker,label,value\na,b,joy,3\n",
         "[" * 100_000,
         '{"a":' * 100_000,
     ],

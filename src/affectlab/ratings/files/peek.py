@@ -244,6 +244,18 @@ class Peek:
             return None
         return value if isinstance(value, dict) else None
 
+    @cached_property
+    def first_record(self) -> Any:
+        """The first value of a JSON list, of JSON Lines or of the file; None where it is cut."""
+        text = self.text.lstrip()
+        if not text.startswith(("{", "[")):
+            return None
+        listed = text.startswith("[")
+        try:
+            return json.JSONDecoder().raw_decode(text[1:].lstrip() if listed else text)[0]
+        except (ValueError, RecursionError):
+            return None
+
     def starts_with_json(self) -> bool:
         """Whether the file begins like a JSON object or list."""
         return self.text.lstrip()[:1] in ("{", "[")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import polars as pl
@@ -16,6 +18,9 @@ from affectlab.ratings.schema import SetAside, Unit
 
 _SHOWN_PLACES = 3
 _SHOWN_LENGTH = 60
+_ZIP = b"PK\x03\x04"
+_HEAD = 1 << 18
+_BROKEN_ZIP = (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, UnicodeError)
 
 
 class Unusable(Exception):
@@ -42,6 +47,8 @@ class Rejects:
         self._path = path
         self._on_bad = on_bad
         self._places: dict[tuple[str, Unit], list[str]] = {}
+        self.steps: list[str] = []
+        """What was decided about answers, for the history."""
 
     def reject(self, place: str, reason: str, sentence: str, *, unit: Unit = "row") -> None:
         """Note an entry that cannot be used.
@@ -106,6 +113,69 @@ def json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
             rejects.reject(f"line {number}", error.reason, str(error))
             continue
         yield f"line {number}", found
+
+
+def json_records(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) of each entry of a JSON list, or of JSON Lines, or the one object."""
+    if peek.starts_with_json() and peek.first_object is None:
+        content = peek.load_json()
+        entries = content if isinstance(content, list) else [content]
+        yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
+    else:
+        yield from json_lines(peek, rejects)
+
+
+def first_of_zip(peek: Peek, suffixes: tuple[str, ...]) -> Peek | None:
+    """Look at the first file within a zip file; None where it is none with files of these kinds."""
+    if not peek.head.startswith(_ZIP):
+        return None
+    try:
+        with ZipFile(peek.path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(suffixes)]
+            with archive.open(names[0]) as file:
+                return Peek(Path(names[0]), file.read(_HEAD))
+    except (IndexError, *_BROKEN_ZIP):
+        return None
+
+
+def json_of_zip(
+    peek: Peek, rejects: Rejects, suffixes: tuple[str, ...]
+) -> Iterator[tuple[str, Any]]:
+    """Yield (file and place, value) of the entries of all files of some kinds in a zip file.
+
+    Raises
+    ------
+    InputError
+        When the zip file is broken, or holds text that is no UTF-8.
+    """
+    try:
+        with ZipFile(peek.path) as archive:
+            for name in sorted(archive.namelist()):
+                if name.endswith(suffixes):
+                    content = archive.read(name).decode("utf-8-sig")
+                    yield from (
+                        (f"{name}, {place}", value)
+                        for place, value in _json_entries(content, name, rejects)
+                    )
+    except _BROKEN_ZIP as error:
+        raise InputError(f"{peek.path}: the zip file cannot be read ({error})") from None
+
+
+def _json_entries(content: str, name: str, rejects: Rejects) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of one JSON list or object, or of JSON Lines."""
+    lines = [(f"line {at}", line) for at, line in enumerate(content.split("\n"), 1) if line.strip()]
+    if not name.endswith(".jsonl"):
+        lines = [("entry", content)]
+    for place, line in lines:
+        try:
+            found = parse_json(line)
+        except BadJson as error:
+            rejects.reject(f"{name}, {place}", error.reason, str(error))
+            continue
+        if place == "entry" and isinstance(found, list):
+            yield from ((f"entry {number}", entry) for number, entry in enumerate(found, start=1))
+        else:
+            yield place, found
 
 
 def numbered(prefix: str, count: int) -> list[str]:
