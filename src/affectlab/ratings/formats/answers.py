@@ -140,11 +140,11 @@ class Answers(Format, ABC):
         raters = pl.DataFrame({"rater": columns["rater"], "rater_kind": [a.kind for a in answers]})
         columns = {name: column.gather(index) for name, column in columns.items()}
         columns["value"] = pl.Series([value for _, _, value in rows], dtype=pl.String)
-        scale = DeclaredScales(None, scales)
+        scale = replace(DeclaredScales.parse(self.scale), by_label=scales)
         if any(names):
             columns["label"] = pl.Series(names, dtype=pl.String)
         else:
-            scale = DeclaredScales(scales.get(""))
+            scale = DeclaredScales(scales.get("", scale.default))
         return Contents(
             columns,
             lambda row: f"{head.path}, {places[rows[row][0]]}",

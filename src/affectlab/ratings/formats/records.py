@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import polars as pl
@@ -18,9 +16,6 @@ from affectlab.ratings.schema import SetAside, Unit
 
 _SHOWN_PLACES = 3
 _SHOWN_LENGTH = 60
-_ZIP = b"PK\x03\x04"
-_HEAD = 1 << 18
-_BROKEN_ZIP = (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, UnicodeError)
 
 
 class Unusable(Exception):
@@ -117,65 +112,21 @@ def json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
 
 def json_records(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
     """Yield (place, value) of each entry of a JSON list, or of JSON Lines, or the one object."""
-    if peek.starts_with_json() and peek.first_object is None:
-        content = peek.load_json()
-        entries = content if isinstance(content, list) else [content]
-        yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
-    else:
+    first, _, others = peek.text.strip().partition("\n")
+    if _is_json(first) and (others or first.startswith("{")):
         yield from json_lines(peek, rejects)
+        return
+    content = peek.load_json()
+    entries = content if isinstance(content, list) else [content]
+    yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
 
 
-def first_of_zip(peek: Peek, suffixes: tuple[str, ...]) -> Peek | None:
-    """Look at the first file within a zip file; None where it is none with files of these kinds."""
-    if not peek.head.startswith(_ZIP):
-        return None
+def _is_json(text: str) -> bool:
     try:
-        with ZipFile(peek.path) as archive:
-            names = [name for name in archive.namelist() if name.endswith(suffixes)]
-            with archive.open(names[0]) as file:
-                return Peek(Path(names[0]), file.read(_HEAD))
-    except (IndexError, *_BROKEN_ZIP):
-        return None
-
-
-def json_of_zip(
-    peek: Peek, rejects: Rejects, suffixes: tuple[str, ...]
-) -> Iterator[tuple[str, Any]]:
-    """Yield (file and place, value) of the entries of all files of some kinds in a zip file.
-
-    Raises
-    ------
-    InputError
-        When the zip file is broken, or holds text that is no UTF-8.
-    """
-    try:
-        with ZipFile(peek.path) as archive:
-            for name in sorted(archive.namelist()):
-                if name.endswith(suffixes):
-                    content = archive.read(name).decode("utf-8-sig")
-                    yield from (
-                        (f"{name}, {place}", value)
-                        for place, value in _json_entries(content, name, rejects)
-                    )
-    except _BROKEN_ZIP as error:
-        raise InputError(f"{peek.path}: the zip file cannot be read ({error})") from None
-
-
-def _json_entries(content: str, name: str, rejects: Rejects) -> Iterator[tuple[str, Any]]:
-    """Yield the entries of one JSON list or object, or of JSON Lines."""
-    lines = [(f"line {at}", line) for at, line in enumerate(content.split("\n"), 1) if line.strip()]
-    if not name.endswith(".jsonl"):
-        lines = [("entry", content)]
-    for place, line in lines:
-        try:
-            found = parse_json(line)
-        except BadJson as error:
-            rejects.reject(f"{name}, {place}", error.reason, str(error))
-            continue
-        if place == "entry" and isinstance(found, list):
-            yield from ((f"entry {number}", entry) for number, entry in enumerate(found, start=1))
-        else:
-            yield place, found
+        parse_json(text)
+    except BadJson:
+        return False
+    return True
 
 
 def numbered(prefix: str, count: int) -> list[str]:

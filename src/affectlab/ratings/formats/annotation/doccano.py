@@ -9,9 +9,11 @@ from pydantic import ConfigDict, model_validator
 
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
+from affectlab.ratings.formats.archive import first_in, json_in
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, Unusable, first_of_zip, json_of_zip
+from affectlab.ratings.formats.records import Rejects, Unusable
 
+_FILES = (".jsonl", ".json")
 _SHOWN = ("text", "filename", "data")
 _PARTS = ("entities", "relations", "bbox", "segmentation")
 _ALL = "all"
@@ -77,12 +79,12 @@ class Doccano(JsonAnswers):
     )
 
     def recognise(self, head: Peek) -> Sure:
-        first = first_of_zip(head, (".jsonl", ".json"))
+        first = first_in(head, _FILES)
         return super().recognise(head if first is None else first)
 
     def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
-        if first_of_zip(head, (".jsonl", ".json")) is not None:
-            yield from json_of_zip(head, rejects, (".jsonl", ".json"))
+        if first_in(head, _FILES) is not None:
+            yield from json_in(head, rejects, _FILES)
         else:
             yield from super().records(head, rejects)
 
