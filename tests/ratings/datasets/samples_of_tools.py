@@ -130,3 +130,106 @@ TOOLS = {
     "prodigy": lines(*PRODIGY),
     "crowd-kit": "task,worker,label\nt1,w1,joy\nt1,w2,fear\nt2,w1,joy\n",
 }
+INSPECT = {
+    "version": 2,
+    "status": "success",
+    "eval": {"run_id": "r", "task": "emotions", "model": "lab/tiny", "created": "2026-01-02"},
+    "samples": [
+        {
+            "id": name,
+            "epoch": epoch,
+            "input": text,
+            "choices": ["joy", "fear"],
+            "target": target,
+            "output": {"completion": reply, "choices": [{"stop_reason": "stop"}]},
+            "scores": {"choice": {"value": value, "answer": answer, "reason": reason}},
+            "metadata": {"group": "x"},
+            "completed_at": "2026-01-02T10:00:00+00:00",
+            "total_time": 0.5,
+        }
+        for name, epoch, text, target, reply, value, answer, reason in (
+            ("a", 1, "such a day!", "A", "ANSWER: A", "C", "A", None),
+            ("b", 1, "still dark", "B", "ANSWER: A", "I", "A", None),
+            ("a", 2, "such a day!", "A", "dunno", "I", "", "invalid_response_format"),
+        )
+    ],
+}
+LM_EVAL = [
+    {
+        "doc_id": number,
+        "doc": {"text": text, "label": number},
+        "target": str(number),
+        "arguments": {
+            f"gen_args_{k}": {"arg_0": text, "arg_1": f" {word}"}
+            for k, word in enumerate(("joy", "fear"))
+        },
+        "resps": [[likelihoods[0]], [likelihoods[1]]],
+        "filtered_resps": likelihoods,
+        "filter": "none",
+        "metrics": ["acc"],
+        "acc": 1.0,
+    }
+    for number, text, likelihoods in (
+        (0, "such a day!", [["-0.2", "True"], ["-1.7", "False"]]),
+        (1, "still dark", [["-0.9", "True"], ["-0.3", "False"]]),
+    )
+]
+MTEB = {
+    "dataset_revision": "4f58c6b202a23cf9a4da393831edf4f9183cad37",
+    "task_name": "EmotionClassification",
+    "mteb_version": "2.1.0",
+    "scores": {
+        "test": [
+            {"accuracy": 0.47, "f1": 0.43, "main_score": 0.47, "hf_subset": "default"},
+        ],
+        "validation": [{"accuracy": 0.5, "main_score": 0.5, "hf_subset": "default"}],
+    },
+    "evaluation_time": 3.2,
+}
+PIPELINE = [
+    [{"label": "joy", "score": 0.75}, {"label": "fear", "score": 0.25}],
+    [{"label": "fear", "score": 0.6}, {"label": "joy", "score": 0.4}],
+]
+POTATO = [
+    {
+        "instance_id": instance,
+        "user_id": user,
+        "labels": {
+            "emotion": {emotion: "1"},
+            "signs": dict.fromkeys(signs, "true"),
+            "intensity": {f"scale_{level}": str(level)},
+            "why": {"text_box": "the sun"},
+        },
+        "spans": {"cue": [{"start": 0, "end": 4, "label": "cue"}]} if level == 5 else {},
+        "links": {},
+    }
+    for instance, user, emotion, signs, level in (
+        ("i1", "ann", "joy", ("smile", "tears"), 5),
+        ("i1", "bo", "fear", ("smile",), 2),
+        ("i2", "ann", "joy", ("tears",), 4),
+    )
+]
+TOOLS |= {
+    "potato": lines(*POTATO),
+    "potato-table": (
+        "instance_id,user_id,emotion.joy,emotion.fear,intensity.scale_2,intensity.scale_5,"
+        "cue._spans\n"
+        'i1,ann,1,,,5,"[{""start"": 0}]"\ni1,bo,,2,2,,[]\ni2,ann,1,,2,,[]\n'
+    ),
+    "inspect": json.dumps(INSPECT, indent=2),
+    "lm-eval": lines(*LM_EVAL),
+    "mteb": json.dumps(MTEB),
+    "pipeline": json.dumps(PIPELINE),
+    "predictions": json.dumps({"predictions": ["joy", "fear"], "references": ["joy", "joy"]}),
+    "openface": (
+        "frame, face_id, timestamp, confidence, success, pose_Tx, AU01_r, AU12_r, AU01_c\n"
+        "1, 0, 0.0, 0.98, 1, 3.5, 2.5, 0.25, 1\n"
+        "2, 0, 0.04, 0.2, 0, 0, 0, 0, 0\n"
+        "3, 0, 0.08, 0.97, 1, 3.5, 5.0, 0.0, 0\n"
+    ),
+    "py-feat": (
+        "FaceRectX,FaceScore,x_0,AU01,anger,happiness,input,frame\n"
+        "10.5,0.99,1,0.3,0.1,0.8,a.jpg,0\n12.5,0.98,2,0.1,0.6,0.2,b.jpg,0\n"
+        ",,,,,,c.jpg,0\n"
+    ),
+}

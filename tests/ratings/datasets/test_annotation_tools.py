@@ -294,3 +294,54 @@ def test_an_entry_that_is_none_is_named(tmp_path: Path) -> None:
     spans = [{"id": 1, "text": "x", "label": [[0, 1, "cue"]]}]
     with pytest.raises(InputError, match=r"no answer can be used \(left out: 1 cell: label: spans"):
         read(tmp_path, lines(*spans))
+
+
+def test_potato_schemas(tmp_path: Path) -> None:
+    r = read(tmp_path, TOOLS["potato"])
+    assert {one for one in answers(r) if one[:2] == ("i1", "ann")} == {
+        ("i1", "ann", "emotion", "joy"),
+        ("i1", "ann", "signs.smile", 1.0),
+        ("i1", "ann", "signs.tears", 1.0),
+        ("i1", "ann", "intensity", 5.0),
+        ("i1", "ann", "why", "the sun"),
+    }
+    assert left_out(r) == {"spans: no ratings of the whole instance": 1}
+    many = {"handling": {"urgency": "low", "tone": "high"}, "budget": {"A": 40, "B": 60}}
+    r = read(tmp_path, lines({"instance_id": 1, "user_id": "ann", "labels": many}))
+    assert answers(r) == {
+        ("1", "ann", "handling.urgency", "low"),
+        ("1", "ann", "handling.tone", "high"),
+        ("1", "ann", "budget.A", 40.0),
+        ("1", "ann", "budget.B", 60.0),
+    }
+
+
+def test_potato_writes_three_kinds_of_json(tmp_path: Path) -> None:
+    labels = {"emotion": {"joy": "1"}}
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    old = {"id": "i1", "displayed_text": "x", "label_annotations": labels, "span_annotations": {}}
+    state = {"user_id": "ann", "instance_id_to_label_to_value": {"i1": labels}}
+    machine = {"instance_id": "i1", "user_id": "tiny", "labels": labels, "annotator_origin": "llm"}
+    assert answers(read(folder, lines(old), "annotated_instances.jsonl")) == {
+        ("i1", "ann", "", "joy")
+    }
+    r = read(tmp_path, json.dumps(state, indent=1), "user_state.json")
+    assert answers(r) == {("i1", "ann", "", "joy")}
+    assert read(tmp_path, lines(machine)).rater_kinds == ("model",)
+
+
+def test_potato_tables(tmp_path: Path) -> None:
+    r = read(tmp_path, TOOLS["potato-table"], "annotations.csv")
+    assert answers(r) == {
+        ("i1", "ann", "emotion", "joy"),
+        ("i1", "bo", "emotion", "fear"),
+        ("i2", "ann", "emotion", "joy"),
+        ("i1", "ann", "intensity", 5.0),
+        ("i1", "bo", "intensity", 2.0),
+        ("i2", "ann", "intensity", 2.0),
+    }
+    assert left_out(r) == {"spans: no ratings of the whole instance": 1}
+    old = "user\tinstance_id\temotion:::joy\temotion:::fear\nann\ti1\t1\t\nbo\ti1\t\t1\n"
+    r = read(tmp_path, old, "annotated_instances.tsv")
+    assert answers(r) == {("i1", "ann", "", "joy"), ("i1", "bo", "", "fear")}
