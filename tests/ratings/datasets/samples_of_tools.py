@@ -210,6 +210,7 @@ POTATO = [
     )
 ]
 TOOLS |= {
+    "pairs": "left,right,choice,judge\nx,y,x,ann\ny,x,left,bo\nx,y,tie,cy\n",
     "potato": lines(*POTATO),
     "potato-table": (
         "instance_id,user_id,emotion.joy,emotion.fear,intensity.scale_2,intensity.scale_5,"
