@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -224,3 +226,14 @@ def test_each_format_says_what_its_columns_are(name):
     named = [*layout.roles.values(), *layout.labels, *layout.stimuli, *layout.raters]
     assert len(set(named)) == len(named)
     assert name == "vqeg" or named
+
+
+def test_the_documentation_lists_all_formats():
+    docs = Path(__file__).parents[3] / "docs"
+    conf = runpy.run_path(str(docs / "conf.py"))
+    source = [(docs / "reference" / "ratings.md").read_text(encoding="utf-8")]
+    conf["list_the_formats"](None, "reference/ratings", source)
+    rows = [line for line in source[0].splitlines() if line.startswith("| `")]
+    assert {line.split("`")[1] for line in rows} == {*SAMPLES, *TWO_FILES, *ANY}
+    assert {line.replace("\\|", "").count("|") for line in rows} == {5}
+    assert all(source[0].count(f".{type(one).__name__}\n") == 1 for one in list_formats())

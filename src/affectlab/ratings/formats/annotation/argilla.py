@@ -85,7 +85,10 @@ class Argilla(Answers):
             "score": "suggestions.score",
         },
         stimuli=("fields", "metadata"),
-        unused={"vectors": "they describe the text for a machine"},
+        unused={
+            "responses": "spans, rankings, drafts and discarded responses are no ratings",
+            "vectors": "they describe the text for a machine",
+        },
     )
 
     def recognise(self, head: Peek) -> Sure:

@@ -111,7 +111,10 @@ class LabelStudio(JsonAnswers):
             "rt_ms": "lead_time",
         },
         stimuli=("data",),
-        unused={"result": "regions, spans and answers about them are no ratings of the stimulus"},
+        unused={
+            "result": "regions, spans and answers about them are no ratings of the stimulus",
+            "was_cancelled": "a cancelled annotation is no answer",
+        },
     )
     record = _Task
 
@@ -205,7 +208,10 @@ class LabelStudioMin(Answers):
     questions: tuple[str, ...] | None = None
     layout = Layout(
         {"stimulus": "id", "rater": "annotator", "at": "created_at", "rt_ms": "lead_time"},
-        unused={"annotation_id": "a number of the tool", "updated_at": "a time of the tool"},
+        unused={
+            "": "cells with regions and spans are no ratings of the stimulus",
+            "annotation_id, updated_at": "they are about the tool",
+        },
     )
 
     def recognise(self, head: Peek) -> Sure:

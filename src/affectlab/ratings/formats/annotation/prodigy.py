@@ -76,7 +76,10 @@ class Prodigy(JsonAnswers):
         },
         stimuli=("text", "image", "html", "meta"),
         others=("options",),
-        unused={"spans, relations, audio_spans": "no ratings of the whole stimulus"},
+        unused={
+            "spans, relations, audio_spans": "no ratings of the whole stimulus",
+            "answer": "ignored tasks and rejected choices are no answers",
+        },
     )
 
     def answers_of(self, record: _Task, at: Place) -> Iterable[Answer]:
