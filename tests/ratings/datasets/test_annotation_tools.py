@@ -345,3 +345,9 @@ def test_potato_tables(tmp_path: Path) -> None:
     old = "user\tinstance_id\temotion:::joy\temotion:::fear\nann\ti1\t1\t\nbo\ti1\t\t1\n"
     r = read(tmp_path, old, "annotated_instances.tsv")
     assert answers(r) == {("i1", "ann", "", "joy"), ("i1", "bo", "", "fear")}
+
+
+def test_a_task_may_hold_a_whole_picture(tmp_path: Path) -> None:
+    picture = {"image": "data:image/png;base64," + "A" * 400_000}
+    task = {"id": 1, "data": picture, "annotations": LABEL_STUDIO[0]["annotations"]}
+    assert ("1", "1", "emotion", "joy") in answers(read(tmp_path, json.dumps([task])))

@@ -78,6 +78,8 @@ class Place:
     options: ReadOptions
     name: str
     rejects: Rejects
+    entry: Any = None
+    """The whole entry as it was read."""
 
     def skip(self, reason: str) -> None:
         """Count what is no rating, and is left out."""
@@ -183,7 +185,7 @@ class JsonAnswers(Answers):
         for place, entry in self.records(head, rejects):
             try:
                 record = checked(self.record, entry)
-                for answer in self.answers_of(record, Place(head, options, place, rejects)):
+                for answer in self.answers_of(record, Place(head, options, place, rejects, entry)):
                     yield place, answer
             except Unusable as problem:
                 rejects.note(place, problem)

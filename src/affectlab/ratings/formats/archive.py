@@ -13,7 +13,6 @@ from affectlab.ratings.files import BadJson, Peek, parse_json
 from affectlab.ratings.formats.records import Rejects
 
 _MARK = b"PK\x03\x04"
-_HEAD = 1 << 18
 _ZSTANDARD = 93
 _LOCAL_HEADER = 30
 _BROKEN = (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, UnicodeError)
@@ -35,7 +34,7 @@ def first_in(head: Peek, suffixes: tuple[str, ...]) -> Peek | None:
     """Look at the first file of some kinds in a zip file; None where there is none."""
     names = [name for name in names_in(head) if name.endswith(suffixes)]
     try:
-        return Peek(Path(names[0]), next(iter(files_in(head, (names[0],))))[1][:_HEAD])
+        return Peek(Path(names[0]), next(files_in(head, (names[0],)))[1])
     except (IndexError, StopIteration, *_BROKEN_OR_OTHER):
         return None
 

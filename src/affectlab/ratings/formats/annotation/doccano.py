@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
-from pydantic import ConfigDict, model_validator
+from pydantic import model_validator
 
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
@@ -14,22 +14,24 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable
 
 _FILES = (".jsonl", ".json")
-_SHOWN = ("text", "filename", "data")
+_OF_TOOL = ("id", "label", "cats", "Comments", "comments")
 _PARTS = ("entities", "relations", "bbox", "segmentation")
 _ALL = "all"
 """Name of the file of a project in which annotators share their labels."""
 
 
 class _Example(Record):
-    model_config = ConfigDict(extra="allow")
     id: int | str
+    text: str | None = None
+    filename: str | None = None
+    data: str | None = None
     label: list[Any] | None = None
     cats: list[Any] | None = None
 
     @model_validator(mode="after")
     def _is_example(self) -> Self:
-        extra = self.model_extra or {}
-        if not set(_SHOWN) & set(extra) or (self.label is None and self.cats is None):
+        shown = {"text", "filename", "data"} & self.model_fields_set
+        if not shown or (self.label is None and self.cats is None):
             raise ValueError("expected text or filename, and a list of labels")
         return self
 
@@ -90,12 +92,10 @@ class Doccano(JsonAnswers):
 
     def answers_of(self, record: _Example, at: Place) -> Iterable[Answer]:
         about = {
-            name: value
-            for name, value in (record.model_extra or {}).items()
-            if name not in (*_PARTS, "Comments", "comments")
+            name: value for name, value in at.entry.items() if name not in (*_PARTS, *_OF_TOOL)
         }
         for name in _PARTS:
-            if (record.model_extra or {}).get(name):
+            if at.entry.get(name):
                 at.skip(f"{name}: no ratings of the whole document")
         labels = [*(record.label or ()), *(record.cats or ())]
         chosen = tuple(one for one in labels if isinstance(one, str))

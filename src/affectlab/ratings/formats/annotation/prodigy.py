@@ -6,14 +6,25 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
 from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable
 
 _PARTS = ("spans", "relations", "audio_spans")
-_OF_TOOL = (*_PARTS, "tokens", "config", "meta", "priority", "score")
+_OF_TOOL = (
+    *_PARTS,
+    "tokens",
+    "config",
+    "meta",
+    "priority",
+    "score",
+    "options",
+    "accept",
+    "answer",
+    "label",
+)
 
 
 class _Option(Record):
@@ -21,7 +32,6 @@ class _Option(Record):
 
 
 class _Task(Record):
-    model_config = ConfigDict(extra="allow")
     input_hash: int = Field(alias="_input_hash")
     answer: str
     annotator: str | None = Field(None, alias="_annotator_id")
@@ -83,7 +93,7 @@ class Prodigy(JsonAnswers):
     )
 
     def answers_of(self, record: _Task, at: Place) -> Iterable[Answer]:
-        extra = record.model_extra or {}
+        extra = at.entry
         for name in _PARTS:
             if extra.get(name):
                 at.skip(f"{name}: no ratings of the whole stimulus")
