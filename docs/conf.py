@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from affectlab import __version__
+from affectlab.ratings import list_formats
 
 project = "affectlab"
 author = "The affectlab developers"
@@ -49,6 +50,34 @@ mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
 NAMED_FENCE = re.compile(r"^```(text|toml) (\S+)$", re.MULTILINE)
 
 
+FORMATS_TABLE, FORMATS_CLASSES = "<!-- table of formats -->", "<!-- classes of formats -->"
+
+
+def list_the_formats(_app: Any, _page: str, source: list[str]) -> None:
+    """Put the formats of files, as they describe themselves, in the place of two marks."""
+    if FORMATS_TABLE not in source[0]:
+        return
+    own = [one for one in list_formats() if type(one).__module__.startswith("affectlab.")]
+    rows = ["| format | recognised by | what is taken | what is left out |", "|---|---|---|---|"]
+    for one in own:
+        layout = one.layout
+        parts = [f"{role}: {name}" for role, name in layout.roles.items()]
+        for kind in ("labels", "stimuli", "raters"):
+            names = getattr(layout, kind)
+            parts += [f"{kind}: {', '.join(names[:6])}{', …' if len(names) > 6 else ''}"] * bool(
+                names
+            )
+        left = [f"{name}: {why}" if name else why for name, why in layout.unused.items()]
+        cells = (f"`{one.name}`", one.title, "; ".join(parts), "; ".join(left))
+        escaped = (cell.replace("|", r"\|") for cell in cells)
+        rows.append(f"| {' | '.join(escaped)} |")
+    classes = sorted(f"{type(one).__module__}.{type(one).__qualname__}" for one in own)
+    directives = "\n".join(f".. autoclass:: {name}" for name in classes)
+    listed = f"```{{eval-rst}}\n{directives}\n```"
+    text = source[0].replace(FORMATS_TABLE, "\n".join(rows))
+    source[0] = text.replace(FORMATS_CLASSES, listed)
+
+
 def name_the_files(_app: Any, _page: str, source: list[str]) -> None:
     """Turn fences with the name of a file into blocks of code with a caption."""
     source[0] = NAMED_FENCE.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
@@ -57,3 +86,4 @@ def name_the_files(_app: Any, _page: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Take part in reading the pages."""
     app.connect("source-read", name_the_files)
+    app.connect("source-read", list_the_formats)

@@ -51,11 +51,12 @@ def module_entries(module: str) -> dict[str, str]:
 def key_entries() -> dict[str, str]:
     """Give the keys of files that users write or exchange: fields that pydantic checks.
 
-    What browsers send to the server of a study is no file, and not public.
+    What browsers send to the server of a study is no file, and not public; the files of other
+    tools, which formats read, are theirs.
     """
     entries = {}
     for module in all_modules():
-        if module.startswith("affectlab.study.server"):
+        if module.startswith(("affectlab.study.server", "affectlab.ratings.formats.")):
             continue
         for node in module_tree(module).body:
             if isinstance(node, ast.ClassDef) and _is_checked(node, module):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import runpy
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.datasets.samples_of_tools import TOOLS
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
@@ -13,6 +16,9 @@ from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Sure, load_format
 from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import load_taxonomy
+
+# Tools ask several kinds of questions, of which not all scales are known; that is then said.
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
 PUBLISHED = {
     "goemotions/raw_partial.csv": "goemotions-raw",
@@ -88,6 +94,7 @@ SAMPLES = {
         {"id": 0, "source": "tec", "text": "such a day!", "emotions": {"joy": 1, "trust": None}}
     ),
 }
+SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
@@ -175,6 +182,12 @@ def test_wrong_content_raises_one_sentence(tmp_path, name, content):
         '{"dis_videos": []}',
         "item,r1,r2,r3,r4\na,1,2,3,4\n",
         "1,1,5\n1,2,4\n2,1,3\n",
+        '{"id": 1, "text": "fine", "label": 3}\n',
+        '[{"id": 1, "data": {"text": "fine"}, "label": "joy"}]',
+        "task,worker,label,value\na,b,joy,3\n",
+        '[{"stimulus": "a", "rater": "b", "label": "joy", "score": 0.5}]',
+        '{"version": 2, "status": "draft"}',
+        "frame,confidence,AU01\n1,0.9,1\n",
         "[" * 100_000,
         '{"a":' * 100_000,
     ],
@@ -213,3 +226,14 @@ def test_each_format_says_what_its_columns_are(name):
     named = [*layout.roles.values(), *layout.labels, *layout.stimuli, *layout.raters]
     assert len(set(named)) == len(named)
     assert name == "vqeg" or named
+
+
+def test_the_documentation_lists_all_formats():
+    docs = Path(__file__).parents[3] / "docs"
+    conf = runpy.run_path(str(docs / "conf.py"))
+    source = [(docs / "reference" / "ratings.md").read_text(encoding="utf-8")]
+    conf["list_the_formats"](None, "reference/ratings", source)
+    rows = [line for line in source[0].splitlines() if line.startswith("| `")]
+    assert {line.split("`")[1] for line in rows} == {*SAMPLES, *TWO_FILES, *ANY}
+    assert {line.replace("\\|", "").count("|") for line in rows} == {5}
+    assert all(source[0].count(f".{type(one).__name__}\n") == 1 for one in list_formats())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.evaluation.preference import preference_scale
 from affectlab.ratings import read_ratings
 
 
@@ -188,8 +189,7 @@ AS_TEXT = {
 
 
 @pytest.mark.parametrize("kind", AS_TEXT)
-@pytest.mark.parametrize("on_bad", ["raise", "set_aside"])
-def test_comparisons_of_pairs_are_no_scores(tmp_path, kind, on_bad):
+def test_comparisons_of_pairs_go_to_the_statistics_of_preference(tmp_path, kind):
     """Tuples of subject and asset number are keys that JSON does not have."""
     key = AS_TEXT[kind]
     scores = (
@@ -197,16 +197,29 @@ def test_comparisons_of_pairs_are_no_scores(tmp_path, kind, on_bad):
         {key("cy", 0): 1, key("Ann B.", 2): 1},
         {key("Ann B.", 0): 0.5},
     )
-    file = write(tmp_path / "d.json", data_set(*scores))
-    with pytest.raises(InputError, match=r"json: os holds comparisons of pairs .*Ann") as caught:
-        read_ratings(file, on_bad=on_bad)
-    assert "affectlab evaluate preference" in str(caught.value)
+    r = read_ratings(write(tmp_path / "d.json", data_set(*scores)))
+    first, second, third = sorted({*r.stimuli["A"], *r.stimuli["B"]})
+    assert r.scale.categories == ("A", "B", "tie")
+    said = {(s, who): r.scale.categories[int(v)] for s, who, v in r.frame.iter_rows()}
+    assert said == {
+        (f"{first} | {second}", "Ann B."): "A",
+        (f"{first} | {third}", "Ann B."): "tie",
+        (f"{first} | {second}", "bo"): "A",
+        (f"{first} | {second}", "cy"): "B",
+        (f"{second} | {third}", "Ann B."): "A",
+    }
+    assert preference_scale(r, n_boot=0).frame["system"].to_list()
 
 
-def test_pairs_in_a_list_are_no_repetitions(tmp_path):
+def test_pairs_in_a_list(tmp_path):
     file = write(tmp_path / "d.json", data_set([["ann", 1, 1]], [["ann", 0, 0]]))
-    with pytest.raises(InputError, match="os holds comparisons of pairs"):
-        read_ratings(file, on_bad="set_aside")
+    r = read_ratings(file)
+    assert r.value.tolist() == [0.0]
+    file = write(tmp_path / "d.json", data_set([["ann", 1, 7]], [["bo", 0, 0]]))
+    with pytest.raises(
+        InputError, match=r"dis_videos\[0\] .*7 beside asset 1; expected 0, 0.5 or 1"
+    ):
+        read_ratings(file)
 
 
 def test_subjects_with_numbers_are_no_pairs(tmp_path):

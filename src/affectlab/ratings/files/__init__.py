@@ -1,7 +1,13 @@
 """Tables as they lie in files and in data frames."""
 
 from affectlab.ratings.files.delimited import Columns, commas_step, read_delimited, with_points
-from affectlab.ratings.files.frames import as_frame, plain_column, typed_column, wrong_kind
+from affectlab.ratings.files.frames import (
+    as_frame,
+    plain_column,
+    series_of,
+    typed_column,
+    wrong_kind,
+)
 from affectlab.ratings.files.ledger import Ledger, Locate, OnBad, Problem, row_number
 from affectlab.ratings.files.parquet import (
     UNREADABLE,
@@ -33,6 +39,7 @@ __all__ = [
     "read_delimited",
     "read_frame",
     "row_number",
+    "series_of",
     "typed_column",
     "with_class_names",
     "with_points",

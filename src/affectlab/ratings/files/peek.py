@@ -18,6 +18,8 @@ from affectlab.core.words import option
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
 _HEAD = 1 << 18
+_LONGEST = 1 << 24
+"""How much of a file is read to see its first record whole."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")
 _SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNORECASE)
@@ -41,6 +43,18 @@ _BINARY_MARKS = {
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
     b"%PDF": "a PDF file; expected CSV, Parquet or JSON Lines",
 }
+
+
+def _first_value(text: str) -> Any:
+    """Read the first value of a JSON list, or the first of a text; None where there is none."""
+    text = text.removeprefix("\ufeff").lstrip()
+    if not text.startswith(("{", "[")):
+        return None
+    listed = text.startswith("[")
+    try:
+        return json.JSONDecoder().raw_decode(text[1:].lstrip() if listed else text)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -243,6 +257,17 @@ class Peek:
         except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
+
+    @cached_property
+    def first_record(self) -> Any:
+        """The first value of a JSON list, of JSON Lines or of the file; None where it is cut."""
+        found = _first_value(self.text)
+        cut = len(self.head) == _HEAD and self.path.is_file()
+        if found is None and cut and self.starts_with_json():
+            # A record may hold a whole picture, so that it is longer than the beginning.
+            with self.path.open("rb") as file:
+                found = _first_value(file.read(_LONGEST).decode(self.codec, errors="replace"))
+        return found
 
     def starts_with_json(self) -> bool:
         """Whether the file begins like a JSON object or list."""

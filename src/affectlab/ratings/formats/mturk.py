@@ -19,6 +19,7 @@ from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, fil
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, numbered, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.table import Ratings
 
 _ANSWER = "Answer."
@@ -27,6 +28,7 @@ _INPUT = "Input."
 _TASK = "Answer.taskAnswers"
 _NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 _STATES = ("Approved", "Submitted", "Rejected")
+_MOST_CATEGORIES = 50
 _TRUTHS = {"true": True, "on": True, "false": False, "off": False}
 _TIME = "%a %b %d %H:%M:%S %z %Y"
 _ZONES = {"UTC": "+0000", "GMT": "+0000", "PST": "-0800", "PDT": "-0700"}
@@ -50,8 +52,9 @@ class MechanicalTurk(Format):
     One row per answer of an assignment. An answer that is a number has its name as label. Of a
     choice (radio button, check box, classifier) each option is a label, with 1 where it was
     chosen and 0 where not; ``question.option`` where there are several questions. Buttons that
-    are named by numbers are one number. A single question with words as answers is one nominal
-    scale without labels. ``Input.…`` columns are
+    are named by numbers are one number. Words are answers where there is nothing else, or where
+    ``answers`` names them: each question on a nominal scale, without a label where it is the only
+    one. ``Input.…`` columns are
     attributes of the stimulus; ``rt_ms`` is the time of the whole assignment.
 
     Parameters
@@ -121,7 +124,6 @@ class MechanicalTurk(Format):
             raise InputError(f"{head.path}: no assignment can be used; expected approved ones")
         given, steps = _read_likert([_answers_of(read, row, rejects) for row in rows])
         kinds = _kinds_of(head, given, self.answers)
-        scale = _scale(head, options, kinds, given)
         cells = list(_cells_of(given, kinds))
         if not cells:
             raise InputError(f"{head.path}: no assignment has an answer; expected columns Answer.…")
@@ -148,7 +150,7 @@ class MechanicalTurk(Format):
         return Contents(
             columns,
             lambda cell: f"{head.path}, {read.place(rows[cells[cell][0]])}",
-            scale=scale,
+            scale=_scales(kinds, given),
             stimuli=about,
             set_aside=read.set_aside,
             history=(*steps, *of_stimuli),
@@ -317,44 +319,46 @@ def _cells_of(
 ) -> Iterator[tuple[int, str | None, str]]:
     """Rows of the table: assignment, label and value, as text."""
     offered = _offered(given)
-    several = len(kinds) > 1
     for row, answers in enumerate(given):
         for name, kind in kinds.items():
             value = answers.get(name)
             if value is None:
                 continue
             if kind == "words":
-                yield row, None, str(value)
+                yield row, _label(name, None, kinds), str(value)
             elif kind == "number":
                 yield row, name, repr(float(value))
             else:
                 for option in offered[name]:
-                    label = f"{name}.{option}" if several and option else option or name
-                    yield row, label, "1" if value.get(option) else "0"
+                    yield row, _label(name, option, kinds), "1" if value.get(option) else "0"
 
 
-def _scale(
-    head: Peek, options: ReadOptions, kinds: Mapping[str, str], given: Sequence[Answers]
-) -> Scale | None:
-    """Give the scale that the kind of the answers has; None where their values tell."""
-    used = set(kinds.values())
-    if len(used) > 1:
-        several = "; ".join(f"{name} ({kind})" for name, kind in kinds.items())
-        raise InputError(
-            f"{head.path}: the answers are of several kinds, which have no scale in common: "
-            f"{several}; name those to take (format=\"mturk-batch,answers=['NAME']\")"
-        )
-    if used == {"words"} and len(kinds) > 1:
-        raise InputError(
-            f"{head.path}: several questions have words as answers: {', '.join(kinds)}; name the "
-            "one to take (format=\"mturk-batch,answers=['NAME']\")"
-        )
-    if used == {"options"} and not options.scale:
-        return Scale.binary()
-    if used == {"words"} and not options.scale:
-        words = {str(one[name]) for one in given for name in kinds if name in one}
-        return Scale.nominal(tuple(sorted(words)))
-    return None
+def _scales(kinds: Mapping[str, str], given: Sequence[Answers]) -> DeclaredScales:
+    """Give the scales that the kinds of the answers have; those of numbers are told by them."""
+    by_label: dict[str, Scale] = {}
+    offered = _offered(given)
+    for name, kind in kinds.items():
+        if kind == "options":
+            labels = (_label(name, option, kinds) for option in offered[name])
+            by_label |= dict.fromkeys((label for label in labels if label), Scale.binary())
+        elif kind == "words":
+            words = [str(one[name]) for one in given if name in one]
+            distinct = tuple(sorted(set(words)))
+            free = len(distinct) > _MOST_CATEGORIES and 2 * len(distinct) > len(words)
+            by_label[name] = Scale("text") if free else Scale.nominal(distinct)
+    if len(kinds) == 1 and "words" in kinds.values():
+        return DeclaredScales(next(iter(by_label.values())))
+    return DeclaredScales(None, by_label)
+
+
+def _label(name: str, option: str | None, kinds: Mapping[str, str]) -> str | None:
+    """Name the label of an answer, or of an option; none where words are all there is."""
+    several = len(kinds) > 1
+    if kinds[name] == "words":
+        return name if several else None
+    if option is None:
+        return name
+    return f"{name}.{option}" if several and option else option or name
 
 
 def _beside(

@@ -42,6 +42,8 @@ class Rejects:
         self._path = path
         self._on_bad = on_bad
         self._places: dict[tuple[str, Unit], list[str]] = {}
+        self.steps: list[str] = []
+        """What was decided about answers, for the history."""
 
     def reject(self, place: str, reason: str, sentence: str, *, unit: Unit = "row") -> None:
         """Note an entry that cannot be used.
@@ -106,6 +108,25 @@ def json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
             rejects.reject(f"line {number}", error.reason, str(error))
             continue
         yield f"line {number}", found
+
+
+def json_records(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) of each entry of a JSON list, or of JSON Lines, or the one object."""
+    first, _, others = peek.text.strip().partition("\n")
+    if _is_json(first) and (others or first.startswith("{")):
+        yield from json_lines(peek, rejects)
+        return
+    content = peek.load_json()
+    entries = content if isinstance(content, list) else [content]
+    yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_json(text)
+    except BadJson:
+        return False
+    return True
 
 
 def numbered(prefix: str, count: int) -> list[str]:

@@ -14,13 +14,14 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
+from affectlab.ratings.formats.pairs import Comparison, pair_contents
 from affectlab.ratings.formats.records import Rejects, numbered, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 
 _KEYS = (r'"ref_videos"\s*:\s*\[', r'"dis_videos"\s*:\s*\[', '"os"')
-_PAIR = re.compile(r"""[(\[]\s*(['"]).*\1\s*,\s*[0-9]+\s*[)\]]""")
-_ENDS_IN_NUMBER = re.compile(r".*[\W_]([0-9]{1,9})")
+_PAIR = re.compile(r"""[(\[]\s*(['"])(?P<subject>.*)\1\s*,\s*(?P<other>[0-9]{1,9})\s*[)\]]""")
+_ENDS_IN_NUMBER = re.compile(r"(?P<subject>.*)[\W_](?P<other>[0-9]{1,9})")
 
 Objects = list[dict[str, Any]]
 
@@ -39,6 +40,10 @@ class Sureal(Format):
     ``is_reference`` (the file of the stimulus is that of its reference) and whatever else the
     file says of them. Subjects of lists are named by ``subjects``, else ``subject-01``, …
     Gaps have no row and are counted as set aside. Repetitions are told apart by ``trial``.
+
+    Opinions on pairs (a subject and the asset number of the other stimulus, with 1 where this one
+    was preferred, 0 where the other, 0.5 for a tie) become comparisons as those of the format
+    ``pairs``, for the statistics of preference.
 
     Notes
     -----
@@ -77,8 +82,10 @@ class Sureal(Format):
             for video in _objects(head, content, "ref_videos")
             if "content_id" in video
         }
-        _refuse_pairs(head, videos)
         names = _stimulus_names(videos)
+        pairs = _pairs(head, videos, names, rejects)
+        if pairs is not None:
+            return pairs
         subjects, about = _subjects(head, content.get("subjects"), videos)
         rows: list[tuple[str, str, float, int, str]] = []
         for number, (name, video) in enumerate(zip(names, videos, strict=True)):
@@ -128,35 +135,59 @@ def _objects(head: Peek, content: Any, key: str) -> Objects:
     return given
 
 
-def _refuse_pairs(head: Peek, videos: Objects) -> None:
-    """Stop where opinions are on pairs: each key is a subject and the asset number of the other.
+def _pairs(head: Peek, videos: Objects, names: list[str], rejects: Rejects) -> Contents | None:
+    """Read opinions on pairs: each key is a subject and the asset number of the other stimulus.
 
-    The package has pairs as tuples, ``{("ann", 3): 1}``, which JSON cannot hold as keys; however
-    they are written, each would pass for a subject with one answer.
+    The package has pairs as tuples, ``{("ann", 3): 1}``, which JSON cannot hold as keys. They are
+    written as texts (``"('ann', 3)"``, ``"ann 3"``) or as lists with the score. None: the opinions
+    are scores of one stimulus.
     """
-    assets = {video.get("asset_id") for video in videos}
-    example = None
+    assets = {video.get("asset_id"): name for video, name in zip(videos, names, strict=True)}
+    found: list[tuple[str, int, str, int, Any]] = []
     for number, video in enumerate(videos):
         given = video.get("os")
         entries = given.items() if isinstance(given, dict) else [(e, 1) for e in given or ()]
         for key, score in entries:
-            pair = isinstance(key, list) and len(key) == 3 and isinstance(key[0], str)
-            if isinstance(key, str) and not _PAIR.fullmatch(key):
-                named = _ENDS_IN_NUMBER.fullmatch(key)
-                other = int(named[1]) if named else None
-                pair = other in assets - {video.get("asset_id")} and score in (0, 0.5, 1)
-            elif isinstance(key, str):
-                pair = True
-            if not pair:
-                return
-            example = example or f"dis_videos[{number}] {shown(key)}"
-    if example:
-        raise InputError(
-            f"{head.path}: os holds comparisons of pairs (a subject and the asset_id of the other "
-            f"stimulus, as in {example}), not scores of one stimulus; expected scores, or for "
-            "affectlab evaluate preference a table with a row per choice: stimulus (the pair), "
-            "rater, value (A or B), and what A and B were"
+            pair = _pair_of(key, score, set(assets) - {video.get("asset_id")})
+            if pair is None:
+                return None
+            found.append((f"dis_videos[{number}] {shown(key)}", number, *pair))
+    if not found:
+        return None
+    comparisons: list[Comparison] = []
+    known: set[tuple[str, str, str, float]] = set()
+    for row, (place, number, subject, other, score) in enumerate(found):
+        if score not in (0, 0.5, 1) or other not in assets or assets[other] == names[number]:
+            sentence = f"{shown(score)} beside asset {other}; expected 0, 0.5 or 1 beside another"
+            rejects.reject(place, "comparison not understood", sentence, unit="cell")
+            continue
+        if (subject, assets[other], names[number], 1 - score) in known:
+            # The same answer, as it stands at the other stimulus.
+            continue
+        known.add((subject, names[number], assets[other], score))
+        choice = "tie" if score == 0.5 else score == 1
+        comparisons.append(
+            Comparison(
+                row=row, first=names[number], second=assets[other], judge=subject, choice=choice
+            )
         )
+    return pair_contents(comparisons, lambda row: f"{head.path}, {found[row][0]}", path=head.path)
+
+
+def _pair_of(key: Any, score: Any, others: set[Any]) -> tuple[str, int, Any] | None:
+    """Give subject, number of the other asset and score, where a key is a pair."""
+    if isinstance(key, list):
+        whole = len(key) == 3 and isinstance(key[0], str) and isinstance(key[1], int)
+        return (key[0], key[1], key[2]) if whole else None
+    if not isinstance(key, str):
+        return None
+    pair = _PAIR.fullmatch(key)
+    if pair:
+        return pair["subject"].strip(), int(pair["other"]), score
+    named = _ENDS_IN_NUMBER.fullmatch(key)
+    if named is None or int(named["other"]) not in others or score not in (0, 0.5, 1):
+        return None
+    return named["subject"], int(named["other"]), score
 
 
 def _stimulus_names(videos: Objects) -> list[str]:

@@ -1,0 +1,1 @@
+"""What tools of annotation export."""

@@ -1,0 +1,216 @@
+"""Argilla: records with responses of people and suggestions of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.files import Peek, read_frame
+from affectlab.ratings.formats.answers import (
+    Answer,
+    Answers,
+    Given,
+    Place,
+    Record,
+    checked,
+)
+from affectlab.ratings.formats.format import Layout, Sure, file_format
+from affectlab.ratings.formats.records import Rejects, Unusable, json_records
+from affectlab.ratings.options import ReadOptions
+
+_RESPONSES, _SUGGESTION = ".responses", ".suggestion"
+_UNNAMED_MODEL = "suggestion"
+
+
+class _Response(Record):
+    value: Any
+    user_id: str | int | None = None
+    status: str | None = None
+
+
+class _Suggestion(Record):
+    value: Any
+    agent: str | None = None
+    score: Any = None
+
+
+class _Nested(Record):
+    """A record as ``records.to_json`` writes it."""
+
+    id: str | int
+    fields: dict[str, Any]
+    responses: dict[str, list[_Response] | None] | None
+    suggestions: dict[str, _Suggestion | None] | None
+    metadata: dict[str, Any] | None = None
+
+
+@file_format("argilla", "records of Argilla (JSON; rows of a Hugging Face data set: id, status, …)")
+class Argilla(Answers):
+    """Records of Argilla 2, as JSON or as rows of a data set of the Hugging Face hub.
+
+    JSON of ``records.to_json``, with fields, responses and suggestions within each record; or JSON
+    Lines or Parquet of ``records.to_datasets`` and ``to_hub``, with columns such as
+    ``emotion.responses``, ``emotion.responses.users`` and ``emotion.suggestion.agent``.
+
+    Labels, several labels, ratings and texts are answers to the question that they belong to.
+    Users are people; agents of suggestions are models. Fields and metadata describe the stimulus.
+    Spans, rankings, and responses that were drafts or discarded are left out and counted.
+
+    Notes
+    -----
+    Source: Argilla's documentation, "Import and export datasets", and the exporter of its package.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.ratings import read_ratings
+    >>> record = {"id": "7", "fields": {"text": "such a day!"}, "metadata": {},
+    ...           "responses": {"emotion": [{"value": "joy", "user_id": "u1"}]},
+    ...           "suggestions": {"emotion": {"value": "joy", "agent": "tiny", "score": 0.8}}}
+    >>> file = Path(tempfile.mkdtemp()) / "records.json"
+    >>> _ = file.write_text(json.dumps([record]))
+    >>> r = read_ratings(file)
+    >>> r.rater_names, r.rater_kinds, r.scale.categories
+    (('u1', 'tiny'), ('human', 'model'), ('joy',))
+    """
+
+    layout = Layout(
+        {
+            "stimulus": "id",
+            "rater": "responses.user_id, suggestions.agent",
+            "label": "question",
+            "value": "responses.value, suggestions.value",
+            "score": "suggestions.score",
+        },
+        stimuli=("fields", "metadata"),
+        unused={
+            "responses": "spans, rankings, drafts and discarded responses are no ratings",
+            "vectors": "they describe the text for a machine",
+        },
+    )
+
+    def recognise(self, head: Peek) -> Sure:
+        first = head.first_record
+        names = set(first if isinstance(first, dict) else head.columns if head.is_table else ())
+        nested = names >= {"id", "fields", "responses", "suggestions"}
+        flat = {"id", "status"} <= names and any(
+            name.endswith((_RESPONSES, _SUGGESTION)) for name in names
+        )
+        return Sure.if_(nested or flat)
+
+    def answers(
+        self, head: Peek, options: ReadOptions, rejects: Rejects
+    ) -> Iterator[tuple[str, Answer]]:
+        for place, entry in _entries(head, rejects):
+            try:
+                record = checked(_Nested, _nested(entry))
+                for answer in _answers(record, Place(head, options, place, rejects)):
+                    yield place, answer
+            except Unusable as problem:
+                rejects.note(place, problem)
+
+
+def _entries(head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
+    if not head.is_table:
+        yield from json_records(head, rejects)
+        return
+    frame = read_frame(head)
+    if "id" not in frame.columns:
+        raise InputError(f"{head.path}: column 'id' is missing; expected records of Argilla")
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        yield f"row {number}", row
+
+
+def _nested(entry: Any) -> Any:
+    """Bring a row of a data set into the form of a record."""
+    if not isinstance(entry, dict) or "fields" in entry:
+        return entry
+    responses: dict[str, Any] = {}
+    suggestions: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    for name, value in entry.items():
+        question, dot, kind = name.rpartition(".")
+        if dot + kind == _RESPONSES:
+            users = _list(entry.get(f"{name}.users"))
+            states = _list(entry.get(f"{name}.status"))
+            responses[question] = [
+                {"value": one, "user_id": _at(users, place), "status": _at(states, place)}
+                for place, one in enumerate(_list(value))
+            ]
+        elif dot + kind == _SUGGESTION:
+            suggestions[question] = {
+                "value": value,
+                "agent": entry.get(f"{name}.agent"),
+                "score": entry.get(f"{name}.score"),
+            }
+        elif "." not in name and name not in ("id", "status", "_server_id", "vectors"):
+            fields[name] = value
+    return {
+        "id": entry.get("id"),
+        "fields": fields,
+        "responses": responses,
+        "suggestions": suggestions,
+    }
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else None
+
+
+def _answers(record: _Nested, at: Place) -> Iterable[Answer]:
+    about = {**(record.metadata or {}), **record.fields}
+    for question, responses in (record.responses or {}).items():
+        for one in responses or ():
+            if one.status not in (None, "submitted"):
+                at.skip(f"the response was {one.status}")
+                continue
+            given = _given(one.value, question, at)
+            if given is not None:
+                rater = "user" if one.user_id is None else str(one.user_id)
+                yield _answer(record, question, given, rater, "human", about, {})
+    for question, guess in (record.suggestions or {}).items():
+        given = None if guess is None else _given(guess.value, question, at)
+        if guess is not None and given is not None:
+            score = guess.score if isinstance(guess.score, int | float) else None
+            rater = guess.agent or _UNNAMED_MODEL
+            yield _answer(record, question, given, rater, "model", about, {"score": score})
+
+
+def _answer(
+    record: _Nested,
+    question: str,
+    given: Given,
+    rater: str,
+    kind: str,
+    about: Mapping[str, Any],
+    beside: Mapping[str, Any],
+) -> Answer:
+    return Answer(
+        stimulus=str(record.id),
+        rater=rater,
+        kind=kind,
+        question=question,
+        given=given,
+        about=about,
+        beside=beside,
+    )
+
+
+def _given(value: Any, question: str, at: Place) -> Given:
+    match value:
+        case None:
+            return None
+        case int() | float() if not isinstance(value, bool):
+            return float(value)
+        case str():
+            return (value,)
+        case [*several] if all(isinstance(one, str) for one in several):
+            return tuple(several)
+    at.skip(f"{question}: spans or ranks")
+    return None

@@ -1,0 +1,267 @@
+"""Potato: instances with the labels of one annotator each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.build import is_number
+from affectlab.ratings.files import Peek, read_delimited
+from affectlab.ratings.formats.answers import (
+    Answer,
+    Answers,
+    Given,
+    JsonAnswers,
+    Place,
+    Record,
+    checked,
+)
+from affectlab.ratings.formats.format import Layout, Sure, file_format
+from affectlab.ratings.formats.records import Rejects, Unusable
+from affectlab.ratings.options import ReadOptions
+
+_NO = (False, None, "", "0", 0, "false", "False")
+_YES = (True, "true", "True", "1", 1)
+_SCALE = ("slider", "number")
+_TEXT = "text_box"
+
+Labels = Mapping[str, Any]
+"""Value of each label of a schema."""
+
+
+class _Exported(Record):
+    """A line of the export."""
+
+    instance_id: str | int
+    user_id: str
+    labels: dict[str, Any]
+    spans: Any = None
+    annotator_origin: Any = None
+
+
+class _Instance(Record):
+    """A line of ``annotated_instances.jsonl``."""
+
+    id: str | int | None = None
+    instance_id: str | int | None = None
+    user_id: str | None = None
+    displayed_text: str | None = None
+    label_annotations: dict[str, Any]
+    span_annotations: Any = None
+
+
+class _State(Record):
+    """The file ``user_state.json``."""
+
+    user_id: str
+    instance_id_to_label_to_value: dict[str, dict[str, Any]]
+    instance_id_to_span_to_value: Any = None
+
+
+@file_format(
+    "potato", "annotations of Potato (JSONL: instance_id, user_id, labels; user_state.json)"
+)
+class Potato(JsonAnswers):
+    """Annotations of Potato in JSON.
+
+    The export ``annotations.jsonl``; ``annotated_instances.jsonl`` of earlier versions, in the
+    folder that has the name of the annotator; and ``user_state.json``.
+
+    Each schema is a question. Radio buttons and boxes are options, of which those that were chosen
+    are kept; points of a Likert scale and sliders are numbers; what was written in a text box is
+    text; several answers of one schema are questions of their own (``schema.name``). Spans are
+    left out and counted.
+
+    Notes
+    -----
+    Source: Potato's documentation, "Export formats", and the exporters of its package.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.ratings import read_ratings
+    >>> one = {"instance_id": "i1", "user_id": "ann", "spans": {},
+    ...        "labels": {"emotion": {"joy": "1"}, "intensity": {"scale_5": "5"}}}
+    >>> file = Path(tempfile.mkdtemp()) / "annotations.jsonl"
+    >>> _ = file.write_text(json.dumps(one) + "\\n")
+    >>> r = read_ratings(file, scale={"intensity": "1-7", "emotion": "nominal:joy,fear"})
+    >>> r.label_names, r.value.tolist()
+    (('emotion', 'intensity'), [0.0, 5.0])
+    """
+
+    record = _Instance
+    layout = Layout(
+        {"stimulus": "instance_id", "rater": "user_id", "label": "schema", "value": "labels"},
+        stimuli=("displayed_text",),
+        unused={"spans": "no ratings of the whole instance", "behavioral_data": "no answers"},
+    )
+
+    def recognise(self, head: Peek) -> Sure:
+        first = head.first_record
+        return Sure.if_(isinstance(first, dict) and _model(first) is not None)
+
+    def answers(
+        self, head: Peek, options: ReadOptions, rejects: Rejects
+    ) -> Iterator[tuple[str, Answer]]:
+        for place, entry in self.records(head, rejects):
+            try:
+                model = _model(entry)
+                if model is None:
+                    raise Unusable("entry not understood", "expected an instance with labels")
+                at = Place(head, options, place, rejects)
+                for answer in self.answers_of(checked(model, entry), at):
+                    yield place, answer
+            except Unusable as problem:
+                rejects.note(place, problem)
+
+    def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
+        about: dict[str, Any] = {}
+        if isinstance(record, _State):
+            spans = record.instance_id_to_span_to_value
+            instances = record.instance_id_to_label_to_value.items()
+            rater = record.user_id
+        elif isinstance(record, _Exported):
+            spans, rater = record.spans, record.user_id
+            instances = {str(record.instance_id): record.labels}.items()
+        else:
+            spans = record.span_annotations
+            name = record.instance_id if record.id is None else record.id
+            if name is None:
+                raise Unusable("entry not understood", "expected id or instance_id")
+            rater = record.user_id or at.options.rater or at.head.path.absolute().parent.name
+            about = {"text": record.displayed_text}
+            instances = {str(name): record.label_annotations}.items()
+        if isinstance(spans, dict | list) and any(
+            spans.values() if hasattr(spans, "values") else spans
+        ):
+            at.skip("spans: no ratings of the whole instance")
+        model = isinstance(record, _Exported) and _is_machine(record.annotator_origin)
+        for instance, schemas in instances:
+            for schema, labels in schemas.items():
+                for question, given in _given(schema, labels, at):
+                    yield Answer(
+                        stimulus=instance,
+                        rater=rater,
+                        kind="model" if model else "human",
+                        question=question,
+                        given=given,
+                        about=about,
+                    )
+
+
+def _model(entry: Any) -> type[Record] | None:
+    """Give the model of the one of three files that an entry is of."""
+    keys = set(entry) if isinstance(entry, dict) else set()
+    needed: tuple[tuple[type[Record], set[str]], ...] = (
+        (_Exported, {"instance_id", "user_id", "labels"}),
+        (_Instance, {"label_annotations"}),
+        (_State, {"user_id", "instance_id_to_label_to_value"}),
+    )
+    return next((model for model, names in needed if names <= keys), None)
+
+
+def _is_machine(origin: Any) -> bool:
+    said = origin.get("origin") if isinstance(origin, dict) else origin
+    return said in ("llm", "tool")
+
+
+def _given(schema: str, labels: Any, at: Place) -> Iterator[tuple[str, Given]]:
+    """Give the answers to a schema: a number, a text, or the labels that were chosen."""
+    if isinstance(labels, str):
+        yield schema, (labels,)
+    elif isinstance(labels, int | float):
+        yield schema, float(labels)
+    elif not isinstance(labels, dict):
+        at.skip(f"{schema}: no labels")
+    elif labels:
+        yield from _of_labels(schema, labels, at)
+
+
+def _of_labels(schema: str, labels: Labels, at: Place) -> Iterator[tuple[str, Given]]:
+    name, value = next(iter(labels.items()))
+    if len(labels) == 1 and (name in _SCALE or name.startswith("scale_")):
+        if is_number(str(value)):
+            yield schema, float(value)
+    elif len(labels) == 1 and name.startswith(_TEXT):
+        if str(value).strip():
+            yield schema, str(value)
+    elif "_data" in labels:
+        at.skip(f"{schema}: no ratings of the whole instance")
+    elif any(_is_answer(one, given) for one, given in labels.items()):
+        for one, given in labels.items():
+            if given not in (None, ""):
+                number = isinstance(given, int | float) and not isinstance(given, bool)
+                yield f"{schema}.{one}", float(given) if number else (str(given),)
+    else:
+        yield schema, tuple(one for one, given in labels.items() if one and given not in _NO)
+
+
+def _is_answer(name: str, value: Any) -> bool:
+    """Whether the value of a label is an answer of its own, and no sign that it was chosen."""
+    if value in (*_NO, *_YES, name):
+        return False
+    return not isinstance(value, str) or not is_number(value)
+
+
+@file_format("potato-table", "annotations of Potato (CSV, TSV: instance_id, user_id, schema.label)")
+class PotatoTable(Answers):
+    """The CSV or TSV export of Potato: a row for each annotator and instance.
+
+    Columns are ``instance_id``, ``user_id`` and one for each label of a schema, such as
+    ``emotion.joy``; earlier versions write ``user`` and ``emotion:::joy``. What they mean is said
+    at :class:`Potato`.
+
+    Notes
+    -----
+    Source: Potato's documentation, "Export formats", and the exporters of its package.
+    """
+
+    layout = Layout(
+        {"stimulus": "instance_id", "rater": "user_id", "value": "schema.label"},
+        unused={"schema._spans": "spans are no ratings of the whole instance"},
+    )
+
+    def recognise(self, head: Peek) -> Sure:
+        names = () if head.is_binary else head.header
+        user = {"user", "user_id"} & set(names)
+        between = any(":::" in one or "." in one for one in names)
+        return Sure.if_("instance_id" in names and user and between)
+
+    def answers(
+        self, head: Peek, options: ReadOptions, rejects: Rejects
+    ) -> Iterator[tuple[str, Answer]]:
+        read = read_delimited(head, names=head.header, on_bad=options.on_bad)
+        user = next((one for one in ("user_id", "user") if one in read.columns), None)
+        if user is None or "instance_id" not in read.columns:
+            raise InputError(f"{head.path}, line 1: expected the columns instance_id and user_id")
+        schemas: dict[str, dict[str, str]] = {}
+        for name in read.columns:
+            mark = ":::" if ":::" in name else "."
+            schema, found, label = name.partition(mark)
+            if found and not label.startswith("_room"):
+                schemas.setdefault(schema, {})[name] = label
+        for number, cells in enumerate(zip(*read.columns.values(), strict=True)):
+            row = dict(zip(read.columns, cells, strict=True))
+            place = read.place(number)
+            at = Place(head, options, place, rejects)
+            if not row["instance_id"] or not row[user]:
+                rejects.reject(place, "name is empty", "instance_id or user is empty")
+                continue
+            for schema, columns in schemas.items():
+                labels = {label: row[name] for name, label in columns.items() if row[name]}
+                spans = labels.pop("_spans", None)
+                if spans not in (None, "[]"):
+                    at.skip("spans: no ratings of the whole instance")
+                for question, given in _given(schema, labels, at):
+                    yield (
+                        place,
+                        Answer(
+                            stimulus=str(row["instance_id"]),
+                            rater=str(row[user]),
+                            question=question,
+                            given=given,
+                            about={"text": row.get("displayed_text")},
+                        ),
+                    )

@@ -1,0 +1,1 @@
+"""What programs write that ask or run models."""
