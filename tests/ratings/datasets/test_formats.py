@@ -6,6 +6,7 @@ import json
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.datasets.survey_samples import SURVEYS
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
@@ -39,6 +40,7 @@ PUBLISHED = {
 
 RAW = "id,rater_id,example_very_unclear," + ",".join(load_taxonomy("goemotions").labels)
 SAMPLES = {
+    **SURVEYS,
     "goemotions-raw": f"{RAW}\na,1,False,{','.join(['0'] * 27)},1\nb,1,True,{','.join('0' * 28)}\n",
     "goemotions-simplified": 'He said "wow"\t0,26\teebbqej\nno\t27\teebbqek\n',
     "emonet-face-binary": "path,annotator,value,emotion\n00000,human-1,True,Anger\n",
