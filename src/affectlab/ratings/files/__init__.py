@@ -2,6 +2,7 @@
 
 from affectlab.ratings.files.delimited import Columns, commas_step, read_delimited, with_points
 from affectlab.ratings.files.frames import as_frame, plain_column, typed_column, wrong_kind
+from affectlab.ratings.files.labelled import Labelled, read_labelled
 from affectlab.ratings.files.ledger import Ledger, Locate, OnBad, Problem, row_number
 from affectlab.ratings.files.parquet import (
     UNREADABLE,
@@ -18,6 +19,7 @@ __all__ = [
     "UNREADABLE",
     "BadJson",
     "Columns",
+    "Labelled",
     "Ledger",
     "Locate",
     "OnBad",
@@ -32,6 +34,7 @@ __all__ = [
     "read_columns",
     "read_delimited",
     "read_frame",
+    "read_labelled",
     "row_number",
     "typed_column",
     "with_class_names",

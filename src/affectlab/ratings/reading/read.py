@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import OnBad, Peek
 from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
+from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS, PlainTable
 from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
@@ -139,8 +139,10 @@ def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> For
     """Give the format that the user names, else the one that is surest of the file."""
     if given is not None:
         return load_format(given)
+    found = find_format(head, options.wide)
     # Who says what columns mean describes a table.
-    return load_format("table") if options.columns is not None else find_format(head, options.wide)
+    is_table = options.columns is None or isinstance(found, PlainTable)
+    return found if is_table else load_format("table")
 
 
 def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:

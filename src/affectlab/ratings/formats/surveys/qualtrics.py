@@ -35,7 +35,8 @@ _BROWSER = ("_browser", "_version", "_operating system", "_resolution")
 _CLICKS = ("first click", "last click", "page submit", "click count")
 _PREVIEWS = {
     "1": "a preview", "2": "a test", "9": "a preview", "17": "a preview",
-    "survey preview": "a preview", "survey test": "a test", "preview": "a preview", "test": "a test",
+    "survey preview": "a preview", "survey test": "a test", "preview": "a preview",
+    "test": "a test",
 }  # fmt: skip
 """What stands as status or channel of rows that no participant made."""
 _ASKED = re.compile(r"(?:(?P<loop>[0-9]+)_)?QID[0-9]+(?P<part>.*)")
@@ -49,7 +50,7 @@ _PERSON = (
 )
 
 
-@file_format("qualtrics", "Qualtrics, responses (CSV or TSV with three rows of headers)")
+@file_format("qualtrics", "Qualtrics, responses (CSV, TSV or Excel with three rows of headers)")
 class Qualtrics(AnswerSheets):
     r"""The responses of a Qualtrics survey, as numbers or as the texts of the choices.
 
@@ -97,9 +98,8 @@ class Qualtrics(AnswerSheets):
     layout = Layout({"rater": "ResponseId"})
 
     def recognise(self, head: Peek) -> Sure:
-        return Sure.if_(
-            len(head.rows) > 2 and head.rows[2][0].replace(" ", "").startswith('{"ImportId":')
-        )
+        rows = head.first_rows
+        return Sure.if_(len(rows) > 2 and rows[2][0].replace(" ", "").startswith('{"ImportId":'))
 
     def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
         read = read_columns(head, on_bad=options.on_bad)

@@ -28,13 +28,17 @@ CONSENT = "of consent"
 _IDENTITY = "that say who people are"
 _FREE_TEXT = "of free text"
 _EMPTY = "without any answer"
-_CONSENT = re.compile(r"\bconsent|\bagree to (take part|participate)|\bdata protection", re.I)
-_WHO = re.compile(r"\b(e-?mail|your (full |first |last )?name|phone number|postal)\b", re.I)
+_CONSENT = re.compile(
+    r"\bconsent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
+)
+_WHO = re.compile(
+    r"\b(e-?mail|your (full |first |last )?name|phone number|postal)\b", re.IGNORECASE
+)
 _ABOUT_PERSON = re.compile(
     r"\b(how old|years old|your (age|gender|sex|country|nationality|ethnicity|occupation"
     r"|native language|first language|mother tongue|education|e-?mail|(prolific|participant) id)"
     r"|highest (level|degree)|gender identity|(left|right)-handed)\b",
-    re.I,
+    re.IGNORECASE,
 )
 _DIMENSIONS = {"valence", "arousal", "dominance", "intensity", "pleasantness", "attractiveness"}
 _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
