@@ -24,7 +24,107 @@ def qualtrics(columns: dict[str, tuple[str, str]], *rows: Sequence[object]) -> s
     return table(list(columns), texts, [json.dumps({"ImportId": one}) for one in ids], *rows)
 
 
+def trial(kind: str, number: int, **said: object) -> dict[str, object]:
+    """Make a trial as jsPsych 8 stores it."""
+    return {
+        "rt": 500 + number,
+        "trial_type": kind,
+        "trial_index": number,
+        "plugin_version": "2.1.0",
+        "time_elapsed": 1000 * number,
+        **said,
+    }
+
+
+PSYCHOPY = (
+    "image,emotion,thisN,thisTrialN,thisRepN,slider.response,slider.rt,key_resp_2.keys,"
+    "trials.thisRepN,trials.thisTrialN,trials.thisN,trials.thisIndex,thisRow.t,notes,"
+    "welcome.started,key_resp.keys,key_resp.rt,trials.slider.response,trials.slider.rt,"
+    "trials.key_resp_2.keys,participant,session,age,date,expName,psychopyVersion,\n"
+    ",,,,,,,,-1,-1,-1,-1,,,0.1,space,1.2,,,,p1,001,31,2026-11-27,faces,2026.2.5,\n"
+    "a.jpg,joy,0,0,0,2,0.5,space,0,0,0,0,,,,,,2,0.5,space,p1,001,31,2026-11-27,faces,"
+    "2026.2.5,\n"
+    "b.jpg,fear,1,1,0,3,0.7,space,0,1,1,1,,,,,,3,0.7,space,p1,001,31,2026-11-27,faces,"
+    "2026.2.5,\n"
+)
+"""As `psychopy.data.ExperimentHandler` of PsychoPy 2026.2.5 writes two trials after a screen."""
+
 SURVEYS = {
+    "psychopy": PSYCHOPY,
+    "gorilla": table(
+        [
+            "Event Index",
+            "UTC Timestamp",
+            "Participant Public ID",
+            "Participant Private ID",
+            "Task Name",
+            "Trial Number",
+            "Screen Name",
+            "Zone Name",
+            "Zone Type",
+            "Reaction Time",
+            "Response",
+            "Attempt",
+            "display",
+            "image",
+        ],
+        [
+            1,
+            17e11,
+            "PUB1",
+            77,
+            "faces",
+            1,
+            "hello",
+            "Zone1",
+            "continue_button",
+            300,
+            "Next",
+            "",
+            "instructions",
+            "",
+        ],
+        [
+            2,
+            17e11,
+            "PUB1",
+            77,
+            "faces",
+            1,
+            "face",
+            "Zone2",
+            "response_rating_scale_likert",
+            812.5,
+            4,
+            "",
+            "trial",
+            "a.png",
+        ],
+        [
+            3,
+            17e11,
+            "PUB1",
+            77,
+            "faces",
+            2,
+            "face",
+            "Zone2",
+            "response_rating_scale_likert",
+            700,
+            5,
+            "",
+            "trial",
+            "b.png",
+        ],
+        ["END OF FILE", *[""] * 13],
+    ),
+    "jspsych": json.dumps(
+        [
+            trial("preload", 0, success=True, response=None),
+            trial("image-slider-response", 1, stimulus="a.png", response=62, subject="p1"),
+            trial("image-slider-response", 2, stimulus="b.png", response=10, subject="p1"),
+        ]
+    ),
     "qualtrics": qualtrics(
         {
             "ResponseId": ("Response ID", "_recordId"),
