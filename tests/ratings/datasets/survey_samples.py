@@ -125,6 +125,52 @@ SURVEYS = {
             trial("image-slider-response", 2, stimulus="b.png", response=10, subject="p1"),
         ]
     ),
+    "google-forms": table(
+        [
+            "Timestamp",
+            "Email Address",
+            "How old are you?",
+            "Face 1 [Joy]",
+            "Face 1 [Fear]",
+            "Face 2 [Joy]",
+            "Face 2 [Fear]",
+        ],
+        ["2026/11/27 9:00:00 AM GMT+1", "a@b.c", 31, 5, 1, 2, 2],
+        ["2026/11/27 9:05:00 AM GMT+1", "d@e.f", 40, 4, "", 1, 3],
+    ),
+    "limesurvey": table(
+        [
+            "id",
+            "submitdate",
+            "lastpage",
+            "startlanguage",
+            "seed",
+            "age",
+            "face1[SQ001]",
+            "face1[SQ002]",
+            "face2[SQ001]",
+            "face2[SQ002]",
+            "interviewtime",
+            "face1Time",
+        ],
+        [4, "2026-11-27 09:00:00", 2, "en", 123, 31, "A5", "A1", "A2", "A2", 61.5, 20.1],
+        [5, "", 1, "en", 124, 40, "A4", "", "", "", 12.5, 9.1],
+    ),
+    "redcap": table(
+        [
+            "record_id",
+            "redcap_survey_identifier",
+            "rating_timestamp",
+            "age",
+            "face1___joy",
+            "face1___fear",
+            "face2___joy",
+            "face2___fear",
+            "rating_complete",
+        ],
+        [1, "", "2026-11-27 09:00", 31, 1, 0, 0, 1, 2],
+        [2, "", "2026-11-27 09:09", 40, 1, 1, 0, 0, 2],
+    ),
     "qualtrics": qualtrics(
         {
             "ResponseId": ("Response ID", "_recordId"),

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.ratings.datasets.survey_samples import qualtrics
+from tests.ratings.datasets.survey_samples import qualtrics, table
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.ratings.files import Peek
-from affectlab.ratings.formats import load_format
+from affectlab.ratings.formats import find_format, load_format
 
 Read = Callable[..., Ratings]
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -180,3 +180,106 @@ def test_only_previews_are_no_answers(read: Read) -> None:
     preview[1] = "Survey Preview"
     with pytest.raises(InputError, match="no sheet of a participant"):
         read(qualtrics(MATRIX, preview))
+
+
+FORM = [
+    ["Timestamp", "Username", "Your participant ID", "How old are you?", "Face 1", "Face 2"],
+    ["11/27/2026 9:00:00", "a@b.c", "p1", 31, "Joy;Awe", "Fear"],
+    ["11/27/2026 9:05:00", "d@e.f", "p2", 40, "Awe", "Joy"],
+]
+
+
+def test_checkboxes_of_google_forms(read: Read) -> None:
+    r = read(table(*FORM), format="google-forms,questions=['Face 1']")
+    assert rows(r) == [
+        ("Face 1", "p1", "Awe", 1.0),
+        ("Face 1", "p1", "Joy", 1.0),
+        ("Face 1", "p2", "Awe", 1.0),
+        ("Face 1", "p2", "Joy", 0.0),
+    ]
+    assert r.raters["How old are you?"].to_list() == [31, 40]
+    assert "a@b.c" not in str(r.raters.rows())
+
+
+def test_grids_of_google_forms(read: Read) -> None:
+    german = [["Zeitstempel", "Wie froh? [a.png]", "Wie froh? [b.png]"]]
+    r = read(table(*german, ["27.11.2026 09:00:00", 1, 5], ["27.11.2026 09:10:00", 2, 4]))
+    assert r.stimulus_names == ("a.png", "b.png")
+    assert r.rater_names == ("participant-01", "participant-02")
+
+
+def test_a_time_alone_makes_no_form(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    for text in (
+        "Timestamp,stimulus,rater,value\n2026/11/27 9:00:00,a,x,1\n",
+        "Timestamp,Face [Joy]\nyesterday,1\n",
+        "Time,How happy is it?\n2026/11/27 9:00:00,1\n",
+    ):
+        file.write_text(text)
+        assert find_format(Peek.open(file)).name == "table"
+
+
+LIME = {"id": 4, "submitdate": "2026-11-27", "lastpage": 2}
+
+
+def test_arrays_of_limesurvey(read: Read) -> None:
+    columns = {
+        **LIME, "ipaddr": "10.0.0.1", "G1Q1[a_joy]": 3, "G1Q1[a_fear]": 1, "G1Q1[b_joy]": 5,
+        "G1Q1[b_fear]": 2, "groupTime12": 4.5,
+    }  # fmt: skip
+    r = read(table(list(columns), list(columns.values()), delimiter=";"))
+    assert rows(r) == [
+        ("a", "4", "fear", 1.0),
+        ("a", "4", "joy", 3.0),
+        ("b", "4", "fear", 2.0),
+        ("b", "4", "joy", 5.0),
+    ]
+    assert r.history[-1] == "5 columns without ratings: 4 of the platform, 1 of times"
+
+
+def test_words_of_limesurvey_as_headers(read: Read) -> None:
+    columns = {
+        "Response ID": 4, "Date submitted": "2026-11-27", "Last page": 2, "Start language": "en",
+        "What is your gender?": "f", "How happy is this? [a.png]": "A3",
+        "How happy is this? [b.png]": "A5", "Remarks [Other]": "none", "Total time": 9,
+    }  # fmt: skip
+    r = read(table(list(columns), list(columns.values())))
+    assert rows(r) == [("a.png", "4", 3.0), ("b.png", "4", 5.0)]
+    assert r.raters["What is your gender?"].to_list() == ["f"]
+    assert r.history[0] == "codes of answers, such as A1, read as their numbers in 2 columns"
+
+
+def test_choices_of_limesurvey(read: Read) -> None:
+    header = [*LIME, "f1[joy]", "f1[awe]", "f2[joy]", "f2[awe]"]
+    r = read(table(header, [*LIME.values(), "Y", "", "", "Y"], [5, "", 2, "", "", "Y", "Y"]))
+    assert ("f1", "4", "awe", 0.0) in rows(r)
+    assert r.n_rows == 6
+
+
+def test_sessions_of_redcap(read: Read) -> None:
+    text = table(
+        ["record_id", "redcap_event_name", "age", "consent", "face1", "face2", "base_complete"],
+        [1, "base_arm_1", 31, 1, "", "", 2],
+        [1, "week1_arm_1", "", "", 4, 2, 2],
+        [1, "week2_arm_1", "", "", 5, 3, 2],
+    )
+    r = read(text)
+    assert rows(r) == [("face1", "1", 4.0), ("face1", "1", 5.0), ("face2", "1", 2.0),
+                       ("face2", "1", 3.0)]  # fmt: skip
+    assert set(r.frame["session"]) == {"week1_arm_1", "week2_arm_1"}
+    assert r.raters["age"].to_list() == [31]
+
+
+def test_labels_of_redcap(read: Read) -> None:
+    header = [
+        "Record ID", "Face 1 (choice=Joy)", "Face 1 (choice=Awe)", "Face 2 (choice=Joy)",
+        "Face 2 (choice=Awe)", "How hard was it?", "Complete?",
+    ]  # fmt: skip
+    r = read(table(header, [1, "Checked", "Unchecked", "Unchecked", "Checked", 4, "Complete"]))
+    assert rows(r) == [
+        ("Face 1", "1", "Awe", 0.0),
+        ("Face 1", "1", "Joy", 1.0),
+        ("Face 2", "1", "Awe", 1.0),
+        ("Face 2", "1", "Joy", 0.0),
+    ]
+    assert r.raters["How hard was it?"].to_list() == [4]

@@ -29,7 +29,7 @@ _IDENTITY = "that say who people are"
 _FREE_TEXT = "of free text"
 _EMPTY = "without any answer"
 _CONSENT = re.compile(
-    r"\bconsent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
+    r"(\b|_)consent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
 )
 _WHO = re.compile(
     r"\b(e-?mail|your (full |first |last )?name|phone number|postal)\b", re.IGNORECASE
@@ -79,6 +79,8 @@ class Sheet:
     rater: str | None = None
     """Column that names the person; without one, people are numbered."""
     steps: tuple[str, ...] = ()
+    session: pl.Series | None = None
+    """What tells several sheets of one person apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +150,9 @@ class AnswerSheets(Format, ABC):
         labels = [layout.about[one][1] for one in names]
         if any(labels):
             answers["label"] = _repeated("label", [one or "answer" for one in labels], height)
-        described = [raters, *(typed_column(columns[one]).alias(one) for one in layout.raters)]
+        if sheet.session is not None:
+            answers["session"] = pl.concat([sheet.session.alias("session")] * len(names))
+        described = [raters, *(_described(columns[one]) for one in layout.raters)]
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
@@ -176,7 +180,7 @@ class AnswerSheets(Format, ABC):
                 unused[name] = CONSENT
             elif once and _WHO.search(said):
                 unused[name] = _IDENTITY
-            elif not _filled(columns[name]):
+            elif not one.option and not _filled(columns[name]):
                 unused[name] = _EMPTY
             elif not (once and _is_personal(one)):
                 asked[name] = one
@@ -212,7 +216,9 @@ class AnswerSheets(Format, ABC):
         elif any(one.loop is not None for one in asked.values()):
             names = [name for name in names if asked[name].loop is not None]
         elif any(one.row is not None for one in asked.values()):
-            names = _repeated_rows(asked)
+            once = [name for name in names if asked[name].row is None]
+            numbers = any(_kind([columns[name]]) == "number" for name in once)
+            names = _repeated_rows(asked) or (once if numbers else names)
         groups: dict[tuple[str, str | None], list[str]] = {}
         for name in names:
             one = asked[name]
@@ -280,6 +286,32 @@ def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
         columns={name: column.gather(rows) for name, column in read.columns.items()},
         locate=lambda row: read.locate(keep[row]),
     )
+
+
+def split_choices(
+    read: Columns, asked: Mapping[str, Asked], separator: str = ";"
+) -> tuple[Columns, dict[str, Asked]]:
+    """Give each option of a question a column, where cells hold several with a separator."""
+    columns, parts = dict(read.columns), dict(asked)
+    for name, one in asked.items():
+        text = columns[name].cast(pl.String)
+        if one.row is not None or not text.str.contains(separator, literal=True).any():
+            continue
+        chosen = [set(_parts(cell, separator)) for cell in text]
+        options = list(dict.fromkeys(w for cell in text for w in _parts(cell, separator)))
+        if len(options) > _MOST_CHOICES or any(len(w) > _LONGEST_CHOICE for w in options):
+            continue
+        del columns[name], parts[name]
+        for option_name in options:
+            column = f"{name}: {option_name}"
+            yes = [None if not own else "1" if option_name in own else "0" for own in chosen]
+            columns[column] = pl.Series(column, yes, dtype=pl.String)
+            parts[column] = Asked(one.question, option_name, one.loop, one.text, option=True)
+    return replace(read, columns=columns), parts
+
+
+def _parts(cell: str | None, separator: str) -> list[str]:
+    return [part.strip() for part in (cell or "").split(separator) if part.strip()]
 
 
 def row_names(texts: Sequence[str]) -> list[str]:
@@ -357,16 +389,16 @@ def _alike(columns: Mapping[str, pl.Series]) -> set[str]:
 
 
 def _repeated_rows(asked: Mapping[str, Asked]) -> list[str]:
-    """Name the columns of matrices; options count where two questions have the same, or alone."""
+    """Name the columns of matrices; options count where two questions have the same."""
     options: dict[str, set[str | None]] = {}
     for one in asked.values():
         if one.option:
             options.setdefault(one.question, set()).add(one.row)
     same = Counter(map(frozenset, options.values()))
     single = {question for question, rows in options.items() if same[frozenset(rows)] == 1}
-    matrix = [name for name, one in asked.items() if one.row is not None]
-    used = [name for name in matrix if asked[name].question not in single]
-    return used or matrix
+    return [
+        name for name, one in asked.items() if one.row is not None and one.question not in single
+    ]
 
 
 def _rows_are_labels(parts: Sequence[Asked]) -> bool:
@@ -414,9 +446,17 @@ def _repeated(name: str, names: Sequence[str], height: int) -> pl.Series:
     return pl.Series(name, order, dtype=pl.Enum(order)).gather(codes.gather(at))
 
 
+def _described(column: pl.Series) -> pl.Series:
+    """Give a column about the person its type; cells without anything in them are gaps."""
+    if column.dtype == pl.String:
+        column = column.set(column.str.strip_chars() == "", None)
+    return typed_column(column)
+
+
 def _one_each(raters: pl.DataFrame) -> pl.DataFrame:
+    """Keep the first thing that is said of each person in any of the sheets."""
     named = raters.filter(pl.col("rater").is_not_null() & (pl.col("rater") != ""))
-    return named.unique("rater", keep="first", maintain_order=True)
+    return named.group_by("rater", maintain_order=True).agg(pl.all().drop_nulls().first())
 
 
 def _questions(texts: Mapping[str, str]) -> pl.DataFrame | None:
