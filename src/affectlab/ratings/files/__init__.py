@@ -12,6 +12,7 @@ from affectlab.ratings.files.parquet import (
     with_class_names,
 )
 from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.prolific import is_prolific, prolific_raters
 from affectlab.ratings.files.source import read_columns
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
@@ -29,8 +30,10 @@ __all__ = [
     "class_names",
     "commas_step",
     "first_rows",
+    "is_prolific",
     "parse_json",
     "plain_column",
+    "prolific_raters",
     "read_columns",
     "read_delimited",
     "read_frame",

@@ -209,8 +209,18 @@ class Peek:
 
     @cached_property
     def header(self) -> tuple[str, ...]:
-        """The fields of the first line, or of the second where the first names the delimiter."""
-        return self.rows[0] if self.rows else ()
+        """The fields of the first line, or of the second where the first names the delimiter.
+
+        R's ``write.table`` gives the column of row names none; it then has an empty one.
+        """
+        if not self.rows:
+            return ()
+        header, *rows = self.rows
+        numbered = all(
+            len(row) == len(header) + 1 and row[0] == str(number)
+            for number, row in enumerate(rows, 1)
+        )
+        return ("", *header) if rows and numbered else header
 
     @cached_property
     def is_workbook(self) -> bool:

@@ -46,7 +46,8 @@ def read_ratings(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, Feather, JSON Lines, JSON, or a file of a published format.
+        CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata, an export
+        of a survey or an experiment, or a file of a published format.
     format
         Name of a published format, with settings of its own behind it, such as
         ``"isear,keep_non_answers=true"``; None: recognised. ``"table"``: none of them.
@@ -72,8 +73,9 @@ def read_ratings(
         columns of words beside columns of numbers, and names such as ``age``; what was taken so is
         said in :attr:`Ratings.history`. An empty list: there are none.
     raters, stimuli
-        Attribute tables (a file or a data frame) with a column ``rater`` or ``stimulus``. They
-        are joined with what the file says; where both say something, these tables go first.
+        Attribute tables (a file or a data frame) with a column ``rater`` or ``stimulus``; of raters
+        also Prolific's demographic export. They are joined with what the file says; where both say
+        something, these tables go first.
     rater
         Name of the one rater who gave all answers, for a file without a column of raters.
     absent

@@ -97,12 +97,13 @@ class JsPsych(Trials):
 
     def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
         runs = list(_runs(head, options, rejects))
-        asked = [
-            (run, place, trial, parts)
-            for run in runs
-            for place, trial in run.trials
-            if (parts := list(_parts(trial))) or rejects.skip(place, _why_not(trial))
-        ]
+        asked: list[tuple[_Run, str, Trial, list[tuple[str | None, Any]]]] = []
+        for run in runs:
+            for place, trial in run.trials:
+                if parts := list(_parts(trial)):
+                    asked.append((run, place, trial, parts))
+                else:
+                    rejects.skip(place, _why_not(trial))
         if not asked:
             raise InputError(f"{head.path}: no trial of jsPsych has an answer; expected some")
         shown = [self._shown(trial) for _, _, trial, _ in asked]
@@ -191,7 +192,7 @@ def _groups(
         if not all(isinstance(one, list) for one in lists) or not lists:
             lists = [lists]
         for part in lists:
-            trials = [
+            trials: list[tuple[str, Trial]] = [
                 (f"{place}{', ' if place else ''}trial {number}", one)
                 for number, one in enumerate(part, 1)
                 if isinstance(one, dict) and isinstance(one.get("trial_type"), str)

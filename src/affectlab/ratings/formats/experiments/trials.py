@@ -135,16 +135,10 @@ class Trials(Format, ABC):
         media = {name: sum(map(is_media, filled(column))) for name, column in columns.items()}
         varied = [name for name, column in columns.items() if len(set(filled(column))) > 1]
         files = [name for name in columns if 2 * media[name] > len(filled(columns[name]))]
-        called = find_one("stimulus", list(columns))
-        if called is not None and called not in files and files:
-            called = None
         like = [name for name in varied if _SHOWN.search(name)]
-        best = next(
-            iter(
-                [one for one in files if one in varied] or [called] * bool(called) or files + like
-            ),
-            None,
-        )
+        called = None if files else find_one("stimulus", list(columns))
+        fits = [name for name in files if name in varied] or files or [called or "", *like]
+        best = next((name for name in fits if name), None)
         if best is None:
             listed = ", ".join(list(columns)[:_LISTED]) or "none"
             raise InputError(

@@ -181,9 +181,9 @@ def _loop_names(
             said.setdefault(question, {})[loop] = texts[names[0]]
     most = max((len(one) for one in said.values()), default=0)
     for one in said.values():
-        names = differing_words(list(one.values())) if most > 1 else None
-        if len(one) == most and names is not None:
-            return dict(zip(one, names, strict=True))
+        found = differing_words(list(one.values())) if most > 1 else None
+        if len(one) == most and found is not None:
+            return dict(zip(one, found, strict=True))
     return {}
 
 

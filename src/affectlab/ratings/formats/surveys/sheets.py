@@ -251,11 +251,11 @@ class AnswerSheets(Format, ABC):
     ) -> tuple[dict[str, tuple[str, str | None]], tuple[str, ...]]:
         """Give stimulus and label of each column of answers."""
         parts = list(asked.values())
+        about: dict[str, tuple[str, str | None]] = {}
         if any(one.loop for one in parts):
             owners: dict[str, set[str]] = {}
             for one in parts:
                 owners.setdefault(one.row or one.question, set()).add(one.question)
-            about = {}
             for name, one in asked.items():
                 label = one.row or one.question
                 if one.row and len(owners[label]) > 1:
