@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -13,8 +13,10 @@ from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
     Answer,
+    Cells,
     Trials,
     cell,
+    cells_of,
     milliseconds,
 )
 from affectlab.ratings.formats.format import Layout, file_format
@@ -91,11 +93,12 @@ class Gorilla(Trials):
         read = read_columns(head, on_bad=options.on_bad)
         end = read.columns["Event Index"].cast(pl.String).eq_missing(_END)
         rows = [row for row, ended in enumerate(end) if not ended]
+        cells = cells_of(read.columns)
         asked = {"Question Key", "Question"} & read.columns.keys()
         if asked and "Zone Type" not in read.columns:
-            yield from _questions(read, rows, rejects)
+            yield from _questions(read, cells, rows, rejects)
             return
-        used = [row for row in rows if self._is_answer(read, row, rejects)]
+        used = [row for row in rows if self._is_answer(cells, row, read.place(row), rejects)]
         if not used:
             raise InputError(f"{head.path}: no row has a response; expected some")
         sheet = {
@@ -106,32 +109,31 @@ class Gorilla(Trials):
         shown = self.shown_column(
             {name: column.gather(pl.Series(used)) for name, column in sheet.items()}, head
         )
-        label = _labels(read.columns, used)
+        label = _labels(cells, used)
         for row in used:
-            stimulus, place = cell(sheet, shown, row), read.place(row)
+            stimulus, place = cell(cells, shown, row), read.place(row)
             if not stimulus:
                 rejects.skip(place, "answer without a stimulus, as in instructions")
                 continue
             beside = {
-                name.removeprefix(_SPREADSHEET): cell(sheet, name, row) or None
+                name.removeprefix(_SPREADSHEET): cell(cells, name, row) or None
                 for name in sheet
                 if name != shown
             }
-            display = cell(read.columns, "display", row) or cell(read.columns, "Display", row)
+            display = cell(cells, "display", row) or cell(cells, "Display", row)
             yield Answer(
                 place,
-                cell(read.columns, _PERSON, row),
+                cell(cells, _PERSON, row),
                 stimulus,
                 label[row],
-                cell(read.columns, "Response", row),
-                milliseconds(cell(read.columns, "Reaction Time", row)),
+                cell(cells, "Response", row),
+                milliseconds(cell(cells, "Reaction Time", row)),
                 bool(PRACTICE.search(display)),
                 beside,
             )
 
-    def _is_answer(self, read: Columns, row: int, rejects: Rejects) -> bool:
+    def _is_answer(self, columns: Cells, row: int, place: str, rejects: Rejects) -> bool:
         """Whether an event is an answer to what was shown."""
-        columns, place = read.columns, read.place(row)
         zone = cell(columns, "Zone Type", row).casefold()
         kind = cell(columns, "Response Type", row).casefold()
         response = cell(columns, "Response", row)
@@ -149,7 +151,7 @@ class Gorilla(Trials):
         return False
 
 
-def _labels(columns: Mapping[str, pl.Series], rows: list[int]) -> dict[int, str]:
+def _labels(columns: Cells, rows: list[int]) -> dict[int, str]:
     """Name answers by their screen, and by the part of the screen where it has several."""
     screen = next((name for name in ("Screen Name", "Screen") if name in columns), "")
     part = next((name for name in ("Zone Name", "Object Name", "Tag") if name in columns), "")
@@ -165,9 +167,10 @@ def _labels(columns: Mapping[str, pl.Series], rows: list[int]) -> dict[int, str]
     return labels
 
 
-def _questions(read: Columns, rows: list[int], rejects: Rejects) -> Iterator[Answer]:
+def _questions(
+    read: Columns, columns: Cells, rows: list[int], rejects: Rejects
+) -> Iterator[Answer]:
     """Give the answers of a questionnaire: numbers where the words were quantised."""
-    columns = read.columns
     found: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for row in rows:
         key = cell(columns, "Question Key", row) or cell(columns, "Question", row)

@@ -13,8 +13,10 @@ from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
     Answer,
+    Cells,
     Trials,
     cell,
+    cells_of,
     filled,
     milliseconds,
 )
@@ -92,11 +94,12 @@ class PsychoPy(Trials):
         first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
         info = {name for name in list(columns)[first:] if name in plain}
         shown = self.shown_column({n: one for n, one in plain.items() if n not in info}, head)
-        go_on = {name for name, of in components.items() if _only_go_on(columns, of, shown)}
+        cells = cells_of(columns)
+        go_on = {name for name, of in components.items() if _only_go_on(cells, of, shown)}
         practice = [loop for loop in loops if PRACTICE.search(loop)]
         for row in range(len(columns[shown])):
-            stimulus, place = cell(columns, shown, row), read.place(row)
-            values = {name: _value(cell(columns, of, row)) for name, of in components.items()}
+            stimulus, place = cell(cells, shown, row), read.place(row)
+            values = {name: _value(cell(cells, of, row)) for name, of in components.items()}
             values = {name: value for name, value in values.items() if value}
             for name in go_on & values.keys():
                 del values[name]
@@ -107,12 +110,12 @@ class PsychoPy(Trials):
             if not stimulus:
                 rejects.skip(place, "answer without a stimulus, as in instructions")
                 continue
-            said = {name: cell(columns, name, row) or None for name in plain if name != shown}
+            said = {name: cell(cells, name, row) or None for name in plain if name != shown}
             rater = said.pop("participant", None) or head.path.stem
             person = {name: said.pop(name) for name in info & said.keys() - {"session"}}
-            training = any(cell(columns, f"{loop}{_LOOP}", row) for loop in practice)
+            training = any(cell(cells, f"{loop}{_LOOP}", row) for loop in practice)
             for name, value in values.items():
-                time = milliseconds(cell(columns, f"{name}.rt", row), seconds=True)
+                time = milliseconds(cell(cells, f"{name}.rt", row), seconds=True)
                 yield Answer(place, rater, stimulus, name, value, time, training, said, person)
 
 
@@ -130,7 +133,7 @@ def _components(columns: Mapping[str, pl.Series], loops: list[str]) -> dict[str,
     return found
 
 
-def _only_go_on(columns: Mapping[str, pl.Series], of: str, shown: str) -> bool:
+def _only_go_on(columns: Cells, of: str, shown: str) -> bool:
     """Whether the keys or buttons of a component lead on, rather than answer."""
     if of.endswith((".response", ".rating")):
         return False

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -159,7 +160,16 @@ def filled(column: pl.Series) -> list[str]:
     return [one for one in text if one.casefold() not in MISSING]
 
 
-def cell(columns: Mapping[str, pl.Series], name: str, row: int) -> str:
+Cells = Mapping[str, Sequence[Any]]
+"""Columns as lists, of which single cells are taken faster than of columns."""
+
+
+def cells_of(columns: Mapping[str, pl.Series]) -> Cells:
+    """Give columns as lists."""
+    return {name: column.to_list() for name, column in columns.items()}
+
+
+def cell(columns: Cells, name: str, row: int) -> str:
     """Give a cell as text; empty where there is none, or no such column."""
     value = columns[name][row] if name in columns else None
     return "" if value is None else str(value).strip()
