@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
@@ -102,3 +103,43 @@ def test_colons_and_nulls_are_no_keys(read: Read) -> None:
         r = read("".join(dump(row) + "\n" for row in rows), "r.jsonl")
         assert r.value.tolist() == [1, 2, 3]
         assert r.stimulus_names == ('a":', "c", "d")
+
+
+def test_row_names_of_r(read: Read) -> None:
+    """As ``write.csv`` and ``write.table`` of R write data frames; by hand from their help."""
+    csv = '"","stimulus","rater","value"\n"1","a","x",1\n"2","b","x",NA\n"3","c","x",2\n'
+    r = read(csv)
+    assert r.stimulus_names == ("a", "c")
+    assert r.value.tolist() == [1, 2]
+    table = csv.replace('"",', "")
+    again = read(table)
+    assert again.value.tolist() == [1, 2]
+    assert again.stimulus_names == ("a", "c")
+    tabs = table.replace(",", "\t")
+    assert read(tabs, "r.tsv").value.tolist() == [1, 2]
+    named = read('"","ann","bo"\n"a.png",1,2\n"b.png",2,3\n', wide="raters")
+    assert named.stimulus_names == ("a.png", "b.png")
+    # What no numbers of rows stand before is a row with a field too many.
+    with pytest.raises(InputError, match="line 2: 4 fields, expected 3"):
+        read("stimulus,rater,value\na,x,1,5\nb,x,2,5\n")
+
+
+PROLIFIC = (
+    "Submission id,Participant id,Status,Started at,Completion code,Age,Sex,Country of birth\n"
+    "s1,p1,RETURNED,2026-11-27T09:00:00Z,,CONSENT_REVOKED,,\n"
+    "s2,p2,APPROVED,2026-11-27T09:00:00Z,C0DE,40,Male,DATA_EXPIRED\n"
+    "s3,p1,APPROVED,2026-11-27T10:00:00Z,C0DE,31,Female,Kenya\n"
+)
+
+
+def test_participants_of_prolific_are_raters(read: Read, tmp_path: Path) -> None:
+    """As Prolific's help describes its demographic export; by hand."""
+    (tmp_path / "prolific.csv").write_text(PROLIFIC)
+    answers = "stimulus,rater,value\na,p1,1\na,p2,2\n"
+    for raters in (tmp_path / "prolific.csv", pl.read_csv(tmp_path / "prolific.csv")):
+        r = read(answers, raters=raters)
+        assert r.raters.select("rater", "age", "sex", "country_of_birth").rows() == [
+            ("p1", 31, "Female", "Kenya"),
+            ("p2", 40, "Male", None),
+        ]
+        assert "C0DE" not in str(r.raters.rows())

@@ -10,7 +10,15 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns, typed_column
+from affectlab.ratings.files import (
+    OnBad,
+    Peek,
+    as_frame,
+    is_prolific,
+    prolific_raters,
+    read_columns,
+    typed_column,
+)
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.taxonomy import Taxonomy
 
@@ -58,7 +66,8 @@ def frame_of(given: Any, key: str) -> pl.DataFrame | None:
     if given is None:
         return None
     if not isinstance(given, str | Path):
-        return as_frame(given, what=f"the {key} table")
+        frame = as_frame(given, what=f"the {key} table")
+        return prolific_raters(frame) if key == "rater" and is_prolific(frame) else frame
     return read_table(given, names=(key,))
 
 
@@ -68,7 +77,8 @@ def read_table(path: str | Path, *, names: Sequence[str] = ("stimulus",)) -> pl.
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, Feather, JSON Lines or JSON.
+        CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, SPSS or Stata. Of raters also
+        Prolific's demographic export.
     names
         Columns that must be there and hold names: they stay text, exactly. A column ``label`` does
         so too; other columns become numbers where every entry is one.
@@ -94,6 +104,8 @@ def read_table(path: str | Path, *, names: Sequence[str] = ("stimulus",)) -> pl.
             for name, column in read.columns.items()
         ]
     )
+    if "rater" in names and is_prolific(frame):
+        frame = prolific_raters(frame)
     for name in names:
         if name not in frame.columns:
             raise InputError(f"{path}: no column '{name}'; found: {', '.join(frame.columns)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.ratings.datasets.samples_of_tools import TOOLS
+from tests.ratings.datasets.survey_samples import SURVEYS
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
@@ -45,6 +46,7 @@ PUBLISHED = {
 
 RAW = "id,rater_id,example_very_unclear," + ",".join(load_taxonomy("goemotions").labels)
 SAMPLES = {
+    **SURVEYS,
     "goemotions-raw": f"{RAW}\na,1,False,{','.join(['0'] * 27)},1\nb,1,True,{','.join('0' * 28)}\n",
     "goemotions-simplified": 'He said "wow"\t0,26\teebbqej\nno\t27\teebbqek\n',
     "emonet-face-binary": "path,annotator,value,emotion\n00000,human-1,True,Anger\n",
@@ -98,8 +100,9 @@ SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
-ANY = {"table", "affectlab"}
-"""What any file is read as, and what says itself that it was written here."""
+ANY = {"table", "affectlab", "excel", "spss", "stata"}
+"""What any file is read as, what any workbook or file of a statistics program is, and what says
+itself that it was written here."""
 
 
 def sniffed(path):

@@ -8,6 +8,7 @@ from affectlab.ratings.files.frames import (
     typed_column,
     wrong_kind,
 )
+from affectlab.ratings.files.labelled import Labelled, read_labelled
 from affectlab.ratings.files.ledger import Ledger, Locate, OnBad, Problem, row_number
 from affectlab.ratings.files.parquet import (
     UNREADABLE,
@@ -17,6 +18,7 @@ from affectlab.ratings.files.parquet import (
     with_class_names,
 )
 from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.prolific import is_prolific, prolific_raters
 from affectlab.ratings.files.source import read_columns
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 
@@ -24,6 +26,7 @@ __all__ = [
     "UNREADABLE",
     "BadJson",
     "Columns",
+    "Labelled",
     "Ledger",
     "Locate",
     "OnBad",
@@ -33,11 +36,14 @@ __all__ = [
     "class_names",
     "commas_step",
     "first_rows",
+    "is_prolific",
     "parse_json",
     "plain_column",
+    "prolific_raters",
     "read_columns",
     "read_delimited",
     "read_frame",
+    "read_labelled",
     "row_number",
     "series_of",
     "typed_column",

@@ -15,7 +15,9 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
+from affectlab.ratings.files.labelled import labelled_kind, labelled_names
 from affectlab.ratings.files.strict_json import BadJson, parse_json
+from affectlab.ratings.files.workbook import Workbook, is_workbook, read_workbook
 
 _HEAD = 1 << 18
 _LONGEST = 1 << 24
@@ -73,6 +75,10 @@ class Peek:
     """Encoding named by the user; None: told by a byte order mark, else UTF-8."""
     delimiter: str | None = None
     """Delimiter named by the user; None: the one that the first line uses most."""
+    sheet: str | None = None
+    """Sheet of a workbook named by the user; None: the first with anything in it."""
+    categories: tuple[str, ...] | None = None
+    """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
 
     @classmethod
     def open(
@@ -217,8 +223,45 @@ class Peek:
 
     @cached_property
     def header(self) -> tuple[str, ...]:
-        """The fields of the first line, or of the second where the first names the delimiter."""
-        return self.rows[0] if self.rows else ()
+        """The fields of the first line, or of the second where the first names the delimiter.
+
+        R's ``write.table`` gives the column of row names none; it then has an empty one.
+        """
+        if not self.rows:
+            return ()
+        header, *rows = self.rows
+        numbered = all(
+            len(row) == len(header) + 1 and row[0] == str(number)
+            for number, row in enumerate(rows, 1)
+        )
+        return ("", *header) if rows and numbered else header
+
+    @cached_property
+    def is_workbook(self) -> bool:
+        """Whether the file is a workbook of a spreadsheet program."""
+        return is_workbook(self.head, self.suffix)
+
+    @cached_property
+    def workbook(self) -> Workbook:
+        """The sheet of a workbook."""
+        return read_workbook(self.path, self.sheet)
+
+    @cached_property
+    def labelled(self) -> str | None:
+        """The statistics program that wrote the file: SPSS or Stata; None: another."""
+        return labelled_kind(self.head, self.suffix)
+
+    @cached_property
+    def first_rows(self) -> tuple[tuple[str, ...], ...]:
+        """The first rows of a text table or of the sheet of a workbook, the header included."""
+        if not self.is_workbook:
+            return () if self.is_binary else self.rows
+        try:
+            rows = self.workbook.rows[:50]
+        except InputError:
+            # Reading says what is wrong with the file.
+            return ()
+        return tuple(tuple("" if one is None else str(one) for one in row) for row in rows)
 
     @property
     def is_table(self) -> bool:
@@ -231,6 +274,10 @@ class Peek:
 
         Empty where the file is no table that names columns.
         """
+        if self.is_workbook:
+            return self.workbook.header if self.first_rows else ()
+        if self.labelled is not None:
+            return labelled_names(self.path, self.labelled)
         if self.is_table:
             import polars as pl
 

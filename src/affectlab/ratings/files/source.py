@@ -10,6 +10,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.files.delimited import Columns, read_delimited
 from affectlab.ratings.files.frames import series_of
+from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import OnBad
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
@@ -25,7 +26,7 @@ def read_columns(
     number: str | None = None,
     on_bad: OnBad = "raise",
 ) -> Columns:
-    """Read a table from CSV, TSV, Parquet, Feather, JSON Lines or a JSON list of objects.
+    """Read a table: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, SPSS or Stata.
 
     Parameters
     ----------
@@ -42,6 +43,11 @@ def read_columns(
     if peek.is_table:
         frame = read_frame(peek)
         return _flat({name: frame[name] for name in frame.columns}, peek, "row")
+    if peek.is_workbook:
+        return Columns(peek.workbook.columns(), peek.workbook.locate, typed=False)
+    if peek.labelled is not None:
+        labelled = read_labelled(peek.path, peek.labelled, peek.categories)
+        return _flat(labelled.columns, peek, "row")
     if peek.looks_like is not None:
         raise InputError(f"{peek.path} is {peek.looks_like}")
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):

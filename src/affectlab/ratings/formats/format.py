@@ -37,9 +37,11 @@ class Sure(IntEnum):
     NO = 0
     POSSIBLE = 1
     """It can be read so, as any table can."""
-    LAYOUT = 2
+    KIND = 2
+    """It is a file of its kind, such as a workbook, with any table in it."""
+    LAYOUT = 3
     """It has the published layout."""
-    STATED = 3
+    STATED = 4
     """The file says so itself."""
 
     @classmethod

@@ -15,7 +15,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import Sure, find_format, load_format
-from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.formats.table import PlainTable, find_one
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import (
@@ -141,11 +141,11 @@ def _read_one(
         if sure == Sure.STATED:
             # What affectlab wrote says itself what it holds; only what the user says goes first.
             return _as_models(read_ratings(path, scale=scale, **options)), False
-        if scale is None and known.name != "table":
+        if scale is None and not isinstance(known, PlainTable):
             found = read_ratings(path, **{**options, "format": known})
             return _as_models(found), not found.scale.declared
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
-    header = tuple(read_columns(peek).columns) if peek.is_binary else peek.header
+    header = peek.columns or tuple(read_columns(peek).columns)
     roles = options.get("columns") or {}
     if options.get("format") is None and header:
         if rater is None and "rater" not in roles and find_one("rater", header) is None:

@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import OnBad, Peek
 from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
+from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS, PlainTable
 from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
@@ -46,7 +46,8 @@ def read_ratings(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, Feather, JSON Lines, JSON, or a file of a published format.
+        CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata, an export
+        of a survey or an experiment, or a file of a published format.
     format
         Name of a published format, with settings of its own behind it, such as
         ``"isear,keep_non_answers=true"``; None: recognised. ``"table"``: none of them.
@@ -72,8 +73,9 @@ def read_ratings(
         columns of words beside columns of numbers, and names such as ``age``; what was taken so is
         said in :attr:`Ratings.history`. An empty list: there are none.
     raters, stimuli
-        Attribute tables (a file or a data frame) with a column ``rater`` or ``stimulus``. They
-        are joined with what the file says; where both say something, these tables go first.
+        Attribute tables (a file or a data frame) with a column ``rater`` or ``stimulus``; of raters
+        also Prolific's demographic export. They are joined with what the file says; where both say
+        something, these tables go first.
     rater
         Name of the one rater who gave all answers, for a file without a column of raters.
     absent
@@ -139,8 +141,10 @@ def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> For
     """Give the format that the user names, else the one that is surest of the file."""
     if given is not None:
         return load_format(given)
+    found = find_format(head, options.wide)
     # Who says what columns mean describes a table.
-    return load_format("table") if options.columns is not None else find_format(head, options.wide)
+    is_table = options.columns is None or isinstance(found, PlainTable)
+    return found if is_table else load_format("table")
 
 
 def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:

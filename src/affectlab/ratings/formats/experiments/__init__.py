@@ -1,0 +1,1 @@
+"""What programs for experiments write, in which each row is a trial."""

@@ -1,0 +1,284 @@
+"""jsPsych: the trials of participants, as JSON, as CSV, or as JATOS stores them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.attributes import PERSONAL
+from affectlab.ratings.files import BadJson, Peek, parse_json, read_columns
+from affectlab.ratings.formats.experiments.trials import (
+    GO_ON,
+    PRACTICE,
+    Answer,
+    Trials,
+    is_media,
+    milliseconds,
+)
+from affectlab.ratings.formats.format import Layout, Sure, file_format
+from affectlab.ratings.formats.records import Rejects, json_lines, numbered
+from affectlab.ratings.options import ReadOptions
+
+_NEEDED = ("trial_type", "trial_index", "time_elapsed")
+_OF_PROGRAM = {
+    *_NEEDED, "internal_node_id", "rt", "stimulus", "response", "responses", "button_pressed",
+    "key_press", "question_order", "plugin_version", "success", "timeout", "failed_images",
+    "failed_audio", "failed_video", "view_history", "slider_start", "accuracy", "correct",
+    "webgazer_data", "webgazer_targets", "mouse_tracking_data", "mouse_tracking_targets",
+    "recording", "record_id", "url", "value", "save_trial_parameters", "node_id",
+}  # fmt: skip
+_PERSON = (
+    "participant", "participant_id", "participantid", "subject", "subject_id", "subjectid",
+    "rater", "rater_id", "prolific_pid", "prolific_id", "worker_id", "workerid", "run_id",
+)  # fmt: skip
+_LABEL = ("label", "dimension", "question", "scale")
+_SOURCE = re.compile(
+    r"""<(?:img|source|video|audio)\b[^>]*?\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE
+)
+_TAG = re.compile(r"<[^>]*>")
+
+Trial = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Trials of one participant, with their places."""
+
+    person: str
+    trials: tuple[tuple[str, Trial], ...]
+
+
+@file_format("jspsych", "jsPsych, trials (JSON or CSV with trial_type; text of JATOS)")
+class JsPsych(Trials):
+    """The trials of jsPsych: a JSON list, its CSV, or the text of JATOS with a list a line.
+
+    Sliders, buttons, keys, Likert scales and choices are answers; a label is the name of the
+    question in a survey, else what the column ``label``, ``dimension`` or ``question`` says, else
+    the kind of the answer. The stimulus is the file that is shown, also inside HTML. Where files
+    are shown, answers to text alone are those of instructions. Buttons and Likert scales are
+    numbers from 0, as jsPsych writes them. Other columns are attributes. The participant stands in
+    a column such as ``subject`` or ``PROLIFIC_PID``; without one, each list is a participant.
+
+    Parameters
+    ----------
+    stimulus
+        Column that names what was shown; by default ``stimulus``.
+    answers
+        Names of the labels to take; by default all.
+
+    Notes
+    -----
+    Source: jsPsych's documentation of its plugins and of ``jsPsych.data`` (versions 6 to 8), and
+    that of JATOS on exported result data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.ratings import read_ratings
+    >>> file = Path(tempfile.mkdtemp()) / "data.json"
+    >>> _ = file.write_text('[{"trial_type": "html-slider-response", "trial_index": 0, '
+    ...                     '"time_elapsed": 900, "rt": 812, "stimulus": "<img src=\\'a.png\\'>", '
+    ...                     '"response": 62, "subject": "p1"}]')
+    >>> read_ratings(file, scale="0-100").frame.select("stimulus", "rater", "value").rows()
+    [('a.png', 'p1', 62.0)]
+    """
+
+    layout = Layout({"value": "response", "stimulus": "stimulus"}, others=_NEEDED)
+
+    def recognise(self, head: Peek) -> Sure:
+        if head.is_binary or not head.starts_with_json():
+            return Sure.if_(set(_NEEDED) <= set(head.columns))
+        return Sure.if_(all(re.search(rf'"{name}"\s*:', head.text) for name in _NEEDED))
+
+    def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
+        runs = list(_runs(head, options, rejects))
+        asked: list[tuple[_Run, str, Trial, list[tuple[str | None, Any]]]] = []
+        for run in runs:
+            for place, trial in run.trials:
+                if parts := list(_parts(trial)):
+                    asked.append((run, place, trial, parts))
+                else:
+                    rejects.skip(place, _why_not(trial))
+        if not asked:
+            raise InputError(f"{head.path}: no trial of jsPsych has an answer; expected some")
+        shown = [self._shown(trial) for _, _, trial, _ in asked]
+        media = any(is_media(one) for one in shown)
+        about: dict[str, dict[str, str]] = {}
+        options_of = _options(part for *_, parts in asked for part in parts)
+        given = []
+        for (run, place, trial, parts), stimulus in zip(asked, shown, strict=True):
+            for name, value in parts:
+                words = isinstance(value, str) and not _is_numeral(value)
+                if (name or "").casefold() in PERSONAL or (any(shown) and not stimulus and name):
+                    about.setdefault(run.person, {})[str(name)] = _text(value)
+                elif words and "text" in trial["trial_type"]:
+                    rejects.skip(place, "text that was typed in", unit="cell")
+                elif media and not is_media(stimulus):
+                    rejects.skip(place, "answer to text alone, as in instructions", unit="cell")
+                else:
+                    given.append((run, place, trial, stimulus, name, value))
+        several = len(options_of) > 1 or not all(isinstance(one[-1], list) for one in given)
+        for run, place, trial, stimulus, name, value in given:
+            beside, person = _beside(trial, self.stimulus), about.get(run.person, {})
+            training = any(
+                PRACTICE.search(str(trial.get(one, ""))) for one in ("task", "phase", "block")
+            )
+            time = milliseconds(str(trial.get("rt")))
+            label = (name or _label(trial)) if stimulus else None
+            who, what = run.person, stimulus or name or trial["trial_type"]
+            if isinstance(value, list):
+                for choice in options_of[name]:
+                    label = f"{name}: {choice}" if several else choice
+                    yes = "1" if choice in value else "0"
+                    yield Answer(place, who, what, label, yes, time, training, beside, person)
+            else:
+                yield Answer(place, who, what, label, _text(value), time, training, beside, person)
+
+    def _shown(self, trial: Trial) -> str:
+        """Name what a trial showed: the file of a picture or clip, also in HTML; else its text."""
+        given = trial.get(self.stimulus or "stimulus")
+        if isinstance(given, list):
+            given = given[0] if given else None
+        text = "" if given is None else str(given)
+        source = _SOURCE.search(text)
+        return source[1] if source else " ".join(_TAG.sub(" ", text).split())
+
+
+def _runs(head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[_Run]:
+    """Give the trials of each participant."""
+    groups = list(_groups(head, options, rejects))
+    if not groups:
+        raise InputError(f"{head.path}: no trial of jsPsych; expected a list of trials")
+    names = numbered("participant", len(groups)) if len(groups) > 1 else [head.path.stem]
+    people: dict[str, list[tuple[str, Trial]]] = {}
+    for name, group in zip(names, groups, strict=True):
+        fallback = next((one for _, trial in group if (one := _person(trial))), name)
+        for place, trial in group:
+            people.setdefault(_person(trial) or fallback, []).append((place, trial))
+    for person, trials in people.items():
+        yield _Run(person, tuple(trials))
+
+
+def _groups(
+    head: Peek, options: ReadOptions, rejects: Rejects
+) -> Iterator[list[tuple[str, Trial]]]:
+    """Give the lists of trials of a file: one, or one a line."""
+    if head.is_binary or not head.starts_with_json():
+        read = read_columns(head, on_bad=options.on_bad)
+        missing = [name for name in _NEEDED if name not in read.columns]
+        if missing:
+            raise InputError(f"{head.path}: column '{missing[0]}' is missing; expected jsPsych's")
+        names = list(read.columns)
+        rows = zip(*(column.to_list() for column in read.columns.values()), strict=True)
+        yield [
+            (read.place(number), {n: _parsed(one) for n, one in zip(names, row, strict=True)})
+            for number, row in enumerate(rows)
+        ]
+        return
+    try:
+        whole = [("", parse_json(head.decode()))]
+    except BadJson as error:
+        if "\n" not in head.text.strip():
+            raise InputError(f"{head.path}: {error}") from None
+        whole = list(json_lines(head, rejects))
+    single: list[tuple[str, Trial]] = []
+    for place, content in whole:
+        lists = content if isinstance(content, list) else [content]
+        if not all(isinstance(one, list) for one in lists) or not lists:
+            lists = [lists]
+        for part in lists:
+            trials: list[tuple[str, Trial]] = [
+                (f"{place}{', ' if place else ''}trial {number}", one)
+                for number, one in enumerate(part, 1)
+                if isinstance(one, dict) and isinstance(one.get("trial_type"), str)
+            ]
+            if isinstance(content, dict):
+                single += trials
+            elif trials:
+                yield trials
+            else:
+                rejects.skip(place or "list 1", "list without trials of jsPsych")
+    if single:
+        yield single
+
+
+def _parsed(value: Any) -> Any:
+    """Read a cell of jsPsych's CSV, in which lists and objects are JSON."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _person(trial: Trial) -> str | None:
+    folded = {name.casefold(): one for name, one in trial.items() if isinstance(one, str | int)}
+    return next((str(folded[name]) for name in _PERSON if folded.get(name) not in (None, "")), None)
+
+
+def _parts(trial: Trial) -> Iterator[tuple[str | None, Any]]:
+    """Give name and value of each answer of a trial; none where it asks for nothing."""
+    kind = trial.get("trial_type")
+    if not isinstance(kind, str):
+        return
+    given = trial.get("response")
+    for older in ("responses", "button_pressed", "key_press"):
+        given = _parsed(trial.get(older)) if given is None else given
+    if isinstance(given, dict):
+        for name, value in given.items():
+            if isinstance(value, dict):
+                yield from ((f"{name}.{row}", one) for row, one in value.items() if _holds(one))
+            elif _holds(value) or isinstance(value, list):
+                yield str(name), value
+    elif _holds(given) and kind.endswith("-response"):
+        goes_on = "keyboard" in kind and str(given).casefold() in GO_ON
+        if not goes_on:
+            yield None, given
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and bool(value.strip()))
+
+
+def _why_not(trial: Trial) -> str:
+    kind = trial.get("trial_type")
+    return f"trial without an answer: {kind}" if isinstance(kind, str) else "row without a trial"
+
+
+def _options(parts: Iterator[tuple[str | None, Any]]) -> dict[str | None, list[str]]:
+    """Give the options of questions with several choices, as far as anybody chose them."""
+    found: dict[str | None, dict[str, None]] = {}
+    for name, value in parts:
+        if isinstance(value, list):
+            found.setdefault(name, {}).update(dict.fromkeys(map(_text, value)))
+    return {name: list(options) for name, options in found.items()}
+
+
+def _label(trial: Trial) -> str:
+    named = (str(trial[name]) for name in _LABEL if isinstance(trial.get(name), str))
+    kind = str(trial["trial_type"]).removesuffix("-response")
+    return next((one for one in named if one), kind.rpartition("-")[2])
+
+
+def _beside(trial: Trial, shown: str | None) -> dict[str, str | None]:
+    """Give what the study added to a trial."""
+    skipped = {*_OF_PROGRAM, *_LABEL, shown}
+    return {
+        name: _text(value)
+        for name, value in trial.items()
+        if name not in skipped and name.casefold() not in _PERSON and _holds(value)
+    }
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_numeral(text: str) -> bool:
+    return text.lstrip("-").replace(".", "", 1).isdigit()

@@ -1,0 +1,147 @@
+"""SPSS and Stata: tables whose files say what their numbers stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, get_args
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import option, plural
+from affectlab.ratings.files import Labelled, Peek, read_labelled
+from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
+from affectlab.ratings.formats.records import Rejects
+from affectlab.ratings.formats.table import PlainTable, find_columns
+from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.scale import Scale
+
+_LISTED = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTable(PlainTable):
+    """A table of a statistics program, with the scales that names of values tell.
+
+    Parameters
+    ----------
+    categories
+        Columns whose numbers stand for categories without an order; by default those that the file
+        calls nominal.
+    """
+
+    categories: tuple[str, ...] | None = None
+    program: ClassVar[str]
+
+    def recognise(self, head: Peek) -> Sure:
+        return Sure.KIND if head.labelled == self.program else Sure.NO
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        return super().describe(replace(head, categories=self.categories), options)
+
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
+        """Read the table, and take the scales of columns from the names of their values."""
+        if head.labelled != self.program:
+            raise InputError(f"{head.path} is no file of {self.program}")
+        head = replace(head, categories=self.categories)
+        said = read_labelled(head.path, self.program, self.categories)
+        if options.wide == "labels" and self.categories is not None:
+            # Words are answers where somebody says so.
+            scales = {one: scale for one in self.categories if (scale := _scale(one, said))}
+            declared = replace(options.scale, by_label={**scales, **options.scale.by_label})
+            options = replace(options, scale=declared)
+        contents = super().contents(head, options, rejects)
+        if options.wide is None:
+            value = find_columns(head.columns, options.columns, where=str(head.path))["value"]
+            names = [value]
+            contents.scale = _scale(value, said)
+        else:
+            across = getattr(contents, "across", "label")
+            names = [str(one) for one in contents.columns[across].unique(maintain_order=True)]
+            scales = {name: scale for name in names if (scale := _scale(name, said)) is not None}
+            shared = len(scales) == len(names) and len(set(scales.values())) == 1
+            contents.scale = next(iter(scales.values())) if shared else None
+            if across == "label" and not shared:
+                contents.scale = scales or None
+        contents.history += _steps(names, said, self)
+        return contents
+
+
+@file_format("spss", "a file of SPSS (.sav, .zsav) with a table", wide=get_args(Wide))
+class Spss(LabelledTable):
+    """A long or wide table that SPSS, PSPP or Qualtrics wrote (``.sav``, ``.zsav``).
+
+    Names of values become scales: of a nominal variable its categories, of others the bounds
+    that the lowest and highest named value give. What the file declares as missing is no answer,
+    and is counted. It needs the library pyreadstat (``pip install "affectlab[files]"``).
+
+    Parameters
+    ----------
+    categories
+        Columns whose numbers stand for categories without an order; by default those that the file
+        calls nominal and of which all values have names.
+
+    Notes
+    -----
+    Source: the PSPP developers' guide, "System file format", as ReadStat reads it.
+    """
+
+    program = "SPSS"
+
+
+@file_format("stata", "a file of Stata (.dta) with a table", wide=get_args(Wide))
+class Stata(LabelledTable):
+    """A long or wide table that Stata wrote (``.dta``).
+
+    As :class:`Spss`. Stata does not say what is nominal, so that named values are levels in the
+    order of their numbers unless `categories` says otherwise. Missing values (``.``, ``.a`` to
+    ``.z``) are no answers.
+
+    Parameters
+    ----------
+    categories
+        Columns whose numbers stand for categories without an order.
+
+    Notes
+    -----
+    Source: Stata's documentation of its files (``help dta``), as ReadStat reads them.
+    """
+
+    program = "Stata"
+
+
+def _scale(name: str, said: Labelled) -> Scale | None:
+    """Give the scale that the names of the values of a column tell."""
+    meanings = said.meanings.get(name, {})
+    if name in said.named:
+        return Scale.nominal(tuple(dict.fromkeys(meanings.values())))
+    column = said.columns.get(name)
+    given = [] if column is None or not column.dtype.is_numeric() else column.drop_nulls().to_list()
+    bounds = sorted(meanings)
+    if len(bounds) < 2 or not all(bounds[0] <= one <= bounds[-1] for one in given):
+        return None
+    whole = all(float(one).is_integer() for one in (*bounds, *given))
+    return Scale("ordinal" if whole else "interval", bounds[0], bounds[-1], 1.0 if whole else None)
+
+
+def _steps(names: Sequence[str], said: Labelled, format: LabelledTable) -> tuple[str, ...]:
+    """Say what was taken from the names of values."""
+    named = [name for name in names if name in said.named]
+    levels = [name for name in names if name in said.meanings and name not in said.named]
+    how = option("format", f"{format.name},categories=[NAME]")
+    steps = []
+    if named:
+        steps.append(f"values that stand for categories: {_listed(named)}; others: {how}")
+    if levels:
+        steps.append(f"named values taken as levels in order: {_listed(levels)}; else: {how}")
+    lost = {name: said.missing[name] for name in names if name in said.missing}
+    if lost:
+        steps.append(
+            f"values that the file calls missing: {plural(sum(lost.values()), 'cell')} of "
+            f"{_listed(list(lost))}"
+        )
+    return tuple(steps)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")

@@ -1,0 +1,488 @@
+"""What surveys share: a row for each person, and columns that ask the same of several things."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import option, plural
+from affectlab.ratings.attributes import PERSONAL
+from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.files import Columns, Peek, typed_column
+from affectlab.ratings.formats.format import Contents, Format, Layout
+from affectlab.ratings.formats.records import Rejects, numbered
+from affectlab.ratings.options import ReadOptions
+from affectlab.taxonomy import list_taxonomies, load_taxonomy
+
+PLATFORM = "of the platform"
+TIMING = "of times"
+ORDER = "of the order in which was asked"
+CONSENT = "of consent"
+_IDENTITY = "that say who people are"
+_FREE_TEXT = "of free text"
+_EMPTY = "without any answer"
+_CONSENT = re.compile(
+    r"(\b|_)consent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
+)
+_WHO = re.compile(
+    r"\b(e-?mail|your (full |first |last )?name|phone number|postal)\b", re.IGNORECASE
+)
+_ABOUT_PERSON = re.compile(
+    r"\b(how old|years old|your (age|gender|sex|country|nationality|ethnicity|occupation"
+    r"|native language|first language|mother tongue|education|e-?mail|(prolific|participant) id)"
+    r"|highest (level|degree)|gender identity|(left|right)-handed)\b",
+    re.IGNORECASE,
+)
+_DIMENSIONS = {"valence", "arousal", "dominance", "intensity", "pleasantness", "attractiveness"}
+_NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
+_FEW_CHOICES = 7
+_MOST_CHOICES = 20
+_LONGEST_CHOICE = 40
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a column of answers asks."""
+
+    question: str
+    """Name of the question."""
+    row: str | None = None
+    """Row of a matrix, or option of a multiple choice."""
+    loop: str | None = None
+    """What a block was repeated for."""
+    text: str = ""
+    """The question in words."""
+    option: bool = False
+    """Whether the cell says that an option was chosen, and nothing in it that it was not."""
+    typed: bool = False
+    """Whether the answer was typed in, which makes words a remark."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The table of a survey, and what its columns are."""
+
+    read: Columns
+    """Rows are people."""
+    asked: Mapping[str, Asked]
+    """Columns that may hold answers."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """Columns that never do, and why; what is left describes the person."""
+    rater: str | None = None
+    """Column that names the person; without one, people are numbered."""
+    steps: tuple[str, ...] = ()
+    session: pl.Series | None = None
+    """What tells several sheets of one person apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetLayout(Layout):
+    """What the columns of a survey are taken for: `labels` are those that hold answers."""
+
+    about: Mapping[str, tuple[str, str | None]]
+    """Stimulus and label of each column of answers."""
+    steps: tuple[str, ...] = ()
+    """What was decided without the user, for the history."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSheets(Format, ABC):
+    """A survey: what was asked again and again is rated, what was asked once describes the person.
+
+    Where a block is repeated, what it is repeated for is the stimulus, and its questions are the
+    labels. Else matrices hold the answers, and where there is none, all questions do.
+
+    Parameters
+    ----------
+    questions
+        Names of the questions that hold answers; by default as said above.
+    rows
+        What the rows of matrices are: ``"labels"`` (each question is a stimulus) or ``"stimuli"``
+        (each question is a label). By default labels where they are called like emotions, or are
+        rated in several questions of the same words.
+    rater
+        Column that names the person.
+    """
+
+    questions: tuple[str, ...] | None = None
+    rows: Literal["labels", "stimuli"] | None = None
+    rater: str | None = None
+
+    @abstractmethod
+    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
+        """Read the table, and say what its columns are; what is no sheet goes to `rejects`."""
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> SheetLayout:
+        """Say what each column is taken for."""
+        options = options or ReadOptions(on_bad="set_aside")
+        return self._layout(self.sheet(head, options, Rejects(head.path, "set_aside")), head)
+
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
+        """Give each cell with an answer a row."""
+        sheet = self.sheet(head, options, rejects)
+        read, columns = sheet.read, sheet.read.columns
+        height = len(next(iter(columns.values()), ()))
+        if height == 0:
+            raise InputError(f"{head.path}: no sheet of a participant; expected at least one")
+        layout = self._layout(sheet, head)
+        name = layout.roles.get("rater")
+        raters = (
+            pl.Series("rater", numbered("participant", height), dtype=pl.String)
+            if name is None
+            else columns[name].cast(pl.String).str.strip_chars().alias("rater")
+        )
+        names, asked = layout.labels, {name: sheet.asked[name] for name in layout.labels}
+        cells = _cells(columns, asked)
+        stimuli = [layout.about[one][0] for one in names]
+        answers = {
+            "stimulus": _repeated("stimulus", stimuli, height),
+            "rater": pl.concat([raters] * len(names)),
+            "value": pl.concat([cells[one].alias("value") for one in names]),
+        }
+        labels = [layout.about[one][1] for one in names]
+        if any(labels):
+            answers["label"] = _repeated("label", [one or "answer" for one in labels], height)
+        if sheet.session is not None:
+            answers["session"] = pl.concat([sheet.session.alias("session")] * len(names))
+        described = [raters, *(_described(columns[one]) for one in layout.raters)]
+        texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
+        return Contents(
+            answers,
+            lambda at: f"{read.locate(at % height)}, column '{names[at // height]}'",
+            scale=self.scale,
+            raters=_one_each(pl.DataFrame(described)),
+            stimuli=_questions(texts),
+            set_aside=read.set_aside,
+            history=layout.steps,
+            split=False,
+            unit="cell",
+        )
+
+    def _layout(self, sheet: Sheet, head: Peek) -> SheetLayout:
+        columns = sheet.read.columns
+        unused = {name: why for name, why in sheet.unused.items() if name in columns}
+        rater = self._rater(sheet, head)
+        asked: dict[str, Asked] = {}
+        for name, one in sheet.asked.items():
+            once = one.loop is None
+            if name == rater:
+                continue
+            said = f"{one.question} {one.text}"
+            if once and _CONSENT.search(said):
+                unused[name] = CONSENT
+            elif once and _WHO.search(said):
+                unused[name] = _IDENTITY
+            elif not one.option and not _filled(columns[name]):
+                unused[name] = _EMPTY
+            elif not (once and _is_personal(one)):
+                asked[name] = one
+        used, remarks = self._answers(asked, columns, head)
+        unused |= dict.fromkeys(remarks, _FREE_TEXT)
+        about, steps = self._about({name: asked[name] for name in used})
+        raters = [name for name in columns if name not in {*unused, *used, rater}]
+        return SheetLayout(
+            {} if rater is None else {"rater": rater},
+            labels=tuple(used),
+            raters=tuple(name for name in raters if name not in ("rater", "rater_kind")),
+            unused=unused,
+            about=about,
+            steps=(*sheet.steps, *steps, *_said(about, raters, unused)),
+        )
+
+    def _rater(self, sheet: Sheet, head: Peek) -> str | None:
+        if self.rater is not None and self.rater not in sheet.read.columns:
+            raise unknown_name("column", self.rater, list(sheet.read.columns), str(head.path))
+        return self.rater or sheet.rater
+
+    def _answers(
+        self, asked: Mapping[str, Asked], columns: Mapping[str, pl.Series], head: Peek
+    ) -> tuple[list[str], list[str]]:
+        """Tell the columns of answers, and those of remarks beside them, from the others."""
+        names = [name for name, one in asked.items() if one.loop or not one.typed]
+        if self.questions is not None:
+            known = {one.question for one in asked.values()}
+            for question in self.questions:
+                if question not in known and question not in asked:
+                    raise unknown_name("question", question, sorted(known), str(head.path))
+            names = [n for n in asked if {n, asked[n].question} & set(self.questions)]
+        elif any(one.loop is not None for one in asked.values()):
+            names = [name for name in names if asked[name].loop is not None]
+        elif any(one.row is not None for one in asked.values()):
+            once = [name for name in names if asked[name].row is None]
+            numbers = any(_kind([columns[name]]) == "number" for name in once)
+            names = _repeated_rows(asked) or (once if numbers else names)
+        groups: dict[tuple[str, str | None], list[str]] = {}
+        for name in names:
+            one = asked[name]
+            groups.setdefault((one.question, one.row if one.loop else ""), []).append(name)
+        kinds = {
+            key: "option" if asked[group[0]].option else _kind([columns[name] for name in group])
+            for key, group in groups.items()
+        }
+        for key, group in groups.items():
+            if asked[group[0]].typed and kinds[key] == "word":
+                kinds[key] = "text"
+        repeated = any(asked[name].loop or asked[name].row for name in names)
+        wanted = {"option", "number", "word"} | ({"text"} if self.questions is not None else set())
+        if not repeated and self.questions is None:
+            wanted = {"number"} if "number" in kinds.values() else {"word"}
+        used = {name for key, group in groups.items() if kinds[key] in wanted for name in group}
+        if wanted == {"word"}:
+            used = _alike({name: columns[name] for name in used}) or used
+        if not used:
+            raise InputError(
+                f"{head.path}: no question holds answers; name those that do "
+                f"({option('format', f'{self.name},questions=[NAME]')}); columns: "
+                f"{_listed(columns)}"
+            )
+        texts = [name for name in names if name not in used and repeated]
+        return [name for name in names if name in used], texts
+
+    def _about(
+        self, asked: Mapping[str, Asked]
+    ) -> tuple[dict[str, tuple[str, str | None]], tuple[str, ...]]:
+        """Give stimulus and label of each column of answers."""
+        parts = list(asked.values())
+        about: dict[str, tuple[str, str | None]] = {}
+        if any(one.loop for one in parts):
+            owners: dict[str, set[str]] = {}
+            for one in parts:
+                owners.setdefault(one.row or one.question, set()).add(one.question)
+            for name, one in asked.items():
+                label = one.row or one.question
+                if one.row and len(owners[label]) > 1:
+                    label = f"{one.question}: {label}"
+                about[name] = (one.loop or one.question, label)
+            return about, ()
+        if not any(one.row for one in parts):
+            return {name: (one.question, None) for name, one in asked.items()}, ()
+        several = len({one.question for one in parts}) > 1
+        if self.rows == "labels" or (self.rows is None and _rows_are_labels(parts)):
+            way, other = "labels, and questions as stimuli", "stimuli"
+            about = {name: (one.question, one.row or "answer") for name, one in asked.items()}
+        else:
+            way, other = "stimuli" + ", and questions as labels" * several, "labels"
+            about = {
+                name: (one.row or one.question, one.question if several else None)
+                for name, one in asked.items()
+            }
+        turn = f"; {option('format', f'{self.name},rows={other}')} takes them as {other}"
+        return about, (f"rows of matrices were taken as {way}{turn if self.rows is None else ''}",)
+
+
+def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
+    """Keep some rows of a table, each with its place in the file."""
+    rows = pl.Series(keep, dtype=pl.Int64)
+    return replace(
+        read,
+        columns={name: column.gather(rows) for name, column in read.columns.items()},
+        locate=lambda row: read.locate(keep[row]),
+    )
+
+
+def split_choices(
+    read: Columns, asked: Mapping[str, Asked], separator: str = ";"
+) -> tuple[Columns, dict[str, Asked]]:
+    """Give each option of a question a column, where cells hold several with a separator."""
+    columns, parts = dict(read.columns), dict(asked)
+    for name, one in asked.items():
+        text = columns[name].cast(pl.String)
+        if one.row is not None or not text.str.contains(separator, literal=True).any():
+            continue
+        chosen = [set(_parts(cell, separator)) for cell in text]
+        options = list(dict.fromkeys(w for cell in text for w in _parts(cell, separator)))
+        if len(options) > _MOST_CHOICES or any(len(w) > _LONGEST_CHOICE for w in options):
+            continue
+        del columns[name], parts[name]
+        for option_name in options:
+            column = f"{name}: {option_name}"
+            yes = [None if not own else "1" if option_name in own else "0" for own in chosen]
+            columns[column] = pl.Series(column, yes, dtype=pl.String)
+            parts[column] = Asked(one.question, option_name, one.loop, one.text, option=True)
+    return replace(read, columns=columns), parts
+
+
+def _parts(cell: str | None, separator: str) -> list[str]:
+    return [part.strip() for part in (cell or "").split(separator) if part.strip()]
+
+
+def row_names(texts: Sequence[str]) -> list[str]:
+    """Take what questions have in common from their texts: ``stem - row`` becomes ``row``.
+
+    Examples
+    --------
+    >>> row_names(["How much? - Joy", "How much? - Fear - of all"])
+    ['Joy', 'Fear - of all']
+    """
+    first, *others = texts
+    if not others:
+        return [first.rpartition(" - ")[2]]
+    same = 0
+    while all(one[: same + 1] == first[: same + 1] for one in others) and same < len(first):
+        same += 1
+    cut = first[:same].rfind(" - ") + 3
+    return [one[cut:] for one in texts] if cut > 2 else list(texts)
+
+
+def differing_words(texts: Sequence[str]) -> list[str] | None:
+    """Give the words in which sentences differ, where they differ in one place only.
+
+    Examples
+    --------
+    >>> differing_words(["How happy is Anna?", "How happy is Bo?"])
+    ['Anna', 'Bo']
+    """
+    words = [text.split() for text in texts]
+    shortest = min(map(len, words), default=0)
+    start = 0
+    while start < shortest and len({one[start] for one in words}) == 1:
+        start += 1
+    end = 0
+    while end < shortest - start and len({one[-1 - end] for one in words}) == 1:
+        end += 1
+    names = [" ".join(one[start : len(one) - end]).strip(" -?!.,:;\"'") for one in words]
+    return names if all(names) and len(set(names)) == len(names) else None
+
+
+def words_of(column: pl.Series) -> pl.Series:
+    """Give what stands in the cells that are not empty."""
+    text = column.cast(pl.String).str.strip_chars().drop_nulls()
+    return text.filter(~text.str.to_lowercase().is_in(list(MISSING)))
+
+
+def _filled(column: pl.Series) -> bool:
+    return len(words_of(column)) > 0
+
+
+def _is_personal(one: Asked) -> bool:
+    name = one.question.strip().casefold()
+    return name in PERSONAL or bool(_ABOUT_PERSON.search(one.text or one.question))
+
+
+def _kind(columns: Iterable[pl.Series]) -> str:
+    """Tell numbers from words to choose from, and these from free text."""
+    given = pl.concat([words_of(column) for column in columns])
+    distinct = given.unique().to_list()
+    if all(map(is_number, distinct)):
+        return "number"
+    few = len(distinct) <= _FEW_CHOICES or 2 * len(distinct) <= len(given)
+    short = all(len(word) <= _LONGEST_CHOICE for word in distinct)
+    return "word" if few and short and len(distinct) <= _MOST_CHOICES else "text"
+
+
+def _alike(columns: Mapping[str, pl.Series]) -> set[str]:
+    """Name the columns that share a choice with another."""
+    values = {name: set(words_of(column).to_list()) for name, column in columns.items()}
+    return {
+        name
+        for name, own in values.items()
+        if any(own & other for one, other in values.items() if one != name)
+    }
+
+
+def _repeated_rows(asked: Mapping[str, Asked]) -> list[str]:
+    """Name the columns of matrices; options count where two questions have the same."""
+    options: dict[str, set[str | None]] = {}
+    for one in asked.values():
+        if one.option:
+            options.setdefault(one.question, set()).add(one.row)
+    same = Counter(map(frozenset, options.values()))
+    single = {question for question, rows in options.items() if same[frozenset(rows)] == 1}
+    return [
+        name for name, one in asked.items() if one.row is not None and one.question not in single
+    ]
+
+
+def _rows_are_labels(parts: Sequence[Asked]) -> bool:
+    """Whether the rows of matrices are what is rated of each question."""
+    rows = {one.row for one in parts if one.row}
+    if any(one.option for one in parts) or any(one.casefold() in _DIMENSIONS for one in rows):
+        return True
+    known = [load_taxonomy(name) for name in list_taxonomies()]
+    if 2 * sum(any(row in taxonomy for taxonomy in known) for row in rows) >= len(rows):
+        return True
+    stems = {one.question: one.text for one in parts}
+    return len(stems) > 1 and len(set(stems.values())) == 1 and all(stems.values())
+
+
+def _cells(columns: Mapping[str, pl.Series], asked: Mapping[str, Asked]) -> dict[str, pl.Series]:
+    """Give the answers as text; of options, yes and no where the question was answered at all."""
+    cells = {name: columns[name].cast(pl.String) for name in asked}
+    questions: dict[tuple[str, str | None], list[str]] = {}
+    for name, one in asked.items():
+        if one.option:
+            questions.setdefault((one.question, one.loop), []).append(name)
+    for group in questions.values():
+        chosen = {}
+        for name in group:
+            text = cells[name].str.strip_chars().fill_null("")
+            chosen[name] = pl.DataFrame(
+                {
+                    "answered": text != "",
+                    "yes": (text != "") & ~text.str.to_lowercase().is_in(list(_NOT_CHOSEN)),
+                }
+            )
+        answered = pl.DataFrame(
+            [one["answered"].alias(name) for name, one in chosen.items()]
+        ).select(pl.any_horizontal(pl.all()))
+        for name in group:
+            yes = chosen[name]["yes"].cast(pl.Int8).cast(pl.String)
+            cells[name] = yes.set(~answered.to_series(), None)
+    return cells
+
+
+def _repeated(name: str, names: Sequence[str], height: int) -> pl.Series:
+    order = list(dict.fromkeys(names))
+    codes = pl.Series([order.index(one) for one in names], dtype=pl.UInt32)
+    at = pl.Series(range(len(names)), dtype=pl.UInt32).repeat_by(height).explode()
+    return pl.Series(name, order, dtype=pl.Enum(order)).gather(codes.gather(at))
+
+
+def _described(column: pl.Series) -> pl.Series:
+    """Give a column about the person its type; cells without anything in them are gaps."""
+    if column.dtype == pl.String:
+        column = column.set(column.str.strip_chars() == "", None)
+    return typed_column(column)
+
+
+def _one_each(raters: pl.DataFrame) -> pl.DataFrame:
+    """Keep the first thing that is said of each person in any of the sheets."""
+    named = raters.filter(pl.col("rater").is_not_null() & (pl.col("rater") != ""))
+    return named.group_by("rater", maintain_order=True).agg(pl.all().drop_nulls().first())
+
+
+def _questions(texts: Mapping[str, str]) -> pl.DataFrame | None:
+    """Keep the words of the questions where each was asked about one stimulus."""
+    if len(set(texts.values())) < len(texts) or not all(texts.values()) or len(texts) < 2:
+        return None
+    return pl.DataFrame({"stimulus": list(texts), "question": list(texts.values())})
+
+
+def _said(
+    about: Mapping[str, tuple[str, str | None]], raters: Sequence[str], unused: Mapping[str, str]
+) -> tuple[str, ...]:
+    stimuli, labels = ({pair[at] for pair in about.values()} for at in (0, 1))
+    each = "" if labels == {None} else f", {plural(len(labels), 'label')}"
+    n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
+    steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
+    if raters:
+        steps.append(f"{plural(len(raters), 'column')} about the raters: {_listed(raters)}")
+    if unused:
+        reasons = Counter(unused.values())
+        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        steps.append(f"{plural(len(unused), 'column')} without ratings: {counted}")
+    return tuple(steps)
+
+
+def _listed(names: Iterable[str]) -> str:
+    first = list(names)
+    shown = ", ".join(f"'{name}'" for name in first[:_LISTED])
+    return shown + (f" and {len(first) - _LISTED:,} more" if len(first) > _LISTED else "")

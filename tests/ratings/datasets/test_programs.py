@@ -1,0 +1,191 @@
+"""Workbooks, and files of SPSS and Stata, made by xlsxwriter and pyreadstat."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.ratings.datasets.survey_samples import SURVEYS, cells
+from tests.ratings.test_fuzz import damaged
+
+from affectlab.core.errors import InputError
+from affectlab.ratings import Ratings, list_formats, read_models, read_ratings, read_table
+from affectlab.ratings.files import Peek
+from affectlab.ratings.formats import find_format
+
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
+
+
+def workbook(path: Path, sheets: dict[str, Sequence[Sequence[object]]]) -> Path:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("python_calamine")
+    book = xlsxwriter.Workbook(path)
+    for name, rows in sheets.items():
+        sheet = book.add_worksheet(name)
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+    book.close()
+    return path
+
+
+ANSWERS = [
+    ["image", "annotator", "rating", "age"],
+    ["007", "ann", 3, 31],
+    ["007", 2, 4.5, "32"],
+]
+
+
+def test_a_sheet_is_a_table(tmp_path: Path) -> None:
+    empty: list[list[object]] = [[], ["", "", ""]]
+    shifted = [["", *row] for row in ANSWERS]
+    file = workbook(
+        tmp_path / "a.xlsx", {"Empty": [], "Answers": [*empty, *shifted], "Codes": [["x"]]}
+    )
+    r = read_ratings(file)
+    assert r.stimulus_names == ("007",)
+    assert r.rater_names == ("ann", "2")
+    assert r.value.tolist() == [3, 4.5]
+    assert r.raters["age"].to_list() == [31, 32]
+    assert r.history == (
+        "sheet 'Answers' was read, and not 'Codes'; name another (format='excel,sheet=NAME')",
+    )
+    assert read_ratings(file, columns={"value": "age"}).value.tolist() == [31, 32]
+    with pytest.raises(InputError, match="unknown sheet 'Code'; did you mean 'Codes'"):
+        read_ratings(file, format="excel,sheet=Code")
+    with pytest.raises(InputError, match=r"sheet 'Empty' is empty|unknown sheet"):
+        read_ratings(file, format="excel,sheet=Empty")
+
+
+def test_a_sheet_says_where_an_answer_stands(tmp_path: Path) -> None:
+    rows = [["stimulus", "rater", "value"], ["a", "x", 1], [], ["b", "x", 9]]
+    file = workbook(tmp_path / "a.xlsx", {"One": rows})
+    with pytest.raises(InputError, match=r"a\.xlsx, sheet 'One', row 4: value 9 is off the scale"):
+        read_ratings(file, scale="1-7")
+    twice = workbook(tmp_path / "b.xlsx", {"One": [["a", "a"], [1, 2]]})
+    with pytest.raises(InputError, match="sheet 'One', row 1: column 'a' stands twice"):
+        read_ratings(twice, wide="raters")
+
+
+def test_wide_sheets_and_answers_of_models(tmp_path: Path) -> None:
+    rows = [["image", "ann", "bo"], ["a", 1, 2], ["b", "", 3]]
+    r = read_ratings(workbook(tmp_path / "w.xlsx", {"S": rows}), wide="raters")
+    assert r.value.tolist() == [1, 2, 3]
+    assert r.rater_names == ("ann", "bo")
+    people = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [3, 7]}, scale="0-7")
+    model = workbook(
+        tmp_path / "tiny.xlsx", {"S": [["stimulus", "prediction"], ["a", 2.5], ["b", 6]]}
+    )
+    assert read_models(model, people).rater_names == ("tiny",)
+    assert read_table(model).columns == ["stimulus", "prediction"]
+
+
+@pytest.mark.parametrize("name", [name for name in SURVEYS if cells(name) is not None])
+def test_exports_opened_and_saved_in_a_spreadsheet(tmp_path: Path, name: str) -> None:
+    text = tmp_path / "a.csv"
+    text.write_text(SURVEYS[name], encoding="utf-8")
+    rows = cells(name)
+    assert rows is not None
+    book = workbook(tmp_path / "a.xlsx", {"Sheet1": rows})
+    assert find_format(Peek.open(book)).name == name
+    assert read_ratings(book).frame.equals(read_ratings(text).frame)
+
+
+def sav(path: Path, columns: dict[str, Any], **said: Any) -> Path:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    write = pyreadstat.write_sav if path.suffix == ".sav" else pyreadstat.write_dta
+    write(pl.DataFrame(columns), str(path), **said)
+    return path
+
+
+SHEETS = {
+    "participant": ["p1", "p2", "p3"],
+    "sex": [1.0, 2.0, 1.0],
+    "img1": [1.0, 5.0, 9.0],
+    "img2": [3.0, 6.0, 2.0],
+}
+LEVELS = {1: "not at all", 7: "very"}
+
+
+def test_names_of_values_are_scales(tmp_path: Path) -> None:
+    file = sav(
+        tmp_path / "a.sav",
+        SHEETS,
+        variable_value_labels={
+            "sex": {1: "f", 2: "m"}, "img1": {**LEVELS, 9: "no answer"}, "img2": LEVELS,
+        },
+        missing_ranges={"img1": [9]},
+        variable_measure={"sex": "nominal", "img1": "ordinal", "img2": "scale"},
+    )  # fmt: skip
+    r = read_ratings(file, wide="stimuli")
+    assert str(r.scale) == "ordinal 1 to 7, step 1"
+    assert r.raters["sex"].to_list() == ["f", "m", "f"]
+    assert r.n_rows == 5
+    assert str(r.set_aside[0]) == "1 cell: no answer (row 3, column 'img1')"
+    assert r.history[-2:] == (
+        "named values taken as levels in order: 'img1', 'img2'; else: "
+        "format='spss,categories=[NAME]'",
+        "values that the file calls missing: 1 cell of 'img1'",
+    )
+    # What was declared goes first.
+    assert str(read_ratings(file, wide="stimuli", scale="0-10").scale) == "ordinal 0 to 10, step 1"
+
+
+LONG = {"image": ["a", "a"], "rater": ["x", "y"], "emotion": [1.0, 2.0]}
+NAMES = {"emotion": {1: "joy", 2: "fear", 3: "awe"}}
+
+
+def test_nominal_values_are_their_names(tmp_path: Path) -> None:
+    file = sav(
+        tmp_path / "a.sav", LONG, variable_value_labels=NAMES,
+        variable_measure={"emotion": "nominal"},
+    )  # fmt: skip
+    r = read_ratings(file, columns={"value": "emotion"})
+    assert r.scale.categories == ("joy", "fear", "awe")
+    assert r.value.tolist() == [0, 1]
+    levels = read_ratings(file, columns={"value": "emotion"}, format="spss,categories=[]")
+    assert str(levels.scale) == "ordinal 1 to 3, step 1"
+
+
+def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
+    columns = {**LONG, "arousal": [3.0, 4.0]}
+    file = sav(tmp_path / "a.dta", columns, variable_value_labels=NAMES)
+    levels = read_ratings(file, wide="labels")
+    assert str(levels.scales["emotion"]) == "ordinal 1 to 3, step 1"
+    r = read_ratings(file, wide="labels", format="stata,categories=['emotion']")
+    assert r.scales["emotion"].categories == ("joy", "fear", "awe")
+    assert r.value.tolist() == [0, 1, 3, 4]
+    with pytest.raises(InputError, match="unknown column 'emotions'"):
+        read_ratings(file, wide="labels", format="stata,categories=['emotions']")
+    with pytest.raises(InputError, match="not all values of column 'arousal' have names"):
+        read_ratings(file, wide="labels", format="stata,categories=['arousal']")
+
+
+@pytest.mark.parametrize("name", ["excel", "spss", "stata"])
+def test_other_files_are_none_of_these(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("stimulus,rater,label\na,b,c\n")
+    with pytest.raises(InputError, match=r"a\.csv"):
+        read_ratings(file, format=name)
+    assert name in [one.name for one in list_formats()]
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".sav", ".dta"])
+def test_damaged_files_give_ratings_or_one_sentence(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a{suffix}"
+    if suffix == ".xlsx":
+        workbook(file, {"S": ANSWERS})
+    else:
+        sav(file, {**LONG, "rating": [3.0, 4.0]}, variable_value_labels=NAMES)
+    content = file.read_bytes()
+    for turn in range(60):
+        file.write_bytes(damaged(content, random.Random(turn)))
+        said = ""
+        try:
+            read_ratings(file)
+        except InputError as error:
+            said = str(error)
+        assert "\n" not in said, turn
