@@ -18,7 +18,7 @@ from affectlab.reliability import (
     krippendorff_alpha,
     percent_agreement,
 )
-from affectlab.reliability.agreement.variance_components import variance_components
+from affectlab.reliability.agreement.moments import moment_components
 
 RAW4 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
@@ -231,7 +231,7 @@ def test_all_ratings_enter_by_default(seed: int) -> None:
     assert set(frame["resampled"]) == {"units"}
     of_means = frame.filter(frame["form"].str.ends_with("k"))
     assert of_means["k"].to_numpy() == pytest.approx(25 / (1 / m).sum())
-    components = variance_components(answers_of(data))
+    components = moment_components(answers_of(data))
     agreement = components.stimulus / sum(
         (components.stimulus, components.rater, components.residual)
     )

@@ -16,7 +16,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import PlanModel, mean_opinion_scores, plan, plan_model, split_half
-from affectlab.reliability.agreement.variance_components import variance_components
+from affectlab.reliability.agreement.moments import moment_components
 from affectlab.simulate import simulate_raters, simulate_truth
 from affectlab.simulate.raters import RaterProfile
 
@@ -289,7 +289,7 @@ class TestRangeThatThePilotLeavesOpen:
 class TestPlanModel:
     def test_components_of_complete_data_are_those_of_the_analysis_of_variance(self):
         x = np.random.default_rng(0).normal(0, 1, (6, 40)) + np.arange(40) / 10
-        found = variance_components(answers_of(x))
+        found = moment_components(answers_of(x))
         mean = x.mean()
         of_stimuli = 6 * ((x.mean(axis=0) - mean) ** 2).sum() / 39
         of_raters = 40 * ((x.mean(axis=1) - mean) ** 2).sum() / 5
@@ -305,7 +305,7 @@ class TestPlanModel:
         for _ in range(200):
             x = rng.normal(0, 3, 60) + rng.normal(0, 2, (12, 1)) + rng.normal(0, 4, (12, 60))
             x[rng.random(x.shape) < 0.7] = np.nan
-            got = variance_components(answers_of(x))
+            got = moment_components(answers_of(x))
             found.append([got.stimulus, got.rater, got.residual])
         error = np.std(found, axis=0, ddof=1) / np.sqrt(200)
         assert (np.abs(np.mean(found, axis=0) - [9, 4, 16]) < 4 * error).all()
@@ -349,8 +349,8 @@ class TestPlanModel:
         )
         model = plan_model(Ratings(frame, scale=scale))
         assert "rounding and ends of the scale undone" in model.note
-        wanted = variance_components(answers_of(x))
-        got = variance_components(answers_of(study(model, 200, 1000)))
+        wanted = moment_components(answers_of(x))
+        got = moment_components(answers_of(study(model, 200, 1000)))
         assert got.mean == pytest.approx(wanted.mean, abs=0.03 * width)
         assert math.sqrt(got.residual) == pytest.approx(math.sqrt(wanted.residual), rel=0.06)
         assert math.sqrt(got.stimulus) == pytest.approx(math.sqrt(wanted.stimulus), rel=0.08)

@@ -77,6 +77,11 @@ TREE = Branch(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
                 ),
+                "components": Operation(
+                    "reliability.components.components:variance_components",
+                    "ratings.csv --k 1 --k 5 --figures figures",
+                    only_people=True,
+                ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
                     "ratings.csv --method reml --out scores.csv",

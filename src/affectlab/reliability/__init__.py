@@ -20,6 +20,7 @@ from affectlab.reliability.agreement import (
     split_half,
     weighted_kappa,
 )
+from affectlab.reliability.components import variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import duplicate_raters
@@ -78,5 +79,6 @@ __all__ = [
     "self_consistency",
     "split_half",
     "subject_model",
+    "variance_components",
     "weighted_kappa",
 ]

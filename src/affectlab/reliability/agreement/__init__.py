@@ -26,16 +26,16 @@ from affectlab.reliability.agreement.kappa import (
     random_pair_kappa,
     weighted_kappa,
 )
+from affectlab.reliability.agreement.moments import (
+    Components,
+    identifiable,
+    moment_components,
+    rater_variances,
+)
 from affectlab.reliability.agreement.over_labels import over_labels
 from affectlab.reliability.agreement.percent import percent_agreement
 from affectlab.reliability.agreement.self_consistency import self_consistency
 from affectlab.reliability.agreement.split_half import Half, Scorer, split_half
-from affectlab.reliability.agreement.variance_components import (
-    Components,
-    identifiable,
-    rater_variances,
-    variance_components,
-)
 
 __all__ = [
     "Coefficient",
@@ -61,6 +61,7 @@ __all__ = [
     "list_coefficients",
     "load_coefficient",
     "load_coefficients",
+    "moment_components",
     "over_labels",
     "pairwise_kappa",
     "percent_agreement",
@@ -68,6 +69,5 @@ __all__ = [
     "rater_variances",
     "self_consistency",
     "split_half",
-    "variance_components",
     "weighted_kappa",
 ]

@@ -16,7 +16,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
-from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
+from affectlab.reliability.agreement.moments import Sums, Terms, henderson
 
 # The forms of the intraclass correlation, from all ratings and after listwise deletion.
 

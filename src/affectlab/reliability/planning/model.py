@@ -14,7 +14,7 @@ from scipy.special import ndtri, polygamma
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
-from affectlab.reliability.agreement import Components, rater_variances, variance_components
+from affectlab.reliability.agreement import Components, moment_components, rater_variances
 from affectlab.reliability.one_label import one_label
 
 
@@ -373,7 +373,7 @@ def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanM
 
 def fit_plan_model(part: Answers) -> PlanModel:
     """Fit the model to the answers on one label."""
-    found = variance_components(part)
+    found = moment_components(part)
     if math.isnan(found.residual):
         raise InputError(
             f"pilot with {np.unique(part.rater).size} raters, {np.unique(part.unit).size} stimuli "

@@ -114,7 +114,7 @@ class Sums:
 
 
 def henderson(terms: Terms) -> Floats:
-    """Solve for the components of every table; see :func:`variance_components`.
+    """Solve for the components of every table; see :func:`moment_components`.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def henderson(terms: Terms) -> Floats:
     return found.T
 
 
-def variance_components(part: Answers) -> Components:
+def moment_components(part: Answers) -> Components:
     r"""Estimate the components of :math:`x_{ij} = \mu + s_j + b_i + e_{ij}` by moments.
 
     Henderson's first method: with uncorrected sums of squares over all N ratings, over stimuli,
@@ -172,7 +172,7 @@ def variance_components(part: Answers) -> Components:
 
 def identifiable(part: Answers) -> bool:
     """Whether the ratings tell stimuli, raters and noise apart."""
-    return not np.isnan(variance_components(part).residual)
+    return not np.isnan(moment_components(part).residual)
 
 
 def rater_variances(part: Answers, residual: float) -> tuple[Floats, Floats]:
