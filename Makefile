@@ -34,7 +34,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e ".[dev,docs,explore,study,scale,vision,vlm,reactions,datasets$$($(BIN)/python -c 'import sys; print(",models,images" * (sys.version_info[:2] == (3, 11)))')]"
+	$(PIP) -e ".[dev,docs,explore,study,scale,vision,vlm,reactions,datasets,files$$($(BIN)/python -c 'import sys; print(",models,images" * (sys.version_info[:2] == (3, 11)))')]"
 	@touch $@ $(VENV)/.core
 
 demo: $(VENV)/.core

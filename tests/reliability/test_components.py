@@ -131,6 +131,7 @@ def test_bad_input_is_one_sentence() -> None:
         variance_components(ratings, k=(0,))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n_stimuli", "n_raters", "share"), [(30, 4, 1.0), (60, 8, 0.5)])
 def test_intervals_hold_for_other_raters(n_stimuli: int, n_raters: int, share: float) -> None:
     """Where resampling stimuli covers .48 to .84: rater SD .7 of that of stimuli, with gaps."""
