@@ -6,10 +6,16 @@ from affectlab.core.lazy import lazily
 from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import Absent as Absent, read_table
-from affectlab.ratings.reading import read_models, read_ratings
+from affectlab.ratings.reading import (
+    RatingsDescription,
+    describe_ratings,
+    read_models,
+    read_ratings,
+)
 from affectlab.ratings.reshape import with_texts as with_texts
 from affectlab.ratings.scale import Scale, fits_scale as fits_scale
 from affectlab.ratings.scales import (
+    GuessedColumnsWarning,
     GuessedScalesWarning,
     by_scale as by_scale,
     one_scale as one_scale,
@@ -50,19 +56,24 @@ if TYPE_CHECKING:
         canonical as canonical,
         rows_as_listed as rows_as_listed,
     )
+    from affectlab.ratings.reading.hub import load_dataset
 
 
 __all__ = [
     "HUMAN_KINDS",
     "MODEL_KINDS",
     "Format",
+    "GuessedColumnsWarning",
     "GuessedScalesWarning",
     "Layout",
     "Ratings",
+    "RatingsDescription",
     "Scale",
     "check_ratings_path",
+    "describe_ratings",
     "file_format",
     "list_formats",
+    "load_dataset",
     "read_models",
     "read_ratings",
     "read_table",
@@ -80,6 +91,7 @@ if not TYPE_CHECKING:
             "as_listed": "order",
             "canonical": "order",
             "in_label_order": "arrays",
+            "load_dataset": "reading.hub",
             "matrix_of": "arrays",
             "numeric_part": "arrays",
             "require_order": "arrays",
