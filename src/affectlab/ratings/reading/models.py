@@ -158,7 +158,7 @@ def _read_one(
             options.get("wide") is None
             and "value" not in roles
             and find_one("value", header) is None
-            and find_chosen(header) is None
+            and (find_chosen(header) is None or set(header) & set(like.label_names))
         ):
             options["wide"] = "labels"
     own = DeclaredScales.parse(scale)
