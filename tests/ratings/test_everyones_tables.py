@@ -235,10 +235,6 @@ def test_what_cannot_be_read_says_why(read: Read, content: str, sentence: str) -
 def test_row_names_of_r_and_dates(read: Read) -> None:
     day = "2025-03-0"
     dated = [f'"1","a","x",3,"{day}1"', f'"2","a","y",4,"{day}2"', f'"3","b","x",5,"{day}3"']
-        '"1","a","x",3,"2025-03-01"',
-        '"2","a","y",4,"2025-03-02"',
-        '"3","b","x",5,"2025-03-03"',
-    ]
     r = read("\n".join(['"","item","rater","value","date"', *dated]))
     assert r.value.tolist() == [3, 4, 5]
     assert r.frame["date"].to_list() == ["2025-03-01", "2025-03-02", "2025-03-03"]

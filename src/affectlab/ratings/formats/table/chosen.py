@@ -78,7 +78,7 @@ def several_rows(columns: Mapping[str, pl.Series], value: str, keys: Sequence[st
     """Whether raters chose several categories for a stimulus, each in a row of its own."""
     table = pl.DataFrame([columns[name].cast(pl.String) for name in dict.fromkeys([*keys, value])])
     counts = table.drop_nulls().group_by(keys).agg(pl.col(value).n_unique().alias("\0n"))["\0n"]
-    return bool(len(counts)) and float((counts > 1).mean() or 0.0) >= _SEVERAL
+    return bool(len(counts)) and int((counts > 1).sum()) >= _SEVERAL * len(counts)
 
 
 def choices(
