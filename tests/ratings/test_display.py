@@ -122,7 +122,7 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
         ),
         (
             Ratings({"stimulus": ["a", "b"], "rater": ["x", "y"], "value": ["Joy", "joy"]}),
-            "The categories 'Joy' and 'joy' differ in case or spaces only: are they one?",
+            "Categories that differ in case or spaces only were taken as one: 'joy' is 'Joy'.",
         ),
         (
             Ratings(

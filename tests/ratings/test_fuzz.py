@@ -27,7 +27,10 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_models, read_ratings, read_table
 
 # Generated answers may look like several scales, which is then said.
-pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning"),
+    pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedColumnsWarning"),
+]
 
 TIMES = int(os.environ.get("AFFECTLAB_FUZZ", "12"))
 
@@ -291,10 +294,14 @@ def test_rows_of_an_odd_frame_add_up(library: str) -> None:
 def test_what_is_no_path_is_said(tmp_path: Path) -> None:
     people = Ratings({"stimulus": ["a"], "rater": ["x"], "value": [0]})
     frame = pd.DataFrame({"stimulus": ["a"], "rater": ["x"], "value": [1]})
+    for given in (None, 3, b"x.csv", io.StringIO("a"), [], object()):
+        with pytest.raises(InputError, match=r"expected the path of a file, .*a data frame"):
+            read_ratings(given)
     for given in (frame, pl.from_pandas(frame), None, 3, {}, b"x.csv", io.StringIO("a")):
-        for read in (read_ratings, read_table, lambda one: read_models(one, people)):
+        for read in (read_table, lambda one: read_models(one, people)):
             with pytest.raises(InputError, match=r"expected the path of a file, .*frame"):
                 read(given)  # type: ignore[arg-type]
+    assert read_ratings(frame).equals(read_ratings(pl.from_pandas(frame)))
     with pytest.raises(InputError, match="no such file"):
         read_ratings(tmp_path / "a\0b.csv")
 

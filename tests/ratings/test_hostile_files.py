@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
 
 H = "stimulus,rater,value\n"
 Read = Callable[..., Ratings]
@@ -333,7 +333,8 @@ def test_rated_texts_are_no_answers(read: Read) -> None:
     assert r.n_ratings == 2
     assert r.stimuli.rows() == [("a", "hi")]
     assert any("text" in step for step in r.history)
-    answers = read("stimulus,rater,text\na,x,hello\nb,x,\nc,y,hey\n")
+    with pytest.warns(GuessedColumnsWarning, match="column 'text' holds free answers"):
+        answers = read("stimulus,rater,text\na,x,hello\nb,x,\nc,y,hey\n")
     assert answers.scale.kind == "text"
     assert answers.n_ratings == 2
     assert answers.set_aside[0].places == ("line 3",)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
 
 Read = Callable[..., Ratings]
 
@@ -24,10 +24,13 @@ def read(tmp_path: Path) -> Read:
     return write_and_read
 
 
-def test_labels_beside_a_text_are_not_taken_as_texts_when_a_scale_is_declared(read: Read) -> None:
+def test_labels_beside_a_text_are_not_taken_as_texts(read: Read) -> None:
     content = "stimulus,text,rater,joy,fear\na,hello,ann,1,0\na,hello,ben,0,1\n"
+    with pytest.warns(GuessedColumnsWarning, match="one label each: 'joy', 'fear'"):
+        assert read(content, scale="binary").label_names == ("joy", "fear")
+    words = content.replace("1,0", "yes!,no!").replace("0,1", "no!,yes!")
     with pytest.raises(InputError, match="no column for the value; if there is one column per"):
-        read(content, scale="binary")
+        read(words, scale="binary")
     assert read(content, scale="binary", wide="labels").n_labels == 2
 
 

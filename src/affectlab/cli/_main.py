@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from affectlab.core.words import command_line
 
         with command_line(), plugs_said(_say):
-            _run(_with_default_wide(given))
+            _run(_with_default_wide(_with_standard_input(given)))
         sys.exit(0)
     except AffectlabError as error:
         _say(str(error))
@@ -58,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         place = f"{error.filename}: " if error.filename else ""
         _say(f"{place}{error.strerror or error}")
         sys.exit(EXIT_INPUT)
+
+
+def _with_standard_input(given: list[str]) -> list[str]:
+    """Name standard input by its file where a dash does, which would be taken for an option."""
+    return ["/dev/stdin" if word == "-" else word for word in given]
 
 
 def _run(words: list[str]) -> None:

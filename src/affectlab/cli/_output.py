@@ -324,7 +324,7 @@ def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
 
         if issubclass(category, BrokenPlugWarning):
             say(str(message))
-        elif category.__name__ != "GuessedScalesWarning":  # every verb lists what was guessed
+        elif not category.__name__.startswith("Guessed"):  # every verb lists what was guessed
             shown_before(message, category, filename, lineno, file, line)
 
     warnings.showwarning = show

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli.operations import show_result
-from affectlab.cli.reading import read_roles
+from affectlab.cli.reading import read_options, read_roles, source_of
 from affectlab.core.signatures import OptionsOf
 
 if TYPE_CHECKING:
@@ -20,6 +20,55 @@ def summary(ratings: Ratings, out: Output) -> None:
     found = ratings.summary()
     out.show(found)
     out.finish({**found.counts, "warnings": found.notes}, ratings.warnings, noted=True)
+
+
+def describe(
+    out: Output,
+    file: Path,
+    *,
+    save: Path | None = None,
+    reading: Annotated[
+        dict[str, Any],
+        OptionsOf(
+            "cli.reading:read_file",
+            (
+                "scale",
+                "format",
+                "wide",
+                "columns",
+                "taxonomy",
+                "raters",
+                "stimuli",
+                "attributes",
+                "absent",
+                "missing_codes",
+                "mapping",
+                "set_aside",
+                "encoding",
+                "delimiter",
+            ),
+        ),
+    ],
+) -> None:
+    """Say what each column of a file is taken for, and why: roles, scales, what is not used.
+
+    With --save, that becomes a file to edit, which every verb takes with --mapping.
+
+    Parameters
+    ----------
+    file
+        Ratings: a file, a folder of tables, an address, or - for standard input.
+    save
+        Write it as a mapping (TOML); as FILE.mapping.toml it is found by itself.
+    """
+    from affectlab.ratings import describe_ratings
+
+    found = describe_ratings(source_of(file), **read_options(**reading))
+    if save is not None:
+        found.save(save)
+    show_result(found, out)
+    if save is not None:
+        out.show(f"mapping written to {save}")
 
 
 def check(ratings: Ratings, out: Output) -> None:
@@ -97,7 +146,7 @@ def fetch(
     configuration: str | None = None,
     columns: str | None = None,
     scale: str | None = None,
-    reading: Annotated[dict[str, Any], OptionsOf("ratings.datasets.load:load_dataset")],
+    reading: Annotated[dict[str, Any], OptionsOf("ratings.reading.hub:load_dataset")],
 ) -> None:
     """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
 
@@ -127,8 +176,8 @@ def fetch(
     on_bad
         Leave out rows that cannot be used, and count them, instead of stopping.
     """
-    from affectlab.ratings import check_ratings_path
-    from affectlab.ratings.datasets import find_dataset, load_dataset
+    from affectlab.ratings import check_ratings_path, load_dataset
+    from affectlab.ratings.datasets import find_dataset
 
     check_ratings_path(to)
     with out.progress(f"fetching {name}"):

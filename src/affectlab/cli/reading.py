@@ -120,6 +120,8 @@ def make_verb(
         option_of(one.name, one, _HEADING if one.by_name else None, by_place=not one.by_name)
         for one in (signature.parameters if reading is not None else ())
     ]
+    # A verb may have a mapping of its own, of labels; that of FILE is then the one beside it.
+    shared = [one for one in shared if one.name != "mapping" or "mapping" not in map(_name, own)]
     taken = [one.name for one in own if reading is not None and one.name in BESIDE_RATINGS]
     own = [one for one in own if one.name not in taken]
     of_models = [_MODELS, _MODELS_SCALE] if reading is not None and reading.models else []
@@ -154,6 +156,10 @@ def make_verb(
     return run
 
 
+def _name(parameter: inspect.Parameter) -> str:
+    return parameter.name
+
+
 def read_file(
     file: Path,
     *,
@@ -167,6 +173,8 @@ def read_file(
     attributes: str | None = None,
     keep_labels: str | None = None,
     absent: Absent | None = None,
+    missing_codes: str | None = None,
+    mapping: Path | None = None,
     set_aside: bool | None = False,
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -176,7 +184,8 @@ def read_file(
     Parameters
     ----------
     file
-        Ratings: CSV, TSV, Parquet, JSON Lines, or a published data set.
+        Ratings: CSV, TSV, Parquet, JSON Lines, or a published data set; a folder of tables, an
+        address (https://…, hf://datasets/…), or - for standard input.
     scale
         Scale of the answers: 0-7, '0-100 interval', binary, nominal:a,b,c; or by label: '1-7,
         category=nominal:a,b, comment=text'.
@@ -199,6 +208,11 @@ def read_file(
     absent
         A label that a rater of a stimulus left out: a rating of 0, or nothing known. As published
         when not given, else missing.
+    missing_codes
+        What stands for a missing answer: -99,88.
+    mapping
+        TOML file that says which column is what, as 'ratings describe --save' writes it; FILE with
+        .mapping.toml added is found by itself.
     set_aside
         Leave out rows that cannot be used, and count them, instead of stopping.
     encoding
@@ -209,21 +223,56 @@ def read_file(
     from affectlab.ratings import read_ratings
 
     found = read_ratings(
-        file,
-        scale=scale,
-        format=format,
-        wide=wide,  # type: ignore[arg-type]
-        columns=read_roles(columns),
-        taxonomy=taxonomy,
-        raters=raters,
-        stimuli=stimuli,
-        attributes=None if attributes is None else listed(attributes),
-        absent=absent,
-        on_bad="set_aside" if set_aside else "raise",
-        encoding=encoding,
-        delimiter=delimiter,
+        source_of(file),
+        **read_options(
+            scale=scale,
+            format=format,
+            wide=wide,
+            columns=columns,
+            taxonomy=taxonomy,
+            raters=raters,
+            stimuli=stimuli,
+            attributes=attributes,
+            absent=absent,
+            missing_codes=missing_codes,
+            mapping=mapping,
+            set_aside=set_aside,
+            encoding=encoding,
+            delimiter=delimiter,
+        ),
     )
     return found if keep_labels is None else found.select(labels=listed(keep_labels))
+
+
+def read_options(
+    *,
+    columns: str | None = None,
+    attributes: str | None = None,
+    missing_codes: str | None = None,
+    set_aside: bool | None = False,
+    **others: Any,
+) -> dict[str, Any]:
+    """Give the parameters of :func:`affectlab.ratings.read_ratings` that options stand for."""
+    return {
+        **others,
+        "columns": read_roles(columns),
+        "attributes": None if attributes is None else listed(attributes),
+        "missing_codes": None if missing_codes is None else listed(missing_codes),
+        "on_bad": "set_aside" if set_aside else "raise",
+    }
+
+
+def source_of(file: Path) -> Path | str:
+    """Give FILE as it was written where it is an address or standard input."""
+    text = str(file)
+    if text == "/dev/stdin":
+        return "-"
+    scheme, colon, rest = text.partition(":/")
+    # A path has lost one of the two slashes of an address.
+    return f"{scheme}://{rest.lstrip('/')}" if colon and scheme in _SCHEMES else file
+
+
+_SCHEMES = ("http", "https", "hf")
 
 
 def _read_models(

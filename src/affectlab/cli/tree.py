@@ -55,6 +55,7 @@ TREE = Branch(
             "Look at, check, convert and fetch ratings.",
             {
                 "summary": Command("cli.ratings:summary", "ratings.csv --scale 0-7"),
+                "describe": Command("cli.ratings:describe", "ratings.csv --save ratings.toml"),
                 "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
                 "convert": Command(
                     "cli.ratings:convert", "ratings.csv --scale 0-7 --out ratings.parquet"

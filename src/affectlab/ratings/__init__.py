@@ -7,10 +7,16 @@ from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import Absent as Absent, read_table
-from affectlab.ratings.reading import read_models, read_ratings
+from affectlab.ratings.reading import (
+    RatingsDescription,
+    describe_ratings,
+    read_models,
+    read_ratings,
+)
 from affectlab.ratings.reshape import with_texts as with_texts
 from affectlab.ratings.scale import Scale, fits_scale as fits_scale
 from affectlab.ratings.scales import (
+    GuessedColumnsWarning,
     GuessedScalesWarning,
     by_scale as by_scale,
     one_scale as one_scale,
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
         canonical as canonical,
         rows_as_listed as rows_as_listed,
     )
+    from affectlab.ratings.reading.hub import load_dataset
 
 
 __all__ = [
@@ -59,15 +66,19 @@ __all__ = [
     "MODEL_KINDS",
     "Export",
     "Format",
+    "GuessedColumnsWarning",
     "GuessedScalesWarning",
     "Layout",
     "Ratings",
+    "RatingsDescription",
     "Scale",
     "check_ratings_path",
+    "describe_ratings",
     "export_ratings",
     "file_format",
     "list_exports",
     "list_formats",
+    "load_dataset",
     "ratings_export",
     "read_models",
     "read_ratings",
@@ -86,6 +97,7 @@ if not TYPE_CHECKING:
             "as_listed": "order",
             "canonical": "order",
             "in_label_order": "arrays",
+            "load_dataset": "reading.hub",
             "matrix_of": "arrays",
             "numeric_part": "arrays",
             "require_order": "arrays",

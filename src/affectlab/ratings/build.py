@@ -28,6 +28,7 @@ from affectlab.ratings.scales import DeclaredScales, ScaleLike, guess_scales
 from affectlab.ratings.schema import (
     DEFAULTS,
     NO_ANSWER,
+    ONE_SPELLING,
     OUTCOMES,
     TRIAL_KINDS,
     UNNAMED,
@@ -53,6 +54,11 @@ _NEARLY_NUMBER = re.compile(
 Numbers = NDArray[np.float64]
 
 
+def folded(word: str) -> str:
+    """Give what is the same for spellings that differ in case and spaces only."""
+    return " ".join(word.casefold().split())
+
+
 class _Names:
     """Values of the categories of a scale by name."""
 
@@ -61,7 +67,7 @@ class _Names:
         self.exact = {name.strip(): low + code for code, name in enumerate(categories)}
         alike: dict[str, list[float]] = {}
         for name, value in self.exact.items():
-            alike.setdefault(self._folded(name), []).append(value)
+            alike.setdefault(folded(name), []).append(value)
         self._by_folded = {name: found[0] for name, found in alike.items() if len(found) == 1}
         self.are_numbers = bool(self.exact) and all(map(is_number, self.exact))
 
@@ -71,11 +77,7 @@ class _Names:
     def find(self, word: str) -> float | None:
         """Value of the category that a word names; case counts only where it tells two apart."""
         found = self.exact.get(word)
-        return self._by_folded.get(self._folded(word)) if found is None else found
-
-    @staticmethod
-    def _folded(word: str) -> str:
-        return " ".join(word.casefold().split())
+        return self._by_folded.get(folded(word)) if found is None else found
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,18 @@ class ParsedValues:
     """Whether the values are many different words, as in free answers."""
     positions: bool = False
     """Whether numbers were taken as positions of categories that were declared by name."""
+    joined: tuple[tuple[str, str], ...] = ()
+    """Words that are another one but for case and spaces, with the spelling that came first."""
 
 
 def is_number(text: str) -> bool:
     """Whether a text is a finite decimal number, with a point, in ASCII digits."""
     return _NUMBER.fullmatch(text) is not None and np.isfinite(float(text))
+
+
+def is_nearly_number(text: str) -> bool:
+    """Whether a text is a number to a human eye, such as ``3,5`` or ``40%``."""
+    return _NEARLY_NUMBER.fullmatch(text) is not None
 
 
 def parse_values(column: pl.Series, scale: Scale | None, *, coded: bool = False) -> ParsedValues:
@@ -169,12 +178,16 @@ def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> P
     numbers = {m for m in meanings.values() if m is not None and not np.isnan(m)}
     truths = {word: _truth(word) for word in unread}
     inferred: tuple[str, ...] = ()
+    joined: tuple[tuple[str, str], ...] = ()
     free_text = False
-    words_only = not numbers and not any(map(_NEARLY_NUMBER.fullmatch, unread))
+    words_only = not numbers and not any(map(is_nearly_number, unread))
     if scale is None and words_only and None in truths.values():
-        if len(unread) <= _MAX_INFERRED_CATEGORIES:
-            inferred = tuple(unread)
-            meanings |= {word: float(code) for code, word in enumerate(unread)}
+        first: dict[str, str] = {}
+        spelling = {word: first.setdefault(folded(word), word) for word in unread}
+        if len(first) <= _MAX_INFERRED_CATEGORIES:
+            inferred = tuple(first.values())
+            meanings |= {word: float(inferred.index(own)) for word, own in spelling.items()}
+            joined = tuple((word, own) for word, own in spelling.items() if word != own)
         else:
             free_text = True
     elif not categories and (scale.kind == "binary" if scale else numbers <= {0.0, 1.0}):
@@ -182,7 +195,7 @@ def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> P
     value, bad = _look_up(column, distinct, [meanings[word] for word in words])
     texts = {int(row): str(column[int(row)]) for row in bad[:_SHOWN]}
     gone = tuple(word for word in words if word and _is_nan(meanings[word]))
-    return ParsedValues(value, bad, texts, inferred, gone, free_text, positions)
+    return ParsedValues(value, bad, texts, inferred, gone, free_text, positions, joined)
 
 
 def _positions(
@@ -569,7 +582,8 @@ class _Values:
     def steps(self) -> tuple[str, ...]:
         """Say of which scales numbers were taken as positions of categories."""
         scales = [self.scales[labels[0]] for labels, _, parsed in self.parts if parsed.positions]
-        return tuple(map(_positions_step, scales))
+        joined = dict(pair for _, _, parsed in self.parts for pair in parsed.joined)
+        return (*map(_positions_step, scales), *joined_step(joined))
 
     def check(self, ledger: Ledger) -> None:
         """Report values that are not understood, and those off the scale of their label."""
@@ -654,6 +668,15 @@ def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) ->
     if free_text:
         hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
     return f"{start}expected {expected}{hint}"
+
+
+def joined_step(joined: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which spellings of categories were taken as one."""
+    if not joined:
+        return ()
+    said = [f"{word!r} is {own!r}" for word, own in joined.items()]
+    more = f" and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
+    return (f"{ONE_SPELLING}{', '.join(said[:_SHOWN])}{more}",)
 
 
 def _positions_step(scale: Scale) -> str:

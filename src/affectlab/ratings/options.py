@@ -36,6 +36,12 @@ class ReadOptions:
     columns: Mapping[str, str] | None = None
     wide: Wide | None = None
     attributes: tuple[str, ...] | None = None
+    unused: tuple[str, ...] = ()
+    """Columns to leave out."""
+    missing_codes: tuple[str, ...] = ()
+    """What stands for a missing answer, beside empty cells, ``NA`` and the like."""
+    separator: str | None = None
+    """What parts several chosen categories in a cell."""
     raters: pl.DataFrame | None = None
     stimuli: pl.DataFrame | None = None
     on_bad: OnBad = "raise"

@@ -27,6 +27,12 @@ class GuessedScalesWarning(UserWarning):
     __module__ = "affectlab.ratings"
 
 
+class GuessedColumnsWarning(UserWarning):
+    """What a column of a file holds was guessed, and should be said."""
+
+    __module__ = "affectlab.ratings"
+
+
 @dataclass(frozen=True)
 class DeclaredScales:
     """What is known of scales before the answers are read.

@@ -46,6 +46,12 @@ NO_ANSWER = "without any answer that can be used"
 """Why raters and stimuli are set aside."""
 BATCH_COLUMNS = ("step", "batch_kind")
 """Columns of a sequential study, which say to which of its batches an answer belongs."""
+GUESSED = "guessed: "
+"""How a step of the history begins that says what was guessed of a file, which users are told."""
+READ_AS = "read as the mapping "
+"""How the step begins that names the mapping beside a file that was used."""
+ONE_SPELLING = "categories that differ in case or spaces only were taken as one: "
+"""How the step begins that says which spellings of categories were joined."""
 UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 

@@ -19,8 +19,20 @@ from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.scales import GuessedScalesWarning, by_scale, said_by_label
-from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
+from affectlab.ratings.scales import (
+    GuessedColumnsWarning,
+    GuessedScalesWarning,
+    by_scale,
+    said_by_label,
+)
+from affectlab.ratings.schema import (
+    GUESSED,
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    ONE_SPELLING,
+    RATER_KINDS,
+    READ_AS,
+)
 from affectlab.ratings.select import used_rows
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
@@ -120,7 +132,9 @@ def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArra
 def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
-    found = [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
+    found = [*_of_mapping(ratings), *guesses_of_columns(ratings)]
+    found += [f"C{step[1:]}." for step in ratings.history if step.startswith(ONE_SPELLING)]
+    found += [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
     found += _of_kinds(ratings)
     found += _of_spelling("rater", ratings.rater_names)
     if ratings.has_labels:
@@ -227,11 +241,28 @@ def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
     return ", ".join(parts[:_MOST_SHOWN]) + (", …" if len(parts) > _MOST_SHOWN else "")
 
 
-def warn_of_guess(ratings: Holdings) -> None:
-    """Warn whoever made a table in Python that labels were taken to be on different scales."""
+def guesses_of_columns(ratings: Holdings) -> tuple[str, ...]:
+    """Say what was guessed of the columns of a file, one sentence each."""
+    steps = (step.removeprefix(GUESSED) for step in ratings.history if step.startswith(GUESSED))
+    return tuple(f"Guessed: {step}." for step in steps)
+
+
+def _of_mapping(ratings: Holdings) -> list[str]:
+    """Name the mapping beside the file that was used although nobody named it."""
+    return [f"R{step[1:]}." for step in ratings.history if step.startswith(READ_AS)]
+
+
+def warn_of_guess(ratings: Holdings, *, columns: bool = False) -> None:
+    """Warn whoever made a table in Python of what was guessed.
+
+    That is that labels were taken to be on different scales; with `columns`, also what columns of
+    a file were taken for.
+    """
     said = guess_of_scales(ratings)
     if said:
         warnings.warn(said, GuessedScalesWarning, stacklevel=3)
+    if columns and (guesses := guesses_of_columns(ratings)):
+        warnings.warn(" ".join(guesses), GuessedColumnsWarning, stacklevel=3)
 
 
 def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:

@@ -21,7 +21,7 @@ from affectlab.ratings.reshape import fill_absent, group_labels, matrix, pivot, 
 from affectlab.ratings.scales import ScaleLike
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import Names, answered_rows, in_time_order, rows_by_name, rows_where
-from affectlab.ratings.storage import write_ratings
+from affectlab.ratings.storage import named_frame, write_ratings
 from affectlab.ratings.summary import (
     RatingsSummary,
     headline,
@@ -318,6 +318,13 @@ class Ratings(Holdings):
         'archive'
         """
         return export_ratings(self, export, path)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give all rows as a stream of Arrow, for ``polars.DataFrame(r)`` or ``pyarrow.table(r)``.
+
+        Names are text, and so are the categories of a scale that has some.
+        """
+        return named_frame(self).__arrow_c_stream__(requested_schema)
 
     # -- looks -----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from tests.ratings.datasets import hub_rows as rows
 from tests.ratings.datasets.hub_server import Hub
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.datasets import load_dataset
+from affectlab.ratings import load_dataset
 
 GO = "google-research-datasets/go_emotions"
 

@@ -19,8 +19,7 @@ from tests.ratings.datasets.hub_cases import GO, add_goemotions, add_hq, fails
 from tests.ratings.datasets.hub_server import Hub, serving
 
 from affectlab.core.errors import MissingDependencyError
-from affectlab.ratings import Ratings, read_ratings
-from affectlab.ratings.datasets import load_dataset
+from affectlab.ratings import Ratings, load_dataset, read_ratings
 from affectlab.ratings.datasets.tables import Wanted, read_tables
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek

@@ -15,7 +15,7 @@ from tests.ratings.datasets.hub_cases import GO, add_goemotions, add_hq, fails
 from tests.ratings.datasets.hub_server import Hub, serving
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.ratings.datasets import load_dataset
+from affectlab.ratings import load_dataset
 from affectlab.ratings.datasets.tables import Wanted
 
 pytest.importorskip("datasets")

@@ -20,7 +20,7 @@ class PublishedSet:
     """A published data set, and how it is read."""
 
     name: str
-    """Short name, for :func:`load_dataset`."""
+    """Short name, for :func:`affectlab.ratings.load_dataset`."""
     what: str
     """What it holds, in a few words."""
     hub: str | None = None

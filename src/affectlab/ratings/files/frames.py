@@ -16,7 +16,11 @@ _NUMBER = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?)?$"
 
 
 def as_frame(given: Any, *, what: str) -> pl.DataFrame:
-    """Take any data frame (polars, pandas, Arrow, …), or a dict of columns, in as polars.
+    """Take any data frame (polars, pandas, Arrow, …), columns or rows in as polars.
+
+    That is a data frame of polars, pandas or another library, a table or a stream of Arrow and
+    whatever offers one (``__arrow_c_stream__``), a relation of DuckDB, a ``Dataset`` of the Hugging
+    Face library, a dict of columns, or a list of dicts.
 
     Raises
     ------
@@ -29,6 +33,11 @@ def as_frame(given: Any, *, what: str) -> pl.DataFrame:
         return given.collect()
     if isinstance(given, Mapping):
         return _of_columns(given, what)
+    if isinstance(given, list | tuple) and given and all(isinstance(r, Mapping) for r in given):
+        names = list(dict.fromkeys(name for row in given for name in row))
+        return _of_columns({name: [row.get(name) for row in given] for name in names}, what)
+    if hasattr(given, "features") and hasattr(given, "with_format"):
+        return _of_hub(given)
     import narwhals as nw
 
     try:
@@ -37,13 +46,43 @@ def as_frame(given: Any, *, what: str) -> pl.DataFrame:
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"{what}: {' '.join(str(error).split())}") from None
     except TypeError:
-        raise InputError(
-            f"{what} is a {type(given).__name__}; expected a data frame (polars, pandas, Arrow) "
-            "or a dict of columns"
-        ) from None
+        return _of_stream(given, what)
     names = [str(name) for name in frame.columns]
     return pl.DataFrame(
         [_foreign(column, name) for column, name in zip(columns, names, strict=True)]
+    )
+
+
+def _of_hub(given: Any) -> pl.DataFrame:
+    """Take a data set of the Hugging Face library in, classes by their names.
+
+    Pictures and sounds stay out.
+    """
+    media = [name for name, kind in given.features.items() if hasattr(kind, "decode_example")]
+    kept = [name for name in given.column_names if name not in media]
+    columns: dict[str, pl.Series] = {}
+    table = given.select_columns(kept).with_format("arrow")[:]
+    for name, column in pl.DataFrame(table).to_dict().items():
+        names = getattr(given.features[name], "names", None)
+        if names and column.dtype.is_integer():
+            known = pl.Series(name, list(names), dtype=pl.String)
+            column = known.gather(column.set(column < 0, None))
+        columns[name] = column
+    return pl.DataFrame(columns)
+
+
+def _of_stream(given: Any, what: str) -> pl.DataFrame:
+    """Take in what offers a stream of Arrow, or gives itself as polars, as DuckDB does."""
+    try:
+        if hasattr(given, "__arrow_c_stream__"):
+            return pl.DataFrame(given)
+        if hasattr(given, "pl"):
+            return pl.DataFrame(given.pl())
+    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        raise InputError(f"{what}: {' '.join(str(error).split())}") from None
+    raise InputError(
+        f"{what} is a {type(given).__name__}; expected a data frame (polars, pandas, Arrow, "
+        "DuckDB, a Dataset of the hub), a dict of columns, or a list of dicts"
     )
 
 

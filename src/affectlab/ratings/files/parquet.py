@@ -101,6 +101,8 @@ def _kind(peek: Peek) -> str:
 
 
 def _scan(peek: Peek) -> pl.LazyFrame:
+    if peek.frame is not None:
+        return peek.frame.lazy()
     if _kind(peek) == "Feather":
         return pl.scan_ipc(peek.path, glob=False)
     lazy = pl.scan_parquet(peek.path, glob=False)
@@ -109,7 +111,7 @@ def _scan(peek: Peek) -> pl.LazyFrame:
 
 
 def _features(peek: Peek) -> dict[str, list[str]]:
-    if _kind(peek) == "Feather":
+    if peek.frame is not None or _kind(peek) == "Feather":
         return {}
     written = pl.read_parquet_metadata(peek.path).get("huggingface")
     return {} if written is None else class_names(written)

@@ -8,10 +8,12 @@ import io
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
@@ -22,6 +24,7 @@ from affectlab.ratings.files.workbook import Workbook, is_workbook, read_workboo
 _HEAD = 1 << 18
 _LONGEST = 1 << 24
 """How much of a file is read to see its first record whole."""
+_FIRST_ROWS = 50
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")
 _SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNORECASE)
@@ -79,6 +82,22 @@ class Peek:
     """Sheet of a workbook named by the user; None: the first with anything in it."""
     categories: tuple[str, ...] | None = None
     """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
+    frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    """A table that is in memory and in no file; `path` is what it is called, and `head` how it
+    begins as CSV."""
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame, name: str) -> Peek:
+        """Look at a table in memory.
+
+        Raises
+        ------
+        InputError
+            When it has no columns.
+        """
+        if not frame.width:
+            raise InputError(f"{name} has no columns; expected a table of ratings")
+        return cls(Path(name), _as_csv(frame.head(_FIRST_ROWS)), frame=frame)
 
     @classmethod
     def open(
@@ -215,7 +234,7 @@ class Peek:
             for row in reader:
                 if row and reader.line_num > self.lines_before_header:
                     found.append(tuple(row))
-                if len(found) == 50:
+                if len(found) == _FIRST_ROWS:
                     break
         except csv.Error:
             return tuple(found)
@@ -265,8 +284,8 @@ class Peek:
 
     @property
     def is_table(self) -> bool:
-        """Whether the file is a table that names and types its columns: Parquet or Feather."""
-        return self.head.startswith((b"PAR1", b"ARROW1"))
+        """Whether it is a table that names and types its columns: Parquet, Feather, in memory."""
+        return self.frame is not None or self.head.startswith((b"PAR1", b"ARROW1"))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -274,13 +293,13 @@ class Peek:
 
         Empty where the file is no table that names columns.
         """
+        if self.frame is not None:
+            return tuple(self.frame.columns)
         if self.is_workbook:
             return self.workbook.header if self.first_rows else ()
         if self.labelled is not None:
             return labelled_names(self.path, self.labelled)
         if self.is_table:
-            import polars as pl
-
             parquet = self.head.startswith(b"PAR1")
             try:
                 schema = (pl.read_parquet_schema if parquet else pl.read_ipc_schema)(self.path)
@@ -328,7 +347,7 @@ class Peek:
         InputError
             When a byte does not fit the encoding; the sentence names the line.
         """
-        content = self.path.read_bytes()
+        content = self.path.read_bytes() if self.frame is None else _as_csv(self.frame)
         try:
             return content.decode(self.codec).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
@@ -354,3 +373,14 @@ class Peek:
         except BadJson as error:
             place = "" if error.line is None else f", line {error.line}"
             raise InputError(f"{self.path}{place}: {error}") from None
+
+
+def _as_csv(frame: pl.DataFrame) -> bytes:
+    """Write a table in memory as the file that it could have been; lists and objects stay out."""
+    columns = [
+        pl.Series(column.name, [None] * len(column), dtype=pl.String)
+        if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary)
+        else column
+        for column in frame
+    ]
+    return pl.DataFrame(columns).write_csv().encode()

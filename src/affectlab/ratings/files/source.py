@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,13 +69,35 @@ def _flat(
     columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
 ) -> Columns:
     for name, column in columns.items():
-        if column.dtype.is_nested() or column.dtype == pl.Object:
+        words = _lists_of_words(column)
+        if words is not None:
+            columns = {**columns, name: words}
+        elif column.dtype.is_nested() or column.dtype == pl.Object:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
 
     def locate(row: int) -> str:
         return f"{peek.path}, {unit} {row + 1 if numbers is None else numbers[row]}"
 
     return Columns(columns, locate)
+
+
+def _lists_of_words(column: pl.Series) -> pl.Series | None:
+    """Write lists of words, such as chosen categories, as text; None where there are none."""
+    dtype = column.dtype
+    if isinstance(dtype, pl.List):
+        if dtype.inner != pl.Null and not isinstance(dtype.inner, pl.String | pl.Categorical):
+            return None
+    elif dtype != pl.Object:
+        return None
+    lists = column.to_list()
+    if not all(cell is None or _is_list_of_words(cell) for cell in lists):
+        return None
+    texts = [None if cell is None else json.dumps(list(cell), ensure_ascii=False) for cell in lists]
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def _is_list_of_words(cell: Any) -> bool:
+    return isinstance(cell, list | tuple) and all(isinstance(word, str) for word in cell)
 
 
 def _read_json_lines(peek: Peek) -> Columns:

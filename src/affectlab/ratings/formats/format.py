@@ -66,6 +66,8 @@ class Layout:
     """Columns that are needed to understand an answer."""
     unused: Mapping[str, str] = field(default_factory=dict)
     """Columns that hold no answers, and why."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    """Why a column was taken for what it is, where that is not published."""
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -197,7 +199,7 @@ class Format:
     wide: ClassVar[tuple[Wide, ...]] = ()
     """What a user may say with ``wide`` of a file that is recognised; else it is a plain table."""
     takes: ClassVar[tuple[str, ...]] = ()
-    """Which of the options ``columns`` and ``attributes`` may be given with it."""
+    """Which of the options that say what columns are may be given with it."""
     layout: ClassVar[Layout] = Layout()
     """What its columns are, as published."""
     scale: ClassVar[ScaleLike | None] = None
@@ -238,9 +240,10 @@ class Format:
 
     def read(self, head: Peek, options: ReadOptions) -> Ratings:
         """Read a file from its description to the checked table."""
-        for given in ("columns", "wide", "attributes"):
+        for given in ("columns", "wide", "attributes", "unused", "missing_codes", "separator"):
             value = getattr(options, given)
-            if value is not None and given not in self.takes and value not in self.wide:
+            said = value is not None and value != ()
+            if said and given not in self.takes and value not in self.wide:
                 raise InputError(
                     f"{head.path}: {option(given)} cannot be given with format {self.name!r}, "
                     "which says where everything stands; leave it out, or read as a table "

@@ -36,7 +36,7 @@ class GoEmotionsRaw(Format):
     """A raw part of GoEmotions: one row per rater and comment, 28 columns of 0 and 1.
 
     CSV with a header, or the Parquet file of the Hugging Face hub, which
-    :func:`affectlab.ratings.datasets.load_dataset` fetches. Answers are yes or no to each of the 28
+    :func:`affectlab.ratings.load_dataset` fetches. Answers are yes or no to each of the 28
     labels of the taxonomy ``goemotions``; stimuli are comments, with their text, subreddit, time,
     author, link and parent.
 
@@ -151,7 +151,7 @@ class GoEmotionsSimplified(Texts):
     """A simplified split of GoEmotions: text, label numbers, comment.
 
     ``train.tsv``, ``dev.tsv`` or ``test.tsv``, or the Parquet file of the Hugging Face hub, which
-    :func:`affectlab.ratings.datasets.load_dataset` fetches. The one rater ``consensus`` (attribute
+    :func:`affectlab.ratings.load_dataset` fetches. The one rater ``consensus`` (attribute
     ``aggregated``) stands for all people who read the comment: labels that at least two of them
     chose are 1. Agreement between raters cannot be computed from these files.
 

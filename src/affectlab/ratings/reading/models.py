@@ -15,7 +15,8 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import Sure, find_format, load_format
-from affectlab.ratings.formats.table import PlainTable, find_one
+from affectlab.ratings.formats.table import PlainTable, find_chosen, find_one
+from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import (
@@ -133,6 +134,9 @@ def _read_one(
     options: dict[str, Any],
 ) -> tuple[Ratings, bool]:
     """Read a file; the second part says whether nobody declared its scale."""
+    said, _ = with_mapping(path, options)
+    options = said | {name: options[name] for name in ("mapping",) if name in options}
+    scale = options.pop("scale", None) if scale is None else scale
     peek = Peek.open(path, encoding=options.get("encoding"), delimiter=options.get("delimiter"))
     told = [options.get(name) for name in ("format", "columns", "wide")]
     if rater is None and not any(told[1:]):
@@ -154,6 +158,7 @@ def _read_one(
             options.get("wide") is None
             and "value" not in roles
             and find_one("value", header) is None
+            and (find_chosen(header) is None or set(header) & set(like.label_names))
         ):
             options["wide"] = "labels"
     own = DeclaredScales.parse(scale)

@@ -1,27 +1,24 @@
-"""Reading a file of ratings, whatever its format."""
+"""Reading ratings from whatever holds them, whatever its format."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from affectlab.core.errors import InputError
-from affectlab.core.words import option
-from affectlab.ratings.files import OnBad, Peek
-from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS, PlainTable
-from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
-from affectlab.ratings.reshape import fill_absent
-from affectlab.ratings.scales import DeclaredScales, ScaleLike
+from affectlab.ratings.files import OnBad
+from affectlab.ratings.formats import Format
+from affectlab.ratings.mapping import MappingLike
+from affectlab.ratings.options import Absent, Wide
+from affectlab.ratings.reading.prepared import prepared
+from affectlab.ratings.reading.source import is_hub_set
+from affectlab.ratings.scales import ScaleLike
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy import Taxonomy
 
 
 def read_ratings(
-    path: str | Path,
+    source: Any,
     *,
     format: str | Format | None = None,
     scale: ScaleLike | None = None,
@@ -33,21 +30,32 @@ def read_ratings(
     stimuli: Any = None,
     rater: str | None = None,
     absent: Absent | None = None,
+    missing_codes: Sequence[str | float] | str | float | None = None,
+    separator: str | None = None,
+    unused: Sequence[str] | None = None,
+    mapping: MappingLike | None = None,
     on_bad: OnBad = "raise",
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Ratings:
-    """Read ratings from a file.
+    """Read ratings from a file, a folder, an address or a table in memory.
 
     Published formats are recognised by their content (see
     :func:`affectlab.ratings.list_formats`); anything else is read as a long table with one row per
-    answer, or as a wide one.
+    answer, or as a wide one. What was guessed of its columns is said in a
+    :class:`GuessedColumnsWarning`; :func:`describe_ratings` shows what each column is taken for.
 
     Parameters
     ----------
-    path
-        CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata, an export
-        of a survey or an experiment, or a file of a published format.
+    source
+        A path: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata, an
+        export of an annotation tool, a survey or an experiment, a file of a published format, or a
+        folder of tables with the same columns, of which a file without a column of raters holds
+        the answers of one. An address: ``https://…``, ``hf://datasets/OWNER/NAME/FILE``, or
+        ``hf://datasets/OWNER/NAME[/CONFIGURATION][/SPLIT]``. ``"-"``: standard input. A table in
+        memory: of polars (a lazy one too), pandas, Arrow or whatever has ``__arrow_c_stream__``, a
+        relation of DuckDB, a ``Dataset`` of the Hugging Face library, a dict of columns, or a list
+        of dicts.
     format
         Name of a published format, with settings of its own behind it, such as
         ``"isear,keep_non_answers=true"``; None: recognised. ``"table"``: none of them.
@@ -82,6 +90,19 @@ def read_ratings(
         What a label means that a rater of a stimulus left out: ``"zero"``, a rating of 0 (see
         :meth:`Ratings.fill_absent`), or ``"missing"``, nothing known. None: what the published
         format says, else ``"missing"``. :attr:`Ratings.history` says what was done.
+    missing_codes
+        What stands for a missing answer, beside empty cells, ``NA`` and the like: ``-99``, or a
+        list.
+    separator
+        What parts several chosen categories in a cell, such as ``";"``; ``"list"`` where cells are
+        lists; ``"row"`` where each stands in a row of its own; an empty text: nothing does. None:
+        told by the cells.
+    unused
+        Columns to leave out.
+    mapping
+        A TOML file, or a dict, with other parameters by name, as :meth:`RatingsDescription.save`
+        writes it; what is given here goes first. None: the file of the same name with
+        ``.mapping.toml`` added where there is one, which :attr:`Ratings.history` then says.
     on_bad
         ``"raise"``: stop at the first row that cannot be used. ``"set_aside"``: leave such rows
         out, and count them with the reason in :attr:`Ratings.set_aside`.
@@ -94,6 +115,11 @@ def read_ratings(
     Returns
     -------
     Ratings
+
+    Warns
+    -----
+    GuessedColumnsWarning, GuessedScalesWarning
+        When it was guessed what a column holds, or that labels are on different scales.
 
     Raises
     ------
@@ -109,63 +135,14 @@ def read_ratings(
     >>> r.stimulus_names, r.rater_names
     (('007',), ('anna', 'NA'))
     """
-    check_choices(wide, on_bad, absent)
-    if isinstance(attributes, str):
-        attributes = [attributes]
-    if attributes is not None and wide is None:
-        ways = option("wide", "raters", "labels", "stimuli")
-        raise InputError(
-            f"{option('attributes')} is for wide files; say which way this one is ({ways})"
-        )
-    options = ReadOptions(
-        scale=DeclaredScales.parse(scale),
-        taxonomy=load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy,
-        columns=columns,
-        wide=wide,
-        attributes=None if attributes is None else tuple(attributes),
-        raters=frame_of(raters, "rater"),
-        stimuli=frame_of(stimuli, "stimulus"),
-        on_bad=on_bad,
-        rater=rater,
-        absent=absent,
-    )
-    head = Peek.open(path, encoding=encoding, delimiter=delimiter)
-    chosen = _chosen(head, format, options)
-    options = replace(options, absent=absent or chosen.absent)
-    ratings = _with_absent(chosen.read(head, options), absent, chosen.absent)
-    warn_of_guess(ratings)
+    given = {name: value for name, value in locals().items() if value is not None}
+    given.pop("source", None)
+    if is_hub_set(source):
+        # Imported for what it needs: few read from the hub.
+        from affectlab.ratings.reading.hub import read_address
+
+        return read_address(source, given)
+    with prepared(source, given) as made:
+        ratings = made.read()
+    warn_of_guess(ratings, columns=True)
     return ratings
-
-
-def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> Format:
-    """Give the format that the user names, else the one that is surest of the file."""
-    if given is not None:
-        return load_format(given)
-    found = find_format(head, options.wide)
-    # Who says what columns mean describes a table.
-    is_table = options.columns is None or isinstance(found, PlainTable)
-    return found if is_table else load_format("table")
-
-
-def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:
-    """Give labels that were left out their meaning, and say which and by whom."""
-    if (asked or published) == "zero":
-        why = f"{ABSENT_IS_ZERO}, as {'published' if published == 'zero' else 'asked'}"
-        try:
-            filled = fill_absent(ratings, why=why)
-        except InputError as error:
-            said = option("absent", "missing")
-            raise InputError(f"{ratings.source}: {error}; leave them missing ({said})") from None
-        if filled is ratings and any(EMPTY_CELLS in step for step in ratings.history):
-            return ratings
-        step = f"{why}: nothing was absent"
-        return filled if filled is not ratings else ratings._derive(ratings._body, steps=(step,))
-    if asked is None:
-        return ratings
-    if any(step.startswith(ABSENT_IS_ZERO) for step in ratings.history):
-        raise InputError(
-            f"{ratings.source}: absent ratings were filled with 0 before the file was written; "
-            f"expected the source for {option('absent', 'missing')}"
-        )
-    said = " (0 as published)" if published == "zero" else ""
-    return ratings._derive(ratings._body, steps=(f"absent = missing, as asked{said}",))

@@ -1,13 +1,16 @@
 """Tables of ratings in no particular layout: long, and wide in three ways."""
 
 from affectlab.ratings.formats.table.columns import (
+    find_chosen as find_chosen,
     find_columns as find_columns,
     find_one as find_one,
 )
+from affectlab.ratings.formats.table.long import LongLayout as LongLayout
 from affectlab.ratings.formats.table.plain import PlainTable
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,
     EMPTY_CELLS as EMPTY_CELLS,
+    WideLayout as WideLayout,
 )
 
 __all__ = ["PlainTable"]

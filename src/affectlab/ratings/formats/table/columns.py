@@ -30,6 +30,23 @@ _ALIASES = {
         "unit_id",
         "text_id",
         "comment_id",
+        "stimulus_name",
+        "stimulus_file",
+        "task",
+        "task_id",
+        "sentence_id",
+        "utterance_id",
+        "tweet_id",
+        "post_id",
+        "doc_id",
+        "document_id",
+        "sample_id",
+        "video_id",
+        "audio_id",
+        "clip_id",
+        "clip",
+        "picture",
+        "photo",
         "id",
     ),
     "rater": (
@@ -50,6 +67,16 @@ _ALIASES = {
         "coder_id",
         "user",
         "user_id",
+        "username",
+        "labeler",
+        "labeller",
+        "observer",
+        "evaluator",
+        "assessor",
+        "turker",
+        "crowdworker",
+        "prolific_id",
+        "prolific_pid",
         "model",
     ),
     "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
@@ -66,6 +93,29 @@ _ALIASES = {
         "predicted",
     ),
 }
+
+_CHOSEN = (
+    "label",
+    "labels",
+    "emotion",
+    "emotions",
+    "category",
+    "categories",
+    "class",
+    "classes",
+    "choice",
+    "choices",
+    "chosen",
+    "annotation",
+    "annotations",
+    "tag",
+    "tags",
+    "sentiment",
+    "expression",
+)
+"""Names of a column of chosen categories, in a table without a column of values."""
+_TEXTS = ("text", "sentence", "utterance", "comment", "tweet", "post", "document")
+"""Names of a column of texts, which are the stimuli where no other column names these."""
 
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
 """Names of the rater where each row is the sheet of one rater, and only there."""
@@ -126,6 +176,17 @@ def find_columns(
     for role in ROW_COLUMNS:
         if role not in found and role in header and role not in found.values():
             found[role] = role
+    if "value" not in found:
+        chosen = find_chosen(header, taken=set((named or {}).values()))
+        if chosen is not None and "text" not in (named or {}):
+            # Whether it is one beside a text, the values have to say.
+            found = {role: name for role, name in found.items() if name != chosen}
+            found["value"] = chosen
+    if "stimulus" not in found and "value" in found:
+        texts = _first(_TEXTS, header, set(found.values()) - {found.get("text")})
+        if texts is not None:
+            found.pop("text", None)
+            found["stimulus"] = texts
     if "text" in found and "value" not in found:
         needed = [role for role in needed if role != "value"]
     missing = [role for role in needed if role not in found]
@@ -152,6 +213,11 @@ def find_columns(
 def find_one(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
     """Find the column for a role by name; earlier aliases count for more than later ones."""
     return _first(_ALIASES[role], header, taken)
+
+
+def find_chosen(header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
+    """Find the column of chosen categories, where none is called like one of values."""
+    return _first(_CHOSEN, header, taken)
 
 
 def find_respondent(header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:

@@ -8,19 +8,19 @@ from typing import Any, cast, get_args
 
 import polars as pl
 
-from affectlab.core.errors import InputError
-from affectlab.core.words import option
-from affectlab.ratings.attributes import combine_tables, rated_texts
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, Peek, commas_step, read_columns, with_points
+from affectlab.ratings.files import Columns, Peek, read_columns
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import find_columns, find_one, names_models
+from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
 from affectlab.ratings.formats.table.wide import describe_wide, unpivot
 from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.schema import GUESSED
 
-_NUMBERS = ("value", "rt_ms")
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
 
@@ -35,7 +35,7 @@ class PlainTable(Format):
     It is what a file is read as that has no other format, or with ``format="table"``.
     """
 
-    takes = ("columns", "attributes")
+    takes = ("columns", "attributes", "unused", "missing_codes", "separator")
 
     def recognise(self, head: Peek) -> Sure:  # noqa: ARG002
         return Sure.POSSIBLE
@@ -43,32 +43,59 @@ class PlainTable(Format):
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         """Say what each column is taken for, by its name, its values or what the user says."""
         options = options or ReadOptions()
+        given = _given(head, options)
+        options, _ = _told(given.columns, options)
         if options.wide is not None:
-            return describe_wide(read_columns(head).columns, options, str(head.path))
-        return Layout(find_columns(head.columns, options.columns, where=str(head.path)))
+            return describe_wide(given.columns, options, str(head.path))
+        return describe_long(given.columns, options, str(head.path), head.delimiter)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
         """Find what each column is, by name or as the user says."""
         source = str(head.path)
-        given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
-        if options.rater is not None:
-            given = _with_rater(given, options, source)
+        given = _given(head, options)
+        options, guess = _told(given.columns, options)
         # Where semicolons part the columns, a comma between digits is a decimal comma.
         commas = not given.typed and head.separator == ";" and not options.scale.categories
         if options.wide is not None:
             long = unpivot(given, options, source, decimal_commas=commas)
             contents, rater_column = cast("Contents", long), long.rater_column
+            contents.columns = blanked(contents.columns, ("value",), options.missing_codes)
+            contents.history = (*guess, *contents.history)
         else:
-            columns, rater_column = _renamed(given.columns, options, source, head.delimiter)
-            texts, steps = _rated_texts(columns, options)
-            if commas:
-                steps += _read_commas(columns)
-            contents = Contents(columns, given.locate, stimuli=texts, history=steps)
+            layout = describe_long(given.columns, options, source, head.delimiter)
+            contents = read_long(given, layout, options, source, decimal_commas=commas)
+            rater_column = layout.roles["rater"]
         if rater_column is not None and names_models(rater_column):
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
-        contents.set_aside, contents.typed = given.set_aside, given.typed
+        contents.set_aside = (*given.set_aside, *contents.set_aside)
+        contents.typed = given.typed
         return contents
+
+
+def _given(head: Peek, options: ReadOptions) -> Columns:
+    """Read the columns that are used, and add the one of the rater whom the user names."""
+    given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
+    for name in options.unused:
+        if name not in given.columns:
+            raise unknown_name("column", name, given.columns, str(head.path))
+    if options.unused:
+        columns = {k: one for k, one in given.columns.items() if k not in options.unused}
+        given = replace(given, columns=columns)
+    return given if options.rater is None else _with_rater(given, options, str(head.path))
+
+
+def _told(
+    columns: dict[str, pl.Series], options: ReadOptions
+) -> tuple[ReadOptions, tuple[str, ...]]:
+    """Say of a table that it is wide where that is plain and nobody said it."""
+    if options.wide is not None:
+        return options, ()
+    guess = guess_wide(columns, options)
+    if guess is None:
+        return options, ()
+    wide, attributes, said = guess
+    return replace(options, wide=wide, attributes=attributes), (f"{GUESSED}{said}",)
 
 
 def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
@@ -82,31 +109,6 @@ def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
     height = len(next(iter(given.columns.values()), ()))
     everybody = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
     return replace(given, columns={**given.columns, "rater": everybody})
-
-
-def _rated_texts(
-    columns: dict[str, pl.Series], options: ReadOptions
-) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
-    """Take texts out of the columns when they are what was rated and not what was answered.
-
-    They are when there are values, and all answers about a stimulus come with the same text.
-    """
-    if not {"text", "value"} <= columns.keys() or "text" in (options.columns or {}):
-        return None, ()
-    texts = rated_texts(columns["stimulus"], columns["text"])
-    if texts is None or texts.height == len(columns["stimulus"]):
-        return None, ()
-    del columns["text"]
-    step = "column 'text' has one text per stimulus: it was taken as what was rated"
-    return texts, (step,)
-
-
-def _read_commas(columns: dict[str, pl.Series]) -> tuple[str, ...]:
-    """Put points in the place of decimal commas, and say where."""
-    found = {name: with_points(columns[name]) for name in _NUMBERS if name in columns}
-    pointed = {name: column for name, column in found.items() if column is not None}
-    columns |= pointed
-    return commas_step(list(pointed))
 
 
 def _models(
@@ -130,50 +132,6 @@ def _models(
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
     table = table if raters is None else combine_tables("rater", [table, raters])
     return table, (f"raters are models, since they stand in column '{rater_column}'",)
-
-
-def _renamed(
-    columns: dict[str, pl.Series], options: ReadOptions, source: str, delimiter: str | None
-) -> tuple[dict[str, pl.Series], str]:
-    """Give the columns the names of their roles; and the name that the column of raters had."""
-    header = list(columns)
-    try:
-        found = find_columns(header, options.columns, where=source, delimiter=delimiter)
-    except InputError as error:
-        maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
-        # What most likely helps comes first: a file may have a hundred columns to list.
-        what, found_word, columns_found = str(error).partition("; found:")
-        hint = _wide_hint() if maybe_wide else ""
-        raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
-    if "text" in found and "value" not in found and _asks_for_values(options):
-        # Without values a column of texts is taken as the answers; here it cannot be.
-        raise InputError(
-            f"{source}: no column for the value{_wide_hint()}; found: {', '.join(header)}; "
-            f"expected 'value', or its name ({option('columns', {'value': 'NAME'})})"
-        )
-    roles = {column: role for role, column in found.items()}
-    renamed: dict[str, pl.Series] = {}
-    for name, column in columns.items():
-        # Data frames are often written with a nameless column of row numbers in front.
-        target = roles.get(name, name if name.strip() else "index")
-        if target in renamed or (name not in roles and target in found):
-            other = found.get(target, target)
-            raise InputError(
-                f"{source}: column '{name}' would stand beside '{other}' as '{target}'; "
-                "rename one of them"
-            )
-        renamed[target] = column.alias(target)
-    return renamed, found["rater"]
-
-
-def _asks_for_values(options: ReadOptions) -> bool:
-    """Whether a scale is declared that texts cannot be on."""
-    return any(scale.kind != "text" for scale in options.scale.all)
-
-
-def _wide_hint() -> str:
-    ways = option("wide", "raters", "labels", "stimuli")
-    return f"; if there is one column per rater, label or stimulus, say so ({ways})"
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:

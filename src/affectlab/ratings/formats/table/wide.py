@@ -165,8 +165,14 @@ def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: s
     if not rest:
         raise find.error(f"no column is left that could be a {across}")
     steps.append(_listed(rest, across))
+    named = options.columns or {}
+    why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
+    why |= dict.fromkeys(
+        rest, f"{'you say' if options.wide != 'auto' else 'found'}: one column per {across}"
+    )
     return WideLayout(
         roles,
+        why=why,
         labels=tuple(rest),
         unused={} if nameless is None else {nameless: "it only tells rows apart"},
         across=across,

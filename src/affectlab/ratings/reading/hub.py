@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.datasets.files import fetch
-from affectlab.ratings.datasets.sets import PublishedSet, find_dataset
-from affectlab.ratings.datasets.store import HubCopy
-from affectlab.ratings.datasets.tables import Wanted
+from affectlab.ratings.datasets import HubCopy, PublishedSet, Wanted, fetch, find_dataset
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.options import Absent, Wide, check_choices
-from affectlab.ratings.reading import read_ratings
+from affectlab.ratings.reading.prepared import prepared
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
+from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -81,6 +81,51 @@ def load_dataset(
 at github.com/rkosti/emotic, on request: download it and read it with \
 affectlab.models.images.read_labelled_images
     """
+    given = {
+        "scale": scale,
+        "taxonomy": taxonomy,
+        "columns": columns,
+        "wide": wide,
+        "rater": rater,
+        "absent": absent,
+        "on_bad": on_bad,
+    }
+    given = {option: value for option, value in given.items() if value is not None}
+    return _load(name, configuration, split, revision, cache, given)
+
+
+def read_address(address: str, given: Mapping[str, Any]) -> Ratings:
+    """Load a data set by its address, ``hf://datasets/OWNER/NAME[@REVISION][/…][/SPLIT]``.
+
+    Raises
+    ------
+    InputError
+        When the address is not one of a data set; else as :func:`load_dataset`.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise InputError(
+            f"{address!r} is no data set of the hub; expected hf://datasets/OWNER/NAME, and behind "
+            "it a file, or a configuration and a split"
+        )
+    name, revision, *inside = found.groups()
+    configuration, split = inside
+    return _load(name, configuration, split, revision, None, given)
+
+
+_ADDRESS = re.compile(
+    r"hf://datasets/([^/@]+/[^/@]+)(?:@([^/]+))?(?:/([^/]+)(?=/))?(?:/([^/]+))?/?", re.IGNORECASE
+)
+
+
+def _load(
+    name: str,
+    configuration: str | None,
+    split: str | None,
+    revision: str | None,
+    cache: str | Path | None,
+    given: Mapping[str, Any],
+) -> Ratings:
     published = find_dataset(name, configuration)
     if published is not None and published.hub is None:
         raise InputError(
@@ -88,22 +133,17 @@ affectlab.models.images.read_labelled_images
             f"{published.elsewhere}: download it and read it with {_reading(published)}"
         )
     # What is misspelt is said before anything is fetched.
-    check_choices(wide, on_bad, absent)
-    DeclaredScales.parse(scale)
-    taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
+    check_choices(given.get("wide"), given.get("on_bad", "raise"), given.get("absent"))
+    DeclaredScales.parse(given.get("scale"))
+    if isinstance(given.get("taxonomy"), str):
+        given = {**given, "taxonomy": load_taxonomy(given["taxonomy"])}
     wanted = _wanted(name, published, configuration, split, revision)
     copy, stale = fetch(wanted, None if cache is None else Path(cache))
-    ratings = read_ratings(
-        copy.path,
-        format=None if published is None else published.reader,
-        scale=scale,
-        taxonomy=taxonomy,
-        columns=columns,
-        wide=wide,
-        rater=rater,
-        absent=absent,
-        on_bad=on_bad,
-    )
+    if published is not None:
+        given = {"format": published.reader, **given}
+    with prepared(copy.path, given) as made:
+        ratings = made.read()
+    warn_of_guess(ratings, columns=True)
     return ratings._from(copy.source, steps=_steps(copy, published, stale))
 
 

@@ -1,0 +1,363 @@
+"""Tables with one row per answer: what each column is taken for, and the columns of the ratings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import option
+from affectlab.ratings.attributes import PERSONAL, rated_texts
+from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.files import Columns, commas_step, with_points
+from affectlab.ratings.formats.format import Contents, Layout
+from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator, several_rows
+from affectlab.ratings.formats.table.columns import find_chosen, find_columns, find_one
+from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
+
+_NUMBERS = ("value", "rt_ms")
+_OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
+_NO_RATINGS = {
+    *("", "block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
+    *("order", "part", "position", "rating_time", "response_time", "row", "rt", "run", "seconds"),
+    *("time", "timestamp", "trial_index", "trial_number", "unnamed: 0", "version", "week", "year"),
+}
+"""Names of columns of numbers that are no ratings, in a table of which nobody said that it is
+wide."""
+_NUMBERED = re.compile(
+    r"(?:r|rater|annotator|coder|judge|worker|participant|subject|sub|s|p|vp|observer|user|person)"
+    r"[ _.-]?[0-9]+",
+    re.IGNORECASE,
+)
+"""Columns that are called after raters: ``R1``, ``rater_02``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongLayout(Layout):
+    """What the columns of a table with one row per answer are taken for."""
+
+    separator: str | None = None
+    """What parts several chosen categories; None: each answer is one."""
+    free_text: bool = False
+    """Whether texts are the answers although nobody said so."""
+    steps: tuple[str, ...] = ()
+    """What was decided without the user, for the history."""
+
+
+def describe_long(
+    columns: Mapping[str, pl.Series],
+    options: ReadOptions,
+    source: str,
+    delimiter: str | None = None,
+) -> LongLayout:
+    """Say what each column is taken for: as the user says, by its name, and by its values.
+
+    Raises
+    ------
+    InputError
+        When a column that is needed is not found, or nothing shows which of two it is.
+    """
+    roles = _roles(columns, options, source, delimiter)
+    named = options.columns or {}
+    why = {
+        column: "you say so" if named.get(role) == column else "its name"
+        for role, column in roles.items()
+    }
+    steps: list[str] = []
+    free_text = False
+    told = {"text", "label"} & named.keys() or any(s.kind == "text" for s in options.scale.all)
+    by_name = find_one("value", list(columns)) or named.get("value")
+    if not told and by_name is None:
+        roles, free_text = _answers(columns, roles, source)
+        if free_text:
+            steps.append(
+                f"{GUESSED}column '{roles['text']}' holds free answers in words, since no column "
+                f"holds values; say so ({option('scale', 'text')}), or name the column of values "
+                f"({option('columns', {'value': 'NAME'})})"
+            )
+            why[roles["text"]] = "no column holds values, and its texts differ within a stimulus"
+        else:
+            why[roles["value"]] = "no column is called like one of values"
+    roles, step = _rated(columns, roles, named)
+    if step:
+        steps.append(f"{GUESSED}{step}")
+        why[roles["stimulus"]] = step
+    separator = options.separator
+    if "value" in roles and separator is None and "label" not in roles and not options.scale:
+        separator = _separator(columns, roles)
+        if separator is not None:
+            how = (
+                "each stands in a row of its own"
+                if separator == ROWS
+                else "cells are lists"
+                if separator == "list"
+                else f"{separator!r} parts them"
+            )
+            said = f"column '{roles['value']}' holds several chosen categories: {how}"
+            certain = separator in ("list", ";", "|")
+            steps.append(said if certain else f"{GUESSED}{said}")
+            why[roles["value"]] = f"several chosen categories: {how}"
+    return LongLayout(
+        roles, why=why, separator=separator or None, free_text=free_text, steps=tuple(steps)
+    )
+
+
+def _roles(
+    columns: Mapping[str, pl.Series], options: ReadOptions, source: str, delimiter: str | None
+) -> dict[str, str]:
+    header = list(columns)
+    try:
+        found = find_columns(header, options.columns, where=source, delimiter=delimiter)
+    except InputError as error:
+        maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
+        # What most likely helps comes first: a file may have a hundred columns to list.
+        what, found_word, columns_found = str(error).partition("; found:")
+        hint = _wide_hint() if maybe_wide else ""
+        raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
+    if "text" in found and "value" not in found and _asks_for_values(options):
+        # Without values a column of texts is taken as the answers; here it cannot be.
+        raise _no_values(source, header)
+    return found
+
+
+def _no_values(source: str, header: Sequence[str]) -> InputError:
+    return InputError(
+        f"{source}: no column for the value{_wide_hint()}; found: {', '.join(header)}; "
+        f"expected 'value', or its name ({option('columns', {'value': 'NAME'})})"
+    )
+
+
+def _answers(
+    columns: Mapping[str, pl.Series], roles: dict[str, str], source: str
+) -> tuple[dict[str, str], bool]:
+    """Say whether categories or texts are the answers, and whether the latter is a guess.
+
+    Texts are where raters wrote different ones about a stimulus, or each stimulus has one rater.
+    """
+    if "text" not in roles:
+        return roles, False
+    texts = [columns[roles[role]].cast(pl.String) for role in ("stimulus", "rater", "text")]
+    table = pl.DataFrame(
+        [one.alias(name) for one, name in zip(texts, "srt", strict=True)]
+    ).drop_nulls()
+    per_stimulus = table.group_by("s").agg(pl.col("t").n_unique(), pl.col("r").n_unique())
+    differ = bool((per_stimulus["t"] > 1).any())
+    shared = bool((per_stimulus["r"] > 1).any())
+    if "value" in roles:
+        # A column of labels, which may be questions that everybody was asked.
+        label = columns[roles["value"]].cast(pl.String).alias("l")
+        asked = pl.DataFrame([*(t.alias(n) for t, n in zip(texts, "srt", strict=True)), label])
+        sets = asked.group_by("s", "r").agg(pl.col("l").unique().sort().str.join("\0"), pl.len())
+        crossed = sets["l"].n_unique() == 1 and (sets["len"] > 1).all() and len(sets) > 1
+        if not (differ and crossed):
+            return roles, False
+        others = {role: column for role, column in roles.items() if role != "value"}
+        return {**others, "label": roles["value"]}, True
+    if shared and not differ:
+        raise _no_values(source, list(columns))
+    return roles, True
+
+
+def _rated(
+    columns: Mapping[str, pl.Series], roles: dict[str, str], named: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
+    """Take texts as the stimuli where the identifier numbers the rows, and texts come back."""
+    if "value" not in roles or "text" not in roles or {"stimulus", "text"} & named.keys():
+        return roles, ""
+    stimulus, text = columns[roles["stimulus"]], columns[roles["text"]]
+    given = text.drop_nulls()
+    if stimulus.n_unique() < len(stimulus) or given.n_unique() > 0.9 * len(given):
+        return roles, ""
+    step = (
+        f"column '{roles['stimulus']}' numbers the rows and the texts come back, so column "
+        f"'{roles['text']}' is the stimulus"
+    )
+    others = {role: column for role, column in roles.items() if role not in ("stimulus", "text")}
+    return {"stimulus": roles["text"], **others}, step
+
+
+def _separator(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> str | None:
+    value = columns[roles["value"]]
+    found = find_separator(value)
+    if found is not None or not _is_of_words(value):
+        return found
+    keys = [roles[role] for role in _OF_ONE_ANSWER if role in roles]
+    return ROWS if several_rows(columns, roles["value"], keys) else None
+
+
+def _is_of_words(column: pl.Series) -> bool:
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return False
+    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
+    return not any(map(is_number, words))
+
+
+def _asks_for_values(options: ReadOptions) -> bool:
+    """Whether a scale is declared that texts cannot be on."""
+    return any(scale.kind != "text" for scale in options.scale.all)
+
+
+def _wide_hint() -> str:
+    ways = option("wide", "raters", "labels", "stimuli")
+    return f"; if there is one column per rater, label or stimulus, say so ({ways})"
+
+
+def read_long(
+    given: Columns,
+    layout: LongLayout,
+    options: ReadOptions,
+    source: str,
+    *,
+    decimal_commas: bool,
+) -> Contents:
+    """Give columns the names of their roles, and chosen categories a row for each category."""
+    columns = _renamed(given.columns, layout.roles, source)
+    columns = blanked(columns, ("value", "text"), options.missing_codes)
+    texts, steps = _rated_texts(columns, options)
+    if decimal_commas:
+        steps += _read_commas(columns)
+    contents = Contents(columns, given.locate, stimuli=texts, history=(*layout.steps, *steps))
+    if layout.free_text:
+        contents.scale = Scale("text", declared=False)
+    if layout.separator is not None:
+        keys = [role for role in _OF_ONE_ANSWER if role in layout.roles]
+        made = choices(columns, layout.separator, keys, given.locate, options.on_bad)
+        contents.columns, contents.locate = made.columns, made.locate
+        contents.set_aside = made.set_aside
+        contents.history = (*contents.history, *made.history)
+        contents.scale = "binary"
+    return contents
+
+
+def blanked(
+    columns: Mapping[str, pl.Series], names: Sequence[str], missing: Sequence[str]
+) -> dict[str, pl.Series]:
+    """Empty the cells that hold what the user says stands for a missing answer."""
+    made = dict(columns)
+    if not missing:
+        return made
+    words = pl.Series([word.strip() for word in missing]).implode()
+    numbers = pl.Series([float(word) for word in missing if is_number(word)], dtype=pl.Float64)
+    for name in names:
+        if name not in made:
+            continue
+        column = made[name]
+        if column.dtype.is_numeric():
+            made[name] = column.set(column.cast(pl.Float64).is_in(numbers.implode()), None)
+            continue
+        text = column.cast(pl.String)
+        stripped = text.str.strip_chars()
+        number = stripped.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        gone = stripped.is_in(words) | number.is_in(numbers.implode()).fill_null(value=False)
+        made[name] = text.set(gone.fill_null(value=False), None)
+    return made
+
+
+def _rated_texts(
+    columns: dict[str, pl.Series], options: ReadOptions
+) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+    """Take texts out of the columns when they are what was rated and not what was answered.
+
+    They are when there are values, and all answers about a stimulus come with the same text.
+    """
+    if not {"text", "value"} <= columns.keys() or "text" in (options.columns or {}):
+        return None, ()
+    texts = rated_texts(columns["stimulus"], columns["text"])
+    if texts is None or texts.height == len(columns["stimulus"]):
+        return None, ()
+    del columns["text"]
+    step = "column 'text' has one text per stimulus: it was taken as what was rated"
+    return texts, (step,)
+
+
+def _read_commas(columns: dict[str, pl.Series]) -> tuple[str, ...]:
+    """Put points in the place of decimal commas, and say where."""
+    found = {name: with_points(columns[name]) for name in _NUMBERS if name in columns}
+    pointed = {name: column for name, column in found.items() if column is not None}
+    columns |= pointed
+    return commas_step(list(pointed))
+
+
+def _renamed(
+    columns: Mapping[str, pl.Series], found: Mapping[str, str], source: str
+) -> dict[str, pl.Series]:
+    """Give the columns the names of their roles."""
+    roles = {column: role for role, column in found.items()}
+    renamed: dict[str, pl.Series] = {}
+    for name, column in columns.items():
+        # Data frames are often written with a nameless column of row numbers in front.
+        target = roles.get(name, name if name.strip() else "index")
+        if target in renamed or (name not in roles and target in found):
+            other = found.get(target, target)
+            raise InputError(
+                f"{source}: column '{name}' would stand beside '{other}' as '{target}'; "
+                "rename one of them"
+            )
+        renamed[target] = column.alias(target)
+    return renamed
+
+
+def guess_wide(
+    columns: Mapping[str, pl.Series], options: ReadOptions
+) -> tuple[Wide, tuple[str, ...], str] | None:
+    """Tell that a table is wide where its columns plainly say so, and which of them describe.
+
+    Either columns name both stimulus and rater, and what is left are columns of numbers, one for
+    each label; or columns are called after raters, as ``R1`` and ``R2``.
+    """
+    header = list(columns)
+    named = dict(options.columns or {})
+    if {"value", "label", "text"} & named.keys():
+        return None
+    if find_one("value", header) or find_chosen(header) or find_one("label", header):
+        return None
+    if "text" in header and any(s.kind == "text" for s in options.scale.all):
+        return None
+    stimulus = named.get("stimulus") or find_one("stimulus", header)
+    rater = named.get("rater") or find_one("rater", header, taken={stimulus or ""})
+    rest = [name for name in header if name not in (stimulus, rater, *ROW_COLUMNS)]
+    after_raters = [name for name in rest if _NUMBERED.fullmatch(name.strip())]
+    if rater is None and len(after_raters) > 1:
+        others = tuple(n for n in rest if n not in after_raters and n.strip())
+        if stimulus is None:
+            others = others[1:]
+        said = f"columns called after raters hold their ratings: {_first(after_raters)}"
+        return "raters", others, said
+    if stimulus is None or rater is None:
+        return None
+    rated = [
+        name
+        for name in rest
+        if _folded(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
+    ]
+    if not rated:
+        return None
+    text = ("text",) if "text" in header and "text" not in named.values() else ()
+    attributes = (*text, *(n for n in rest if n not in rated and n.strip()))
+    return "labels", attributes, f"columns of numbers hold ratings, one label each: {_first(rated)}"
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_")
+
+
+def _first(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:8])
+    return shown + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
+
+
+def _is_of_numbers(column: pl.Series) -> bool:
+    if column.dtype == pl.Boolean:
+        return False
+    if column.dtype.is_numeric():
+        return column.null_count() < len(column)
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return False
+    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
+    words = [word for word in words if word.casefold() not in MISSING]
+    return bool(words) and all(is_number(word.replace(",", ".")) for word in words)

@@ -1,0 +1,307 @@
+"""What was understood of a file of ratings, column by column, and that as a mapping to edit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Table
+from affectlab.core.words import option, plural, shown
+from affectlab.ratings.files import read_columns
+from affectlab.ratings.formats import Layout
+from affectlab.ratings.formats.table import LongLayout, WideLayout
+from affectlab.ratings.mapping import to_toml
+from affectlab.ratings.reading.prepared import Prepared, prepared
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
+from affectlab.ratings.table import Ratings
+
+_ROLES = {
+    "stimulus": "the stimulus",
+    "rater": "the rater",
+    "label": "the label",
+    "value": "the answer",
+    "text": "a text",
+    "session": "the session",
+    "trial": "the trial",
+    "trial_kind": "the kind of trial",
+    "outcome": "the outcome",
+    "rt_ms": "the response time",
+    "at": "the time",
+}
+_EXAMPLES = 3
+_LONGEST_EXAMPLE = 16
+_UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RatingsDescription(Result):
+    """What each column of a file was taken for, the scales, and what was not used."""
+
+    mapping: str
+    """The same as TOML, to be edited and given as ``mapping`` to what reads ratings."""
+    problem: str | None = None
+    """Why the file cannot be read as it is; None: it can."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the mapping; beside the file, with ``.mapping.toml`` added, it is found by itself.
+
+        Raises
+        ------
+        InputError
+            When the file cannot be written.
+        """
+        path = Path(path)
+        try:
+            path.write_text(self.mapping, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+        return path
+
+
+def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
+    """Say what :func:`affectlab.ratings.read_ratings` makes of a file, before it is used.
+
+    Parameters
+    ----------
+    source, options
+        As of :func:`affectlab.ratings.read_ratings`.
+
+    Returns
+    -------
+    RatingsDescription
+        Its table ``columns`` has a row for each column of the file: what it is taken for, why, and
+        examples; its table ``scales`` the scale of each label; its table ``not_used`` the rows and
+        cells that were set aside. Its ``mapping`` says it all as TOML.
+
+    Raises
+    ------
+    InputError
+        When the source cannot be opened, or holds no table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "ratings.csv"
+    >>> _ = file.write_text("task,worker,label\\n1,ann,joy\\n1,bob,fear\\n")
+    >>> described = describe_ratings(file)
+    >>> described.to_frame().select("column", "taken_for").rows()
+    [('task', 'the stimulus'), ('worker', 'the rater'), ('label', 'the answer')]
+    >>> print(described.mapping.split("[columns]")[1].strip())
+    stimulus = "task"
+    rater = "worker"
+    value = "label"
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    with prepared(source, given) as made, warnings.catch_warnings():
+        # What was guessed stands in the notes.
+        warnings.simplefilter("ignore", GuessedColumnsWarning)
+        warnings.simplefilter("ignore", GuessedScalesWarning)
+        layout: Layout = Layout()
+        ratings, problem = None, None
+        try:
+            layout = made.format.describe(made.head, made.options)
+            ratings = made.read()
+        except InputError as error:
+            problem = str(error)
+        return _described(made, layout, ratings, problem, given)
+
+
+def _described(
+    made: Prepared,
+    layout: Layout,
+    ratings: Ratings | None,
+    problem: str | None,
+    given: Mapping[str, Any],
+) -> RatingsDescription:
+    columns = _columns(made)
+    rows = [
+        (name, *_taken(name, layout, ratings, made), _examples(column))
+        for name, column in columns.items()
+    ]
+    names = ("column", "taken_for", "why", "examples")
+    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+    titles = ("column", "taken for", "why", "examples")
+    tables = [
+        Table("columns", "What each column is taken for.", frame, _text_columns(names, titles))
+    ]
+    sentences = [f"{made.name} is read as {made.format.name}: {made.format.title}."]
+    notes: tuple[str, ...] = ()
+    if ratings is not None:
+        sentences.append(
+            f"It holds {plural(ratings.n_ratings, 'answer')} of "
+            f"{plural(ratings.n_raters, 'rater')} "
+            f"about {plural(ratings.n_stimuli, 'stimulus', 'stimuli')}."
+        )
+        tables += [_scales(ratings), _not_used(ratings)]
+        notes = ratings.warnings
+    else:
+        sentences.append(f"It cannot be read so: {problem}")
+    return RatingsDescription(
+        tuple(tables),
+        tuple(sentences),
+        notes=notes,
+        mapping=_mapping(made, layout, ratings, given),
+        problem=problem,
+    )
+
+
+def _columns(made: Prepared) -> dict[str, pl.Series | None]:
+    """Give the columns of the source where it is a table; else their names alone."""
+    try:
+        return dict(read_columns(made.head, on_bad="set_aside").columns)
+    except InputError:
+        return dict.fromkeys(made.head.columns)
+
+
+def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -> tuple[str, str]:
+    """Say what a column is taken for, and why."""
+    published = f"the format {made.format.name}"
+    role = next((role for role, column in layout.roles.items() if column == name), None)
+    if role is not None:
+        kind = _ROLES.get(role, role)
+        if role == "text" and "value" not in layout.roles:
+            kind = "the answer, in words"
+        elif role == "text" and ratings is not None and "text" in ratings.stimuli.columns:
+            return "the text that was rated", "it has one value for each stimulus"
+        return kind, layout.why.get(name, published)
+    if name in layout.labels:
+        across = layout.across if isinstance(layout, WideLayout) else "label"
+        return f"ratings of one {across}", layout.why.get(name, published)
+    if name in layout.unused:
+        return "not used", layout.unused[name]
+    if name in made.options.unused:
+        return "not used", "you say so"
+    if not name.strip():
+        return "row numbers", "it has no name"
+    if ratings is None:
+        return _UNKNOWN, ""
+    for table, kind in ((ratings.raters, "the rater"), (ratings.stimuli, "the stimulus")):
+        if name in table.columns:
+            return f"describes {kind}", "it has one value for each"
+    if name in ratings.frame.columns:
+        return "describes the answer", "it differs between answers"
+    return "not used", "it is no part of the format"
+
+
+def _examples(column: pl.Series | None) -> str:
+    if column is None or column.dtype == pl.Object:
+        return ""
+    text = column.drop_nulls().unique(maintain_order=True).head(_EXAMPLES)
+    return ", ".join(shown(value, _LONGEST_EXAMPLE) for value in text.to_list())
+
+
+def _text_columns(names: tuple[str, ...], titles: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, title, "name", is_key=not place)
+        for place, (name, title) in enumerate(zip(names, titles, strict=True))
+    )
+
+
+def _scales(ratings: Ratings) -> Table:
+    rows = [(", ".join(names), scale) for names, scale in by_scale(ratings.scales)]
+    frame = pl.DataFrame(rows, {"labels": pl.String, "scale": pl.String}, orient="row")
+    titles = ("labels", "scale")
+    return Table("scales", "Scale of each label.", frame, _text_columns(titles, titles))
+
+
+def _not_used(ratings: Ratings) -> Table:
+    rows = [
+        (
+            plural(part.count, part.unit, "stimuli" if part.unit == "stimulus" else ""),
+            part.reason,
+            ", ".join(part.places[:_EXAMPLES]),
+        )
+        for part in ratings.set_aside
+    ] or [("nothing", "", "")]
+    names = ("what", "reason", "first")
+    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+    return Table("not_used", "What was not used.", frame, _text_columns(names, names))
+
+
+# The mapping: all that the reading needs to be told, whoever decided it.
+
+
+def _mapping(
+    made: Prepared, layout: Layout, ratings: Ratings | None, given: Mapping[str, Any]
+) -> str:
+    options = made.options
+    said: dict[str, Any] = {"format": str(given.get("format") or made.format.name)}
+    comments = {}
+    for name in ("encoding", "delimiter", "rater", "separator"):
+        if given.get(name) is not None:
+            said[name] = str(given[name])
+    if made.absent is not None:
+        said["absent"] = made.absent
+    if made.format.name == "table":
+        if isinstance(layout, LongLayout) and layout.separator is not None:
+            said["separator"] = layout.separator
+            comments["separator"] = "What parts several chosen categories in a cell."
+        if isinstance(layout, WideLayout):
+            said["wide"] = _PLURAL[layout.across]
+            said["attributes"] = list(layout.attributes)
+            comments["wide"] = (
+                "What there is a column for each of. All columns hold ratings that are not\n"
+                + fill(f"named below; so do {shown(', '.join(layout.labels), 200)}.", 78)
+            )
+            comments["attributes"] = "Columns that describe the rater or the stimulus."
+        said["unused"] = list(options.unused)
+        comments["unused"] = "Columns to leave out."
+        said["missing_codes"] = list(options.missing_codes)
+        comments["missing_codes"] = (
+            'What stands for a missing answer, beside empty cells, NA and the like: ["-99"].'
+        )
+        roles = layout.roles or (options.columns or {"stimulus": "", "rater": "", "value": ""})
+        # The one rater whom the user names stands in no column.
+        roles = {r: name for r, name in roles.items() if r != "rater" or options.rater is None}
+        if ratings is not None and "text" in ratings.stimuli.columns:
+            # Said to be a role, it would be what raters wrote.
+            roles.pop("text", None)
+        said["columns"] = roles
+        comments["columns"] = fill(f"Which column is what: {', '.join(_ROLES)}.", 78)
+    if ratings is not None and not any(map(_is_chosen, [layout])):
+        said["scale"] = _scale_of(ratings)
+        comments["scale"] = "The scale of each label; write down what was asked."
+        if said["scale"] is None:
+            del said["scale"]
+    name = made.name.replace("\n", " ")
+    head = (
+        f"What the columns of {Path(name).name if '://' not in name else name} hold, as affectlab "
+        f"understands them.\nChange what is wrong, and give this file with "
+        f"{option('mapping', 'FILE')}, or keep it\nbeside the data under their name with "
+        ".mapping.toml added."
+    )
+    return to_toml(said, comments, head)
+
+
+def _is_chosen(layout: Layout) -> bool:
+    """Whether answers become those to labels, of which the file says nothing."""
+    return isinstance(layout, LongLayout) and layout.separator is not None
+
+
+_PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
+
+
+def _scale_of(ratings: Ratings) -> str | dict[str, str] | None:
+    """Give scales in their short form where they have one that is read back."""
+    written = {name: _short(scale) for name, scale in ratings.scales.items()}
+    known = {name: one for name, one in written.items() if one is not None}
+    if len(set(written.values())) == 1 or not ratings.has_labels:
+        return next(iter(written.values()))
+    return known or None
+
+
+def _short(scale: Scale) -> str | None:
+    if any("," in name for name in scale.categories):
+        return None
+    if scale.kind == "interval" and scale.low is None:
+        return "interval"
+    return str(scale).removesuffix(" (inferred)")

@@ -1,0 +1,165 @@
+"""Where ratings come from: a file, a folder, an address, standard input, or a table in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import Request, urlopen
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
+from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.holdings import Holdings
+
+STANDARD_INPUT = "-"
+_IN_MEMORY = "the table"
+_ADDRESS = re.compile(r"(?:https?|hf)://", re.IGNORECASE)
+_HUB_FILE = re.compile(r"hf://datasets/([^/@]+/[^/@]+)(?:@([^/]+))?/(.+\.\w+)", re.IGNORECASE)
+_FOLDER = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson")
+_FROM_FILE = "file"
+"""Column that says from which file of a folder a row is."""
+_TIMEOUT_S = 60
+_BLOCK = 1 << 20
+
+
+def is_address(source: Any) -> bool:
+    """Whether a source is an address of the web or the hub."""
+    return isinstance(source, str) and _ADDRESS.match(source) is not None
+
+
+def is_hub_set(source: Any) -> bool:
+    """Whether a source is a data set of the hub, as against one of its files."""
+    return (
+        is_address(source)
+        and str(source).lower().startswith("hf://")
+        and not _HUB_FILE.fullmatch(source)
+    )
+
+
+@contextmanager
+def opened(
+    source: Any, *, encoding: str | None, delimiter: str | None, on_bad: OnBad = "raise"
+) -> Iterator[Peek]:
+    """Open whatever holds ratings, to look at it and to read it.
+
+    Raises
+    ------
+    InputError
+        When it is nothing that holds ratings, or cannot be opened.
+    """
+    if isinstance(source, Holdings):
+        raise InputError("these are ratings already; expected a file, or a table to read them from")
+    if source == STANDARD_INPUT if isinstance(source, str) else False:
+        with _spooled("standard input", "standard-input") as file:
+            file.write_bytes(sys.stdin.buffer.read())
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+    elif is_address(source):
+        address = _web_address(source)
+        name = PurePosixPath(unquote(urlsplit(address).path)).name or "ratings"
+        with _spooled(source, name) as file:
+            _download(address, file, source)
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+    elif isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if not str(source):
+            raise InputError("the path is empty; expected that of a file of ratings")
+        if path.is_dir():
+            yield Peek.of_frame(_of_folder(path, encoding, delimiter, on_bad), str(path))
+        else:
+            yield Peek.open(path, encoding=encoding, delimiter=delimiter)
+    else:
+        yield Peek.of_frame(_of_memory(source), _IN_MEMORY)
+
+
+def _of_memory(source: Any) -> pl.DataFrame:
+    try:
+        if isinstance(source, Mapping) and any(hasattr(v, "column_names") for v in source.values()):
+            raise InputError(
+                f"{_IN_MEMORY} has several splits ({', '.join(map(str, source))}); expected one of "
+                "them"
+            )
+        return as_frame(source, what=_IN_MEMORY)
+    except InputError as error:
+        if str(error).startswith(f"{_IN_MEMORY} is a "):
+            raise InputError(
+                f"expected the path of a file, an address, a data frame, a dict of columns or a "
+                f"list of dicts; found an object of type {type(source).__name__}"
+            ) from None
+        raise
+
+
+@contextmanager
+def _spooled(name: str, file_name: str) -> Iterator[Path]:
+    """Give a file for what comes from elsewhere, which sentences call by its own name."""
+    with TemporaryDirectory(prefix="affectlab-") as folder:
+        file = Path(folder) / file_name
+        try:
+            yield file
+        except InputError as error:
+            raise InputError(str(error).replace(str(file), name)) from None
+
+
+def _web_address(source: str) -> str:
+    """Give the address of a file of the hub on the web; others stay."""
+    found = _HUB_FILE.fullmatch(source)
+    if found is None:
+        return source
+    hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    revision = quote(found[2] or "main", safe="")
+    return f"{hub}/datasets/{found[1]}/resolve/{revision}/{quote(found[3])}"
+
+
+def _download(address: str, file: Path, source: str) -> None:
+    from affectlab._version import __version__
+
+    request = Request(address, headers={"User-Agent": f"affectlab/{__version__}"})
+    try:
+        with urlopen(request, timeout=_TIMEOUT_S) as answer, file.open("wb") as kept:
+            while block := answer.read(_BLOCK):
+                kept.write(block)
+    except URLError as error:
+        reason = getattr(error, "code", None) or error.reason
+        raise InputError(f"{source} cannot be fetched: {reason}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{source} cannot be fetched: {error}") from None
+
+
+def _of_folder(
+    folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
+) -> pl.DataFrame:
+    """Put the tables of a folder one below the other; a file without raters is one rater's."""
+    files = sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in _FOLDER and not path.name.startswith(".")
+    )
+    if not files:
+        raise InputError(
+            f"{folder} is a folder without a table ({', '.join(_FOLDER)}); expected a file of "
+            "ratings, or a folder of tables with the same columns"
+        )
+    tables: list[pl.DataFrame] = []
+    for path in files:
+        read = read_columns(Peek.open(path, encoding=encoding, delimiter=delimiter), on_bad=on_bad)
+        table = pl.DataFrame(list(read.columns.values()))
+        if tables and set(table.columns) != set(tables[0].columns) - {_FROM_FILE, "rater"}:
+            theirs = ", ".join(table.columns)
+            raise InputError(
+                f"{path} has other columns than {files[0].name} ({theirs}); expected a folder of "
+                "tables with the same columns"
+            )
+        named = "rater" if find_one("rater", table.columns) is None else _FROM_FILE
+        if named not in table.columns:
+            table = table.with_columns(pl.lit(path.stem).alias(named))
+        tables.append(table)
+    return pl.concat(tables, how="diagonal_relaxed")
