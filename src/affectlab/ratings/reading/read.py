@@ -48,9 +48,9 @@ def read_ratings(
     Parameters
     ----------
     source
-        A path: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata, an
-        export of an annotation tool, a survey or an experiment, a file of a published format, or a
-        folder of tables with the same columns, of which a file without a column of raters holds
+        A path: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, a file of SPSS or Stata,
+        an export of an annotation tool, a survey or an experiment, a file of a published format, or
+        a folder of tables with the same columns, of which a file without a column of raters holds
         the answers of one. An address: ``https://…``, ``hf://datasets/OWNER/NAME/FILE``, or
         ``hf://datasets/OWNER/NAME[/CONFIGURATION][/SPLIT]``. ``"-"``: standard input. A table in
         memory: of polars (a lazy one too), pandas, Arrow or whatever has ``__arrow_c_stream__``, a

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import get_args
 
+from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
@@ -49,7 +50,7 @@ class Excel(PlainTable):
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the sheet as a table, and say which it is where there are several."""
         if not head.is_workbook:
-            return super().contents(head, options, rejects)
+            raise InputError(f"{head.path} is no workbook")
         head = replace(head, sheet=self.sheet)
         contents = super().contents(head, options, rejects)
         book = head.workbook
