@@ -293,10 +293,6 @@ def test_without_predictions_the_sentence_names_the_ways(drawn: Path) -> None:
         (["--pilot-agree", 2], "--pilot-agree: expected it with"),
         (["--pilot-annotator", "nobody"], "unknown annotator 'nobody'"),
         (["--pilot-answers", "nowhere.csv"], "nowhere.csv"),
-        (
-            ["--pilot-answers", EXAMPLE.parent / "corpus" / "raw.csv"],
-            "a column for each label, such as 'joy'; expected what 'affectlab ratings convert",
-        ),
         (["--pilot-model", "nowhere"], "nowhere: no such folder"),
         (["--review", "nowhere.csv"], "nowhere.csv: there is no such file"),
     ],

@@ -70,8 +70,12 @@ def describe_long(
     }
     steps: list[str] = []
     free_text = False
-    told = {"text", "label"} & named.keys() or any(s.kind == "text" for s in options.scale.all)
+    of_texts = any(scale.kind == "text" for scale in options.scale.all)
+    told = {"text", "label"} & named.keys() or of_texts
     by_name = find_one("value", list(columns)) or named.get("value")
+    if of_texts and by_name is None and {"text", "value"} <= roles.keys() and "label" not in roles:
+        # Categories beside texts that are the answers say what the texts are about.
+        roles["label"] = roles.pop("value")
     if not told and by_name is None:
         roles, free_text = _answers(columns, roles, source)
         if free_text:
