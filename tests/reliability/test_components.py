@@ -118,6 +118,10 @@ def test_what_cannot_be_told() -> None:
     assert alone == "undefined: the ratings do not tell the factors apart"
     same = status(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0] * 4)
     assert same == "undefined: no variance"
+    unanimous = status(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0, 1.0, 2.0, 2.0])
+    assert unanimous == (
+        "undefined: answers to one stimulus never differ, which leaves no residual"
+    )
 
 
 def test_bad_input_is_one_sentence() -> None:

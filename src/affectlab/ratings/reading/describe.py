@@ -91,14 +91,14 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "ratings.csv"
-    >>> _ = file.write_text("task,worker,label\\n1,ann,joy\\n1,bob,fear\\n")
+    >>> _ = file.write_text("picture,annotator,emotion\\n1,ann,joy\\n1,bob,fear\\n")
     >>> described = describe_ratings(file)
     >>> described.to_frame().select("column", "taken_for").rows()
-    [('task', 'the stimulus'), ('worker', 'the rater'), ('label', 'the answer')]
+    [('picture', 'the stimulus'), ('annotator', 'the rater'), ('emotion', 'the answer')]
     >>> print(described.mapping.split("[columns]")[1].strip())
-    stimulus = "task"
-    rater = "worker"
-    value = "label"
+    stimulus = "picture"
+    rater = "annotator"
+    value = "emotion"
     """
     given = {name: value for name, value in options.items() if value is not None}
     with prepared(source, given) as made, warnings.catch_warnings():

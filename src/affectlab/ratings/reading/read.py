@@ -129,6 +129,7 @@ def read_ratings(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> file = Path(tempfile.mkdtemp()) / "ratings.csv"
     >>> _ = file.write_text("image,annotator,rating\\n007,anna,3\\n007,NA,4\\n")
     >>> r = read_ratings(file, scale="0-7")

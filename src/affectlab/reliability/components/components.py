@@ -245,12 +245,25 @@ def _fitted(name: str, frame: pl.DataFrame, factors: Sequence[str]) -> _Label:
     model = MixedModel.of(value, coded, cells=cells)
     if np.ptp(value) == 0:
         return undefined("no variance")
+    alike = next((one for one in coded if _is_constant_within(one, value)), None)
+    if alike is not None:
+        return undefined(f"answers to one {alike.name} never differ, which leaves no residual")
     levels[CELL] = model.size.size
     if cells and model.size.size == value.size:
         return undefined("no rater answered anything twice")
     if _confounded(coded, value.size):
         return _Label(name, counts, levels, None, _NONE_APART)
     return _Label(name, counts, levels, fit(model))
+
+
+def _is_constant_within(factor: Factor, value: Floats) -> bool:
+    """Whether a factor with several answers to a level leaves nothing to explain."""
+    if factor.n_levels == value.size:
+        return False
+    low, high = np.full((2, factor.n_levels), np.inf)
+    np.minimum.at(low, factor.level, value)
+    np.minimum.at(high, factor.level, -value)
+    return bool((low == -high).all())
 
 
 def _confounded(factors: Sequence[Factor], n: int) -> bool:
