@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +181,7 @@ def test_hostile_scores() -> None:
 # A rise so slow that the time to 1 JND is no number: it is endless, and no warning.
 @example(change=0.0, se=1.0, duration=100.0, jnd_se=0.0, critical=5e-309)
 @example(change=5e-309, se=1.0, duration=100.0, jnd_se=0.0, critical=0.0)
+@example(change=0.0, se=2.0, duration=100.0, jnd_se=0.0, critical=2.2250738585072014e-308)
 def test_a_bound_solves_its_equation(
     change: float, se: float, duration: float, jnd_se: float, critical: float
 ) -> None:
@@ -193,8 +193,9 @@ def test_a_bound_solves_its_equation(
         return part * change - 20 + critical * math.hypot(part * se, jnd_se)
 
     if math.isinf(found):
-        # However long one waits, the excess does not rise above 0.
-        assert change + critical * se <= sys.float_info.min
+        # However long one waits, the excess does not rise above 0, or the time is no number.
+        rise = change + critical * se
+        assert rise <= 0 or math.isinf((20 + abs(critical) * jnd_se) / rise * duration)
         assert excess(1e9 * duration) <= 0
         return
     assert found >= 0
