@@ -68,8 +68,21 @@ def test_the_verb_gives_what_the_fit_gives() -> None:
     assert found.to_frame()["share"].sum() == pytest.approx(1)
     assert (found.to_frame()["low"] <= found.to_frame()["value"]).all()
     assert (found.to_frame()["value"] <= found.to_frame()["high"]).all()
-    # Sessions are no part of the reliability of raters.
+    # Sessions are no part of the reliability of raters; nor is it known without stimuli.
     assert found.to_frame("reliability").is_empty()
+    alone = variance_components(ratings, factors=("rater", "session"))
+    assert alone.to_frame("reliability").is_empty()
+
+
+def test_models_are_raters_only_where_asked_for() -> None:
+    rng = np.random.default_rng(2)
+    s, r = (part.ravel() for part in np.indices((20, 5)))
+    kinds = pl.DataFrame({"rater": list("01234"), "rater_kind": ["human"] * 4 + ["model"]})
+    table = {"stimulus": s, "rater": r, "value": rng.normal(0, 1, 20)[s] + rng.normal(0, 1, 100)}
+    ratings = Ratings(table, scale="interval", raters=kinds)
+    for everyone, n in ((False, 4), (True, 5)):
+        found = variance_components(ratings, everyone=everyone)
+        assert found.to_frame()["n_raters"].unique().to_list() == [n]
 
 
 def test_complete_data_are_the_analysis_of_variance() -> None:

@@ -9,13 +9,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from affectlab.analysis.profiles import people_of
 from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
-from affectlab.ratings import Ratings, Scale, read_ratings
+from affectlab.ratings import Ratings, Scale, people_or_all, read_ratings
 
 # Tables of pairs with scores: what each column must hold.
 
@@ -348,7 +347,7 @@ def _of_ratings(
 ) -> PairScores:
     from affectlab.reliability import mean_opinion_scores, subject_model
 
-    people = _one_label(people_of(ratings), label)
+    people = _one_label(people_or_all(ratings), label)
     means = mean_opinion_scores(people).to_frame()
     said: tuple[str, ...] = ()
     if score == "mean":

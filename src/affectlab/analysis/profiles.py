@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, answers_of, numeric_part
+from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,6 @@ class Profiles:
         return self.chosen / np.maximum(self.asked, 1)
 
 
-def people_of(ratings: Ratings) -> Ratings:
-    """Keep people where there are both people and models, otherwise everyone."""
-    kinds = set(ratings.rater_kinds)
-    mixed = kinds & set(HUMAN_KINDS) and kinds & set(MODEL_KINDS)
-    return ratings.humans() if mixed else ratings
-
-
 def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     """Summarise the people's answers about each stimulus that was answered.
 
@@ -84,7 +77,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     """
     ratings = numeric_part(ratings)
     scale = ratings.scale
-    answers = answers_of(people_of(ratings))
+    answers = answers_of(people_or_all(ratings))
     label, value, labels = answers.label, answers.value, answers.labels
     nominal = scale.kind == "nominal"
     if nominal:

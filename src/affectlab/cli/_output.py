@@ -115,11 +115,12 @@ class Output:
         hint
             How to have it otherwise.
         """
-        kinds = set(ratings.rater_kinds)
-        if kinds & {"model", "baseline"} and kinds & {"human", "simulated"}:
+        from affectlab.ratings import people_or_all
+
+        people = people_or_all(ratings)
+        if people is not ratings:
             from affectlab.core.words import plural
 
-            people = ratings.humans()
             self.who = (
                 f"{plural(people.n_raters, 'person', 'people')}; "
                 f"{plural(ratings.n_raters - people.n_raters, 'model')} not used here"

@@ -81,7 +81,6 @@ TREE = Branch(
                 "components": Operation(
                     "reliability.components.components:variance_components",
                     "ratings.csv --k 1 --k 5 --figures figures",
-                    only_people=True,
                 ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",

@@ -12,8 +12,8 @@ import re
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
@@ -21,7 +21,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast, get_type_hints
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
 from affectlab.core.words import shown
@@ -439,29 +439,89 @@ def modules_of(package: str) -> tuple[ModuleType, ...]:
     )
 
 
-Kind = TypeVar("Kind")
+@dataclass(frozen=True)
+class Described:
+    """What has a name and says what it is; fields of subclasses are settings.
+
+    Subclasses stand under :func:`described`. Users write settings behind the name, as in
+    ``"emoint,cut=0.5"``, and get them as their type says.
+    """
+
+    kind: ClassVar[str] = ""
+    """What such a thing is, in the singular, for errors."""
+    name: ClassVar[str] = ""
+    """Short name by which it is found."""
+    title: ClassVar[str] = ""
+    """What it is, in a few words."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for one in fields(self):
+            object.__setattr__(self, one.name, self._typed(one.name, hints[one.name]))
+
+    def _typed(self, name: str, kind: Any) -> Any:
+        """Give the value of a setting as its type; names may be written as numbers."""
+        from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+        value = getattr(self, name)
+        adapter: TypeAdapter[Any] = TypeAdapter(kind, config=ConfigDict(coerce_numbers_to_str=True))
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            said = error.errors()[0]["msg"]
+            raise InputError(
+                f"{self.kind} {self.name!r}: {name} = {value!r} is not understood ({said})"
+            ) from None
 
 
-def classes_in(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
-    """Give the classes of a kind that the modules within a package define, by their ``name``.
+AnyDescribed = TypeVar("AnyDescribed", bound=Described)
 
-    Classes that have no name of their own are left out.
+
+def described(**said: Any) -> Callable[[type[AnyDescribed]], type[AnyDescribed]]:
+    """Make a decorator of subclasses of :class:`Described`: what is said of the class, by name.
 
     Examples
     --------
-    >>> from affectlab.ratings import Format
-    >>> classes_in("affectlab.ratings.formats", Format)["isear"].__name__
-    'Isear'
+    >>> @described(kind="animal", name="cat")
+    ... class Cat(Described):
+    ...     lives: int = 9
+    >>> Cat(lives="7")
+    Cat(lives=7)
     """
-    found = (
-        thing
-        for module in modules_of(package)
-        for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, kind)
-    )
-    named = {str(vars(thing).get("name") or ""): thing for thing in found}
-    named.pop("", None)
-    return dict(sorted(named.items()))
+
+    def make(cls: type[AnyDescribed]) -> type[AnyDescribed]:
+        made = dataclass(frozen=True, kw_only=True)(cls)
+        for name, value in said.items():
+            setattr(made, name, value)
+        return made
+
+    return make
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Classes(Factories[AnyDescribed]):
+    """What is described by classes: ours are those with a name in the modules of a package."""
+
+    package: str
+
+    @cached_property
+    def _classes(self) -> dict[str, type[AnyDescribed]]:
+        kind = cast("type[AnyDescribed]", self.accept)
+        named = {
+            str(vars(thing).get("name") or ""): thing
+            for module in modules_of(self.package)
+            for thing in vars(module).values()
+            if isinstance(thing, type) and issubclass(thing, kind)
+        }
+        named.pop("", None)
+        return dict(sorted(named.items()))
+
+    def own_names(self) -> tuple[str, ...]:
+        """Names of the classes of ours."""
+        return tuple(self._classes)
+
+    def _own(self, name: str) -> type[AnyDescribed]:
+        return self._classes[name]
 
 
 def callables(thing: Any, where: str) -> Any:  # noqa: ARG001

@@ -30,7 +30,7 @@ from affectlab.ratings.schema import (
     RATER_KINDS as RATER_KINDS,
     ROW_COLUMNS as ROW_COLUMNS,
 )
-from affectlab.ratings.select import labels_on as labels_on
+from affectlab.ratings.select import labels_on as labels_on, with_label as with_label
 from affectlab.ratings.storage import (
     check_ratings_path,
     named_frame as named_frame,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         in_label_order as in_label_order,
         matrix_of as matrix_of,
         numeric_part as numeric_part,
+        people_or_all as people_or_all,
         require_order as require_order,
         row_column as row_column,
     )
@@ -100,6 +101,7 @@ if not TYPE_CHECKING:
             "load_dataset": "reading.hub",
             "matrix_of": "arrays",
             "numeric_part": "arrays",
+            "people_or_all": "arrays",
             "require_order": "arrays",
             "row_column": "arrays",
             "rows_as_listed": "order",

@@ -16,6 +16,7 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
+from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.table import Ratings
 
 _MOST_GAPS = 4
@@ -101,6 +102,13 @@ class Answers:
         cell = self.cell
         counts: Ints = np.bincount(cell, minlength=len(self.labels) * len(self.units))[cell]
         return counts
+
+
+def people_or_all(ratings: Ratings) -> Ratings:
+    """Keep people where there are both people and models, otherwise everyone."""
+    kinds = set(ratings.rater_kinds)
+    mixed = kinds & set(HUMAN_KINDS) and kinds & set(MODEL_KINDS)
+    return ratings.humans() if mixed else ratings
 
 
 def require_order(ratings: Ratings | Answers | Scale | ArrayLike | None, what: str) -> None:

@@ -221,3 +221,10 @@ def _clock(text: pl.Series) -> list[NDArray[np.float64]]:
     if day.null_count() > text.null_count() or zone.drop_nulls().n_unique() > 1:
         return []
     return _ranks(day + "T" + time)
+
+
+def with_label(frame: pl.DataFrame, ratings: Holdings) -> pl.DataFrame:
+    """Give a frame of ratings its column of labels, where the only scale has none."""
+    if "label" in frame.columns:
+        return frame
+    return frame.with_columns(label=pl.lit(ratings.label_names[0]))

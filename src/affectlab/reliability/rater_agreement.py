@@ -16,7 +16,14 @@ from affectlab.core.inference import Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
 from affectlab.core.words import number, option, plural
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, by_scale, labels_on, numeric_part
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    Ratings,
+    by_scale,
+    labels_on,
+    numeric_part,
+    people_or_all,
+)
 from affectlab.reliability.agreement import (
     KappaResult,
     LevelName,
@@ -97,9 +104,7 @@ def rater_agreement(
             f"{option('missing', 'listwise')} is about the ICC, which only "
             f"{option('more', True, cli='--more')} shows; add it"
         )
-    kinds = set(ratings.rater_kinds)
-    mixed = bool(kinds & set(HUMAN_KINDS) and kinds & set(MODEL_KINDS))
-    panel = ratings.humans() if mixed and not everyone else ratings
+    panel = ratings if everyone else people_or_all(ratings)
     options: dict[str, dict[str, Any]] = {
         _ALPHA: {"level": level, "target": target, "n_boot": n_boot, "seed": seed},
         "intraclass_correlation": {"missing": missing},

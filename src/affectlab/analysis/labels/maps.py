@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.analysis.labels.clusters import cluster_labels
 from affectlab.analysis.labels.correlations import label_correlations
-from affectlab.analysis.profiles import Profiles, neutral_label, people_of, vectors_of
+from affectlab.analysis.profiles import Profiles, neutral_label, vectors_of
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice, check_number
 from affectlab.core.inference import by_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import Ratings, canonical, people_or_all
 
 # Two dimensions for many: where stimuli stand on a map.
 
@@ -434,7 +434,7 @@ def _features(
         raise InputError("features: a value is not finite; expected numbers")
     if not isinstance(ratings, Ratings):
         return given
-    at = {name: k for k, name in enumerate(people_of(ratings).stimulus_names)}
+    at = {name: k for k, name in enumerate(people_or_all(ratings).stimulus_names)}
     return given[[at[name] for name in profiles.stimuli]]
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from affectlab.analysis.profiles import people_of, profiles_of, texts_of
+from affectlab.analysis.profiles import profiles_of, texts_of
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
 from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.core.estimates import Estimates
@@ -32,7 +32,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, people_or_all
 
 # Which labels each text has.
 
@@ -608,7 +608,7 @@ def _of_ratings(
     column: str,
 ) -> tuple[Tokens, Membership]:
     """Texts of the stimuli, the labels chosen for each, and how often each counts."""
-    people = people_of(ratings)
+    people = people_or_all(ratings)
     texts = texts_of(people, column)
     if min_raters is not None:
         check_number("min_raters", min_raters, 1, whole=True)

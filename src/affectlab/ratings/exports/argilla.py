@@ -14,7 +14,6 @@ from affectlab.ratings.exports.questions import (
     Answer,
     Question,
     answers_of_models,
-    check_names,
     items_of,
     questions_of,
 )
@@ -47,10 +46,9 @@ class Argilla(Export):
 
     def write(self, ratings: Holdings, path: Path) -> None:
         questions = questions_of(ratings)
-        check_names(questions)
         names = _names(questions)
         kind, items = items_of(ratings)
-        rater = _one_model(ratings) if self.rater is None else str(self.rater)
+        rater = _one_model(ratings) if self.rater is None else self.rater
         answered = {} if rater is None else answers_of_models(ratings, rater)
         records = [
             {

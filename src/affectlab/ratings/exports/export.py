@@ -7,34 +7,31 @@ Each writes a folder, which is there when it is complete and not before.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, TypeVar
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Factories, classes_in
+from affectlab.core.registry import Classes, Described, described
 from affectlab.ratings.holdings import Holdings
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(Described, ABC):
     """A kind of folder that ratings are written to for another tool.
 
     Subclasses stand under :func:`ratings_export`. Their fields are settings, which users write
     behind the name: ``ratings.export("argilla,rater=net", folder)``.
     """
 
-    name: ClassVar[str] = ""
-    """Short name, for ``ratings.export(name, folder)``."""
-    title: ClassVar[str] = ""
-    """What it is, in a few words."""
+    kind: ClassVar[str] = "export"
 
+    @abstractmethod
     def write(self, ratings: Holdings, path: Path) -> None:
         """Write the files into a folder that is there and empty."""
-        raise NotImplementedError
 
 
 AnyExport = TypeVar("AnyExport", bound=Export)
@@ -71,30 +68,11 @@ def ratings_export(name: str, title: str) -> Callable[[type[AnyExport]], type[An
     'a\\nb'
     """
 
-    def make(cls: type[AnyExport]) -> type[AnyExport]:
-        made = dataclass(frozen=True, kw_only=True)(cls)
-        made.name, made.title = name, title
-        return made
-
-    return make
+    return described(name=name, title=title)
 
 
-class _Exports(Factories[Export]):
-    """Exports of ours are the classes in the modules of the package."""
-
-    def own_names(self) -> tuple[str, ...]:
-        return tuple(_own())
-
-    def _own(self, name: str) -> type[Export]:
-        return _own()[name]
-
-
-@cache
-def _own() -> dict[str, type[Export]]:
-    return classes_in("affectlab.ratings.exports", Export)
-
-
-_EXPORTS = _Exports(
+_EXPORTS: Classes[Export] = Classes(
+    package="affectlab.ratings.exports",
     kind="export",
     group="affectlab.exports",
     accept=Export,

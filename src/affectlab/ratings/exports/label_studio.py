@@ -11,7 +11,6 @@ from affectlab.ratings.exports.questions import (
     Answer,
     Question,
     answers_of_models,
-    check_names,
     items_of,
     questions_of,
 )
@@ -36,7 +35,6 @@ class LabelStudio(Export):
 
     def write(self, ratings: Holdings, path: Path) -> None:
         questions = questions_of(ratings)
-        check_names(questions)
         kind, items = items_of(ratings)
         answered = answers_of_models(ratings)
         tasks = []

@@ -13,6 +13,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import MODEL_KINDS
+from affectlab.ratings.select import with_label
 
 _MEDIA = {
     "image": (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".svg"),
@@ -22,6 +23,8 @@ _MEDIA = {
 _CONTENT = ("text", "image", "audio", "video", "url", "file", "path")
 """Attributes of a stimulus that are what was judged, the best first."""
 _MOST_STARS = 11
+_CHOICES = "labels"
+"""Name of the question for all labels that are chosen or not."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,21 @@ def questions_of(ratings: Holdings) -> tuple[Question, ...]:
     """Give the questions that the labels and their scales are answers to.
 
     Labels that are chosen or not (a binary scale) are the options of one question.
+
+    Raises
+    ------
+    InputError
+        When another label has the name of that question.
     """
     scales = ratings.scales
     chosen = tuple(name for name, scale in scales.items() if scale.kind == "binary")
     many = len(chosen) > 1
-    questions = [Question("labels", "choices", chosen)] if many else []
-    return (*questions, *(_question(n, s) for n, s in scales.items() if not (many and n in chosen)))
+    others = [_question(n, s) for n, s in scales.items() if not (many and n in chosen)]
+    if many and any(one.name == _CHOICES for one in others):
+        raise InputError(
+            f"a label is called {_CHOICES!r}, as the question for all labels; rename it"
+        )
+    return (*([Question(_CHOICES, "choices", chosen)] if many else []), *others)
 
 
 def _question(name: str, scale: Scale) -> Question:
@@ -108,9 +120,7 @@ def answers_of_models(
 
 
 def _usable(ratings: Holdings, raters: set[str]) -> Iterator[dict[str, Any]]:
-    frame = ratings.to_frame()
-    if "label" not in frame.columns:
-        frame = frame.with_columns(label=pl.lit(ratings.label_names[0]))
+    frame = with_label(ratings.to_frame(), ratings)
     if "trial_kind" in frame.columns:
         frame = frame.filter(pl.col("trial_kind") == "main")
     if "text" not in frame.columns:
@@ -157,10 +167,3 @@ def items_of(ratings: Holdings) -> tuple[str, list[dict[str, Any]]]:
 def _kind_of(contents: pl.Series) -> str:
     first = str(contents[0]).lower() if len(contents) else ""
     return next((kind for kind, ends in _MEDIA.items() if first.endswith(ends)), "text")
-
-
-def check_names(questions: tuple[Question, ...]) -> None:
-    """Refuse questions of one name."""
-    names = [question.name for question in questions]
-    if len(set(names)) != len(names):
-        raise InputError("a label is called 'labels', as the question for all labels; rename it")

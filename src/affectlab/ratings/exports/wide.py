@@ -13,6 +13,8 @@ from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import Variable, sentence, tables_of, variables_of
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import ABOUT
+from affectlab.ratings.select import with_label
 from affectlab.ratings.storage import named_frame
 
 _KEYS = ("stimulus", "rater", "session", "trial_kind")
@@ -50,10 +52,7 @@ class Wide(Export):
 
 
 def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
-    frame = named_frame(ratings)
-    labels = ratings.label_names
-    if "label" not in frame.columns:
-        frame = frame.with_columns(label=pl.lit(labels[0]))
+    frame = with_label(named_frame(ratings), ratings)
     if "outcome" in frame.columns:
         ok = pl.col("outcome") == "ok"
         frame = frame.with_columns(pl.when(ok).then(pl.col("value")).alias("value"))
@@ -68,7 +67,7 @@ def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
     keys = [name for name in _KEYS if name in frame.columns]
     frame = frame.with_columns(repeat=pl.int_range(1, pl.len() + 1).over([*keys, "label"]))
     wide = frame.pivot("label", index=[*keys, "repeat"], values="value", maintain_order=True)
-    wide = wide.select(*keys, "repeat", *labels)
+    wide = wide.select(*keys, "repeat", *ratings.label_names)
     numeric = [
         name for name, scale in ratings.scales.items() if not scale.categories and name not in texts
     ]
@@ -102,14 +101,8 @@ def _whole(values: pl.Series) -> pl.Series:
 def _about(name: str, scales: Mapping[str, Scale]) -> str:
     if name in scales:
         return sentence(f"answers about {name!r}, {scales[name]}")
-    said = {
-        "stimulus": "name of what was judged",
-        "rater": "who answered",
-        "session": "session of the rater",
-        "trial_kind": "main, golden, repeat or training",
-        "repeat": "number of the answer, where a rater gave several",
-    }
-    return sentence(said[name])
+    repeat = {"repeat": "number of the answer, where a rater gave several"}
+    return sentence((ABOUT | repeat)[name])
 
 
 def _legal(names: Iterable[str]) -> list[str]:

@@ -8,15 +8,15 @@ recognise, describe, columns, check, table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from typing import ClassVar, TypeVar
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Factories, classes_in
+from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
 from affectlab.ratings.build import check_columns
@@ -27,8 +27,6 @@ from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-_PACKAGE = "affectlab.ratings.formats"
 
 
 class Sure(IntEnum):
@@ -183,17 +181,14 @@ def _joined(key: str, tables: Sequence[pl.DataFrame | None]) -> pl.DataFrame | N
 
 
 @dataclass(frozen=True)
-class Format:
+class Format(Described):
     """A kind of file with ratings: how it is recognised, what its columns mean, how it is read.
 
     Subclasses stand under :func:`file_format`. Their fields are settings, which users write behind
     the name: ``read_ratings(path, format="emoint,cut=0.5")``.
     """
 
-    name: ClassVar[str] = ""
-    """Short name, for ``read_ratings(…, format=name)``."""
-    title: ClassVar[str] = ""
-    """What it is, in a few words."""
+    kind: ClassVar[str] = "format"
     absent: ClassVar[Absent] = "missing"
     """What a label that a rater of a stimulus left out means: a rating of 0, or nothing known."""
     wide: ClassVar[tuple[Wide, ...]] = ()
@@ -206,12 +201,6 @@ class Format:
     """Scale of the answers, where the published one is known."""
     taxonomy: ClassVar[str | None] = None
     """Name of the taxonomy of the labels."""
-
-    def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for one in fields(self):
-            value = _setting(self.name, one.name, hints[one.name], getattr(self, one.name))
-            object.__setattr__(self, one.name, value)
 
     def recognise(self, head: Peek) -> Sure:
         """Say from the beginning of a file how sure it is that the file has this format.
@@ -258,21 +247,6 @@ class Format:
         return ratings
 
 
-def _setting(format: str, name: str, kind: Any, value: Any) -> Any:
-    """Give the value of a setting as its type; names may be written as numbers."""
-    from pydantic import ConfigDict, TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(kind, config=ConfigDict(coerce_numbers_to_str=True)).validate_python(
-            value
-        )
-    except ValidationError as error:
-        said = error.errors()[0]["msg"]
-        raise InputError(
-            f"format {format!r}: {name} = {value!r} is not understood ({said})"
-        ) from None
-
-
 AnyFormat = TypeVar("AnyFormat", bound=Format)
 
 
@@ -314,30 +288,11 @@ def file_format(
     [2.0]
     """
 
-    def make(cls: type[AnyFormat]) -> type[AnyFormat]:
-        made = dataclass(frozen=True, kw_only=True)(cls)
-        made.name, made.title, made.absent, made.wide = name, title, absent, wide
-        return made
-
-    return make
+    return described(name=name, title=title, absent=absent, wide=wide)
 
 
-class _Formats(Factories[Format]):
-    """Formats of ours are the classes in the modules of the package."""
-
-    def own_names(self) -> tuple[str, ...]:
-        return tuple(_own_formats())
-
-    def _own(self, name: str) -> type[Format]:
-        return _own_formats()[name]
-
-
-@cache
-def _own_formats() -> dict[str, type[Format]]:
-    return classes_in(_PACKAGE, Format)
-
-
-_FORMATS = _Formats(
+_FORMATS: Classes[Format] = Classes(
+    package="affectlab.ratings.formats",
     kind="format",
     group="affectlab.formats",
     accept=Format,

@@ -16,7 +16,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, number, percent, plural, shown
-from affectlab.ratings import Ratings, canonical, require_order
+from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
 from affectlab.reliability.components.mixed_model import (
     RESIDUAL,
     Factor,
@@ -157,17 +157,16 @@ def variance_components(
     if len(set(factors)) < len(factors) or not factors:
         raise InputError(f"factors {list(factors)}: expected one or more, each once")
     ratings = canonical(ratings)
-    if not everyone and {"human", "simulated"} & set(ratings.rater_kinds):
-        ratings = ratings.humans()
+    if not everyone:
+        ratings = people_or_all(ratings)
     require_order(ratings, "variance components")
     parts = [_fitted(name, frame, factors) for name, frame in _frames(ratings, factors)]
     rows = [row for part in parts for row in _component_rows(part, factors, confidence)]
     extra = {"share": pl.Float64, "n_levels": pl.Int64}
     components = _table("components", "Variance components.", rows, _COMPONENT, extra, _COLUMNS)
     applies = STIMULUS in factors and not set(factors) - {STIMULUS, RATER, CELL}
-    means = applies * [
-        row for part in parts for row in _reliability_rows(part, factors, k, confidence)
-    ]
+    judged = parts if applies else []
+    means = [row for part in judged for row in _reliability_rows(part, factors, k, confidence)]
     reliability = _table("reliability", _MEAN, means, _RELIABLE, {}, _RELIABILITY, notes=(_KINDS,))
     return Result(
         (components, reliability),
@@ -188,12 +187,8 @@ def variance_components(
 
 def _frames(ratings: Ratings, factors: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
     """Give the usable answers of each label with the columns that factors need."""
-    frame = ratings.to_frame().filter(pl.col("value").is_not_null())
-    if "outcome" in frame.columns:
-        frame = frame.filter(pl.col("outcome") == "ok")
-    if "trial_kind" in frame.columns:
-        kinds = ["main", "repeat"] if CELL in factors else ["main"]
-        frame = frame.filter(pl.col("trial_kind").is_in(kinds))
+    used = _with_repeats(ratings) if CELL in factors else ratings.answers().to_frame()
+    frame = with_label(used, ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]
         frame = frame.join(table.select(key, *more), on=key, how="left", maintain_order="left")
@@ -202,14 +197,21 @@ def _frames(ratings: Ratings, factors: Sequence[str]) -> Iterator[tuple[str, pl.
             raise unknown_name("factor", name, (*frame.columns, CELL), "factors")
     if CELL in factors and not {STIMULUS, RATER} <= set(factors):
         raise InputError(f"factors: {CELL} needs both {STIMULUS} and {RATER} beside it")
-    if "label" not in frame.columns:
-        frame = frame.with_columns(label=pl.lit(ratings.label_names[0]))
     if "label" in factors:
         # Ratings on different scales are no one quantity.
         yield str(ratings.scale and "all"), frame
         return
     for name in ratings.label_names:
         yield name, frame.filter(pl.col("label") == name)
+
+
+def _with_repeats(ratings: Ratings) -> pl.DataFrame:
+    """Give the answers, with those to repeated trials: they tell views of raters from noise."""
+    frame = ratings.to_frame().filter(pl.col("value").is_not_null())
+    for name, wanted in (("trial_kind", ["main", "repeat"]), ("outcome", ["ok"])):
+        if name in frame.columns:
+            frame = frame.filter(pl.col(name).is_in(wanted))
+    return frame
 
 
 def _fitted(name: str, frame: pl.DataFrame, factors: Sequence[str]) -> _Label:
@@ -315,14 +317,6 @@ def _variances(found: Solution) -> dict[str, float]:
     return {**own, RESIDUAL: found.residual}
 
 
-def _logit(share: float) -> float:
-    return float(np.log(share / (1 - share)))
-
-
-def _share(logit: float) -> float:
-    return float(1 / (1 + np.exp(-logit)))
-
-
 def _reliability_rows(
     part: _Label, factors: Sequence[str], k: Sequence[int], confidence: float
 ) -> Iterator[dict[str, Any]]:
@@ -346,6 +340,8 @@ def _reliability_rows(
 
 def _single(found: Solution | None, noise: Sequence[str], confidence: float) -> Floats:
     """Reliability of one rating with the ends of its interval."""
+    from scipy.special import expit, logit
+
     if found is None:
         return np.full(3, np.nan)
     variances = _variances(found)
@@ -359,8 +355,8 @@ def _single(found: Solution | None, noise: Sequence[str], confidence: float) -> 
             value,
             found.deviance(),
             _cut(confidence),
-            link=_logit,
-            inverse=_share,
+            link=logit,
+            inverse=expit,
         )
     return np.array([value, low, high])
 

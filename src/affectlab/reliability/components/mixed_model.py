@@ -296,13 +296,15 @@ def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats
 
     if start.size == 0:
         return start, deviance(start)
-    best = minimize(
-        deviance,
-        np.maximum(start, 1e-2),
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * start.size,
-        options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
-    )
+    # A search for an end may ask for variances at which nothing can be solved: no slope there.
+    with np.errstate(invalid="ignore"):
+        best = minimize(
+            deviance,
+            np.maximum(start, 1e-2),
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * start.size,
+            options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
+        )
     return best.x, float(best.fun)
 
 

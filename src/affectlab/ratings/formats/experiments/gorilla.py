@@ -8,6 +8,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import PERSONAL
+from affectlab.ratings.build import is_number
 from affectlab.ratings.files import Columns, Peek, read_columns
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
@@ -194,7 +195,7 @@ def _questions(
         place = read.place(row)
         if not response:
             rejects.skip(place, "event that is no answer")
-        elif kind != "quantised" and not response.lstrip("-").replace(".", "", 1).isdigit():
+        elif kind != "quantised" and not is_number(response):
             rejects.skip(place, "text that was typed in")
         else:
             yield Answer(place, person, key, None, response, person=about.get(person, {}))

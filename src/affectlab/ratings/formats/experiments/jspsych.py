@@ -10,6 +10,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import PERSONAL
+from affectlab.ratings.build import is_number
 from affectlab.ratings.files import BadJson, Peek, parse_json, read_columns
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
@@ -113,7 +114,7 @@ class JsPsych(Trials):
         given = []
         for (run, place, trial, parts), stimulus in zip(asked, shown, strict=True):
             for name, value in parts:
-                words = isinstance(value, str) and not _is_numeral(value)
+                words = isinstance(value, str) and not is_number(value)
                 if (name or "").casefold() in PERSONAL or (any(shown) and not stimulus and name):
                     about.setdefault(run.person, {})[str(name)] = _text(value)
                 elif words and "text" in trial["trial_type"]:
@@ -278,7 +279,3 @@ def _beside(trial: Trial, shown: str | None) -> dict[str, str | None]:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_numeral(text: str) -> bool:
-    return text.lstrip("-").replace(".", "", 1).isdigit()
