@@ -12,14 +12,9 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import MODEL_KINDS
-from affectlab.ratings.select import with_label
+from affectlab.ratings.schema import MEDIA, MODEL_KINDS, media_kind
+from affectlab.ratings.select import used_rows, with_label
 
-_MEDIA = {
-    "image": (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".svg"),
-    "audio": (".wav", ".mp3", ".ogg", ".flac", ".m4a"),
-    "video": (".mp4", ".webm", ".mov", ".mkv"),
-}
 _CONTENT = ("text", "image", "audio", "video", "url", "file", "path")
 """Attributes of a stimulus that are what was judged, the best first."""
 _MOST_STARS = 11
@@ -120,15 +115,10 @@ def answers_of_models(
 
 
 def _usable(ratings: Holdings, raters: set[str]) -> Iterator[dict[str, Any]]:
-    frame = with_label(ratings.to_frame(), ratings)
-    if "trial_kind" in frame.columns:
-        frame = frame.filter(pl.col("trial_kind") == "main")
+    frame = with_label(ratings.to_frame().filter(used_rows(ratings)), ratings)
     if "text" not in frame.columns:
         frame = frame.with_columns(text=pl.lit(None, dtype=pl.String))
-    some = frame.filter(
-        pl.col("rater").is_in(list(raters))
-        & (pl.col("value").is_not_null() | pl.col("text").is_not_null())
-    )
+    some = frame.filter(pl.col("rater").is_in(list(raters)))
     return some.select("stimulus", "rater", "label", "value", "text").iter_rows(named=True)
 
 
@@ -155,15 +145,11 @@ def items_of(ratings: Holdings) -> tuple[str, list[dict[str, Any]]]:
     table = ratings.stimuli
     column = next((name for name in _CONTENT if name in table.columns), "stimulus")
     shown = table[column].cast(pl.String)
-    kind = column if column in ("text", *_MEDIA) else _kind_of(shown)
+    first = str(shown[0]) if len(shown) else ""
+    kind = column if column in ("text", *MEDIA) else media_kind(first) or "text"
     rows = []
     for row, content in zip(table.iter_rows(named=True), shown, strict=True):
         attributes = {name: value for name, value in row.items() if name not in (column, kind)}
         # A text that nobody wrote down is shown by its name.
         rows.append({"stimulus": row["stimulus"], kind: content or row["stimulus"], **attributes})
     return kind, rows
-
-
-def _kind_of(contents: pl.Series) -> str:
-    first = str(contents[0]).lower() if len(contents) else ""
-    return next((kind for kind, ends in _MEDIA.items() if first.endswith(ends)), "text")

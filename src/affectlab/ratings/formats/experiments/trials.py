@@ -19,15 +19,12 @@ from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import media_kind
 
 PRACTICE = re.compile(r"practi[cs]e|training|warm.?up|example", re.IGNORECASE)
 """Names of loops and screens whose answers train the rater."""
 GO_ON = {"space", " ", "return", "enter", "escape", "continue", "next"}
 """Keys and buttons that lead to the next screen."""
-_MEDIA = re.compile(
-    r"\.(png|jpe?g|bmp|gif|webp|tiff?|svg|mp4|m4v|mov|avi|webm|mpe?g|mkv|wav|mp3|ogg|m4a)$",
-    re.IGNORECASE,
-)
 _SHOWN = re.compile(
     r"stim|image|img|face|pic|photo|video|clip|movie|sound|audio|word|sentence|text|item|file",
     re.IGNORECASE,
@@ -151,7 +148,7 @@ class Trials(Format, ABC):
 
 def is_media(text: str) -> bool:
     """Whether a text is the name of a picture, a video or a sound."""
-    return _MEDIA.search(text.strip().partition("?")[0]) is not None
+    return media_kind(text) is not None
 
 
 def filled(column: pl.Series) -> list[str]:
