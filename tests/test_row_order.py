@@ -366,7 +366,9 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
 
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "krippendorff_alpha": lambda s: [
-        reliability.krippendorff_alpha(s(PANEL), n_boot=20, target=over, joint=joint, seed=1)
+        reliability.krippendorff_alpha(
+            s(PANEL), n_boot=20, target=over, joint=joint, seed=1, interval="percentile"
+        )
         for over in ("stimuli", "raters", "both")
         for joint in (True, False)
     ],
@@ -461,7 +463,9 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "revise_taxonomy": lambda s: revise_taxonomy(
         Taxonomy.from_labels(["anger", "awe", "fear", "joy"]),
         s(TICKS),
-        agreement=reliability.krippendorff_alpha(s(TICKS), n_boot=20, seed=1),
+        agreement=reliability.krippendorff_alpha(
+            s(TICKS), n_boot=20, seed=1, interval="percentile", target="stimuli"
+        ),
         seed=1,
     ),
     "BothWrong.sample": lambda s: evaluation.both_wrong(s(CHOICES)).sample(5, seed=1),
@@ -597,7 +601,9 @@ def test_results_list_names_as_the_table_does() -> None:
     pairs = evaluation.published_tables(PANEL, n_boot=4, seed=1).kappa
     assert pairs is not None
     assert pairs.raters == PANEL.rater_names
-    alpha = reliability.krippendorff_alpha(PANEL, n_boot=4, seed=1)
+    alpha = reliability.krippendorff_alpha(
+        PANEL, n_boot=4, seed=1, interval="percentile", target="stimuli"
+    )
     assert tuple(alpha.frame["label"]) == PANEL.label_names
     assert reliability.ppca(TICKS, seed=1).raters == TICKS.rater_names
     scores = reliability.pilot_report(FACES, n_splits=2, seed=1).scores

@@ -458,7 +458,12 @@ def _agreement(
         scale=Scale.nominal(tally.choices),
     )
     found = krippendorff_alpha(
-        votes, level="nominal", n_boot=n_boot, confidence=confidence, seed=rng, by_label=False
+        votes,
+        level="nominal",
+        by_label=False,
+        target="both" if n_boot else "sample",
+        confidence=confidence,
+        seed=rng,
     )
     return found["pooled"] if isinstance(found, Estimates) else found
 
