@@ -20,13 +20,14 @@ import argparse
 import itertools
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,10 @@ from affectlab.core.estimates import Estimate
 __all__ = ["STATISTICS", "WORKLOADS", "Cell", "Study", "cells_of", "covers", "simulate"]
 
 WORKLOADS = ()
+Task: TypeAlias = tuple[str, "Cell", int, int]
+"""A statistic, a cell, the number of its first study, and how many studies."""
 Floats: TypeAlias = NDArray[np.float64]
-Target: TypeAlias = Literal["stimuli", "raters", "both"]
+Target: TypeAlias = Literal["sample", "stimuli", "raters", "both"]
 
 _HERE = Path(__file__).parent
 _CONFIDENCE, _LEAST, _ERROR = 0.95, 0.93, 0.001
@@ -56,6 +59,7 @@ _CUTS = {"5 levels": (-1.2, -0.4, 0.4, 1.2), "8 levels": (-1.5, -1.0, -0.5, 0.0,
 _MOST_ANSWERS = 20_000
 """Answers of a study, so that a thousand of them are soon done."""
 _FEWEST_PER_ITEM = 1.2
+_LARGE_STUDIES = 100
 
 
 @dataclass(frozen=True, order=True)
@@ -210,6 +214,20 @@ def _agreement(study: Study) -> float:
     return 1 / (1 + study.cell.rater_sd**2 + _REST)
 
 
+@cache
+def _of_large_studies(name: str, cell: Cell) -> float:
+    """Mean of a statistic over studies of many stimuli, with other raters in each."""
+    per_item = cell.raters * (1 - cell.gaps)
+    wide = replace(cell, items=max(cell.items, int(20_000 / per_item)))
+    values = []
+    for run in range(_LARGE_STUDIES):
+        study = Study.draw(wide, np.random.default_rng([run, 9]))
+        values.append(
+            STATISTICS[name].estimate(replace(study, cell=replace(cell, target="sample")))
+        )
+    return float(np.nanmean([one.value for one in values]))
+
+
 # Intervals.
 
 
@@ -235,8 +253,13 @@ def _of_alpha(study: Study) -> Estimate:
     return found
 
 
+def _of_correlation(study: Study) -> Estimate:
+    found = reliability.interrater_correlation(study.answers, target=study.cell.target)
+    return found["rating"]
+
+
 _YES = tuple(f"yes/no, {round(100 * share)} %" for share in _SHARES)
-_TARGETS: tuple[Target, ...] = get_args(Target)
+_TARGETS: tuple[Target, ...] = ("stimuli", "raters", "both")
 
 
 @dataclass(frozen=True)
@@ -254,6 +277,12 @@ STATISTICS: dict[str, Statistic] = {
     "krippendorff_alpha": Statistic(_of_alpha, _alpha, (*_YES, *_CUTS, "continuous")),
     "fleiss_kappa": Statistic(_by(reliability.fleiss_kappa), _fleiss, (*_YES, "5 levels")),
     "gwet_ac": Statistic(_by(reliability.gwet_ac), _gwet, (*_YES, "5 levels")),
+    "interrater_correlation": Statistic(
+        _of_correlation,
+        lambda study: _of_large_studies("interrater_correlation", study.cell),
+        ("5 levels", "8 levels", "continuous"),
+        targets=("both",),
+    ),
     "percent_agreement": Statistic(
         _by(reliability.percent_agreement, scaled=False), _percent, (*_YES, "5 levels")
     ),
@@ -393,7 +422,7 @@ class _Atlas:
         text = "[\n" + ",\n".join(json.dumps(one) for one in ordered) + "\n]\n"
         self.path.write_text(text, encoding="utf-8")
 
-    def wanted(self, names: Sequence[str], cells: int, runs: int) -> Iterator[tuple[Any, ...]]:
+    def wanted(self, names: Sequence[str], cells: int, runs: int) -> Iterator[Task]:
         """Give the cells that lack runs: the next one of every statistic in turn."""
         for cells_in_turn in itertools.zip_longest(*(cells_of(name, cells) for name in names)):
             for name, cell in zip(names, cells_in_turn, strict=True):
@@ -403,24 +432,25 @@ class _Atlas:
                         yield name, cell, done, runs - done
 
 
-def _on_all_cores(tasks: Sequence[tuple[Any, ...]], until: float) -> Iterator[dict[str, Any]]:
-    with ProcessPoolExecutor() as pool:
+def _on_all_cores(tasks: Sequence[Task], until: float) -> Iterator[dict[str, Any]]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ProcessPoolExecutor(cores) as pool:
         waiting = list(tasks)[::-1]
         running: set[Any] = set()
         while (waiting or running) and (running or time.monotonic() < until):
-            while waiting and len(running) < (pool._max_workers) and time.monotonic() < until:
+            while waiting and len(running) < (cores or 1) and time.monotonic() < until:
                 left = until - time.monotonic()
-                running.add(pool.submit(simulate, *waiting.pop(), left))
+                running.add(pool.submit(partial(simulate, *waiting.pop(), seconds=left)))
             done = next(as_completed(running))
             running.remove(done)
             yield done.result()
 
 
-def _on_ray(tasks: Sequence[tuple[Any, ...]], until: float) -> Iterator[dict[str, Any]]:
+def _on_ray(tasks: Sequence[Task], until: float) -> Iterator[dict[str, Any]]:
     import ray
 
     remote = ray.remote(simulate)
-    running = [remote.remote(*task, until - time.monotonic()) for task in tasks]
+    running = [remote.remote(*task, seconds=until - time.monotonic()) for task in tasks]
     while running:
         (done, *_), running = ray.wait(running)
         yield ray.get(done)

@@ -510,52 +510,44 @@ def _without_stimuli(statistic: Statistic) -> Floats:
     return np.where(present, values, np.nan)
 
 
-def _without_raters(
-    statistic: Statistic, group: Ints | None = None
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Values without each rater, or group of raters, in turn; and the rows that they belong to.
+def _left_out(
+    statistic: Statistic, what: Literal["units", "raters"], seed: int | np.random.Generator | None
+) -> LeftOut:
+    """Compute values without each stimulus or rater, or random group of many, in turn.
 
-    Values are ``nan`` in rows that have no answers by them.
+    Values are ``nan`` in rows that have no answers of them.
     """
-    design = statistic.design
-    group = np.arange(design.n_raters) if group is None else group
-    member = group == np.arange(group.max(initial=-1) + 1)[:, None]
-    present = (member.astype(np.float32) @ design.rater.T.astype(np.float32)) > 0
-    n = len(present)
-    size = statistic.n_rows or max(1, _BLOCK // max(design.n_raters, 1))
+    design, units = statistic.design, what == "units"
+    freedom = statistic.freedom if units else None
+    if units and statistic.n_groups is None:
+        return LeftOut(what, _without_stimuli(statistic), design.stimulus.T, freedom)
+    rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
+    most = statistic.n_groups or _MOST_LEFT_OUT
+    group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
+    member = group == np.arange(min(n, most))[:, None]
+    present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
+    size = statistic.n_rows or max(1, _BLOCK // max(n, 1))
     values = [np.empty((0, len(statistic.names)))]
-    for start in range(0, n, size):
-        rater = 1.0 - member[start : start + size]
-        values.append(statistic.evaluate(Draws(len(rater), rater=rater)))
-    return np.where(present, np.concatenate(values), np.nan), present
+    for start in range(0, len(member), size):
+        weight = 1.0 - member[start : start + size]
+        draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
+        values.append(statistic.evaluate(draws))
+    return LeftOut(what, np.where(present, np.concatenate(values), np.nan), present, freedom)
 
 
 def _jackknife(
     statistic: Statistic, value: Floats, target: str, seed: int | np.random.Generator | None
 ) -> Jackknife:
     """Leave out stimuli, raters or both, one at a time."""
-    parts = []
-    if target != "raters":
-        present = statistic.design.stimulus.T
-        parts.append(LeftOut("units", _without_stimuli(statistic), present, statistic.freedom))
-    if target != "stimuli":
-        parts.append(LeftOut("raters", *_without_raters(statistic, _grouped(statistic, seed))))
+    kinds: tuple[Literal["units", "raters"], ...] = ("units", "raters")
+    left = {"stimuli": kinds[:1], "raters": kinds[1:]}.get(target, kinds)
     return Jackknife(
         value,
-        tuple(parts),
+        tuple(_left_out(statistic, what, seed) for what in left),
         statistic.bounds,
         statistic.log_odds_from,
         statistic.corrects_raters,
     )
-
-
-def _grouped(statistic: Statistic, seed: int | np.random.Generator | None) -> Ints | None:
-    """Group raters at random where they are many; None where each is left out by itself."""
-    n = statistic.design.n_raters
-    if n <= _MOST_LEFT_OUT:
-        return None
-    group: Ints = np.random.default_rng(seed).permutation(n) % _MOST_LEFT_OUT
-    return group
 
 
 def _acceleration(statistic: Statistic, target: str) -> Floats:
@@ -568,7 +560,7 @@ def _acceleration(statistic: Statistic, target: str) -> Floats:
     if target != "raters":
         without.append(_without_stimuli(statistic))
     if target != "stimuli":
-        without.append(_without_raters(statistic)[0])
+        without.append(_left_out(statistic, "raters", 0).values)
     skew = np.zeros(len(statistic.names))
     for k in range(skew.size):
         pulls = np.concatenate([_pulls(values[:, k]) for values in without])

@@ -195,6 +195,9 @@ class Statistic:
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
     whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    n_groups: int | None = None
+    """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
+    groups. By default every stimulus, and raters in at most 100 groups."""
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
