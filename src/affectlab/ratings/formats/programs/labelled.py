@@ -50,12 +50,11 @@ class LabelledTable(PlainTable):
             declared = replace(options.scale, by_label={**scales, **options.scale.by_label})
             options = replace(options, scale=declared)
         contents = super().contents(head, options, rejects)
-        if options.wide is None:
-            value = find_columns(head.columns, options.columns, where=str(head.path))["value"]
-            names = [value]
-            contents.scale = _scale(value, said)
+        across = getattr(contents, "across", None)
+        if across is None:
+            names = [find_columns(head.columns, options.columns, where=str(head.path))["value"]]
+            contents.scale = _scale(names[0], said)
         else:
-            across = getattr(contents, "across", "label")
             names = [str(one) for one in contents.columns[across].unique(maintain_order=True)]
             scales = {name: scale for name in names if (scale := _scale(name, said)) is not None}
             shared = len(scales) == len(names) and len(set(scales.values())) == 1

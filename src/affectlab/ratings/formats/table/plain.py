@@ -17,6 +17,7 @@ from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, fil
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import find_columns, find_one, names_models
 from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
+from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import describe_wide, unpivot
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
@@ -69,6 +70,7 @@ class PlainTable(Format):
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
         contents.set_aside = (*given.set_aside, *contents.set_aside)
+        contents.history = (*given.history, *contents.history)
         contents.typed = given.typed
         return contents
 
@@ -82,6 +84,7 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)
+    given = without_totals(given)
     return given if options.rater is None else _with_rater(given, options, str(head.path))
 
 
