@@ -121,11 +121,10 @@ def test_a_model_with_the_name_of_a_person_is_another_rater(tmp_path: Path) -> N
 
 
 def test_the_user_names_what_a_stimulus_is(tmp_path: Path) -> None:
-    options = {"format": "label-studio", "columns": {"stimulus": "text"}}
-    r = read(tmp_path, TOOLS["label-studio"], **options)
+    r = read(tmp_path, TOOLS["label-studio"], columns={"stimulus": "text"})
     assert r.stimulus_names == ("such a day!", "still dark")
     with pytest.raises(InputError, match=r"entry 1: no 'image' for the stimulus; found: text$"):
-        read(tmp_path, TOOLS["label-studio"], format="label-studio", columns={"stimulus": "image"})
+        read(tmp_path, TOOLS["label-studio"], columns={"stimulus": "image"})
 
 
 def test_label_studio_min_tells_answers_from_data(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, Peek, read_columns
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table.columns import find_columns, find_one, names_models
+from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
 from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
 from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import describe_wide, unpivot
@@ -36,7 +36,8 @@ class PlainTable(Format):
     It is what a file is read as that has no other format, or with ``format="table"``.
     """
 
-    takes = ("columns", "attributes", "unused", "missing_codes", "separator")
+    roles = ROLES
+    takes = ("attributes", "unused", "missing_codes", "separator")
 
     def recognise(self, head: Peek) -> Sure:  # noqa: ARG002
         return Sure.POSSIBLE
