@@ -66,6 +66,8 @@ class Layout:
     """Columns that hold no answers, and why."""
     why: Mapping[str, str] = field(default_factory=dict)
     """Why a column was taken for what it is, where that is not published."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """What columns ask, in the words of the file, where it says so."""
 
     @property
     def needed(self) -> tuple[str, ...]:
