@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_INTERVAL
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
@@ -22,22 +20,15 @@ from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
     Design,
+    Fit,
+    Link,
+    check_link,
     designs,
     estimates_table,
+    fitted,
 )
-from affectlab.reliability.components.restricted_likelihood import (
-    RESIDUAL,
-    Solution,
-    fit,
-    of_ratio,
-    of_variance,
-    one_core,
-    profile_interval,
-)
+from affectlab.reliability.components.restricted_likelihood import RESIDUAL
 
-_MOST_PROFILED = 3_000_000
-"""Answers up to which intervals are by profile likelihood."""
-_ROUNDING = 1e-12
 _COLUMNS: tuple[Column, ...] = (
     Key("label"),
     Key("factor"),
@@ -61,19 +52,12 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class _Label:
-    """The fit of one label; none where its design has no components."""
-
-    design: Design
-    solution: Solution | None
-
-
 def variance_components(
     ratings: Ratings,
     *,
     factors: Sequence[str] = (STIMULUS, RATER),
     k: Sequence[int] = (1, 3, 5, 10),
+    link: Link = "identity",
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -107,6 +91,10 @@ def variance_components(
         residual. With ``label`` all labels are one analysis; else each has its own.
     k
         Numbers of raters whose mean is judged.
+    link
+        ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
+        cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
+        which all variances are.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -124,7 +112,10 @@ def variance_components(
     Intervals are by profile likelihood: where the restricted deviance, minimised over all other
     variances, exceeds its least value by less than the quantile of the chi-squared distribution.
     They are about other stimuli and other raters of the same populations. Above 3 million answers
-    there are none.
+    there are none. The latent scale has its residual's variance fixed, at 1 (probit) or
+    :math:`\pi^2/3` (logit). Its variances are by maximum likelihood with Laplace's approximation,
+    which makes those of few raters too small; intervals are by the delta method, and none where a
+    variance is 0.
 
     Raises
     ------
@@ -136,7 +127,7 @@ def variance_components(
     ----------
     Bates et al. (2015), Journal of Statistical Software 67. McGraw and Wong (1996), Psychological
     Methods 1. Brennan (2001), Generalizability Theory. Searle, Casella and McCulloch (1992),
-    Variance Components.
+    Variance Components. Hedeker and Gibbons (1994), Biometrics 50, for ordered categories.
 
     Examples
     --------
@@ -151,21 +142,18 @@ def variance_components(
     0.8
     """
     check_confidence(confidence)
+    check_link(link)
     if not k or min(k) < 1:
         raise InputError(f"k {list(k)}: expected numbers of raters, 1 or more")
     parts = [
-        _Label(design, None if design.status != "ok" else fit(design.model()))
+        fitted(design, link)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
-    rows = [
-        row
-        for part in parts
-        for row in component_rows(part.design, part.solution, factors, confidence)
-    ]
+    rows = [row for part in parts for row in component_rows(*part, factors, confidence)]
     components = components_table(rows)
     applies = STIMULUS in factors and not set(factors) - {STIMULUS, RATER, CELL}
     judged = parts if applies else []
-    means = [row for part in judged for row in _reliability_rows(part, factors, k, confidence)]
+    means = [row for part in judged for row in _reliability_rows(*part, factors, k, confidence)]
     reliability = estimates_table(
         "reliability", _MEAN, means, _RELIABLE, {}, _RELIABILITY, notes=(_KINDS,)
     )
@@ -182,20 +170,19 @@ def variance_components(
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
-        settings={"factors": list(factors), "k": list(k), "confidence": confidence},
+        settings={
+            "factors": list(factors),
+            "k": list(k),
+            "link": link,
+            "confidence": confidence,
+        },
     )
 
 
-def _cut(confidence: float) -> float:
-    from scipy.special import chdtri
-
-    return float(chdtri(1, 1 - confidence))
-
-
 def component_rows(
-    design: Design, found: Solution | None, factors: Sequence[str], confidence: float
+    design: Design, fit: Fit | None, factors: Sequence[str], confidence: float
 ) -> Iterator[dict[str, Any]]:
-    """Give the variance of each factor and of the residual, with profile intervals."""
+    """Give the variance of each factor and of the residual, with intervals."""
     for factor in (*factors, RESIDUAL):
         row = {
             "label": design.name,
@@ -204,20 +191,16 @@ def component_rows(
             "low": np.nan,
             "high": np.nan,
             "share": np.nan,
-            "method": _method(found),
+            "method": "" if fit is None else fit.method,
             "n_levels": design.value.size if factor == RESIDUAL else design.levels.get(factor),
             **design.counts,
             "status": design.status,
         }
-        if found is not None:
-            variances = _variances(found)
+        if fit is not None:
+            variances = fit.variances
             value = variances[factor]
             row |= {"value": value, "share": value / sum(variances.values())}
-            if found.model.n <= _MOST_PROFILED:
-                with one_core(found.model):
-                    row["low"], row["high"] = profile_interval(
-                        of_variance(found, factor), value, found.deviance(), _cut(confidence)
-                    )
+            row["low"], row["high"] = fit.variance_interval(factor, confidence)
         yield row
 
 
@@ -229,60 +212,35 @@ def components_table(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _variances(found: Solution) -> dict[str, float]:
-    names = found.model.names
-    own = {name: float(t) * found.residual for name, t in zip(names, found.theta, strict=True)}
-    return {**own, RESIDUAL: found.residual}
-
-
 def _reliability_rows(
-    part: _Label, factors: Sequence[str], k: Sequence[int], confidence: float
+    design: Design, fit: Fit | None, factors: Sequence[str], k: Sequence[int], confidence: float
 ) -> Iterator[dict[str, Any]]:
     for kind in ("agreement", "consistency"):
         apart = {STIMULUS} if kind == "agreement" else {STIMULUS, RATER}
-        one = _single(part.solution, [one for one in factors if one not in apart], confidence)
+        one = _single(fit, [one for one in factors if one not in apart], confidence)
         for n in k:
             value, low, high = n * one / (1 + (n - 1) * one)
             yield {
-                "label": part.design.name,
+                "label": design.name,
                 "coefficient": kind,
                 "raters": str(n),
                 "value": value,
                 "low": low,
                 "high": high,
-                "method": _method(part.solution),
-                **part.design.counts,
-                "status": part.design.status,
+                "method": "" if fit is None else fit.method,
+                **design.counts,
+                "status": design.status,
             }
 
 
-def _single(found: Solution | None, noise: Sequence[str], confidence: float) -> Floats:
+def _single(fit: Fit | None, noise: Sequence[str], confidence: float) -> Floats:
     """Reliability of one rating with the ends of its interval."""
-    from scipy.special import expit, logit
-
-    if found is None:
+    if fit is None:
         return np.full(3, np.nan)
-    variances = _variances(found)
-    signal, rest = variances[STIMULUS], sum(variances[one] for one in (*noise, RESIDUAL))
-    value = signal / (signal + rest)
-    if found.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
-        return np.array([value, np.nan, np.nan])
-    with one_core(found.model):
-        low, high = profile_interval(
-            of_ratio(found, STIMULUS, noise),
-            value,
-            found.deviance(),
-            _cut(confidence),
-            link=logit,
-            inverse=expit,
-        )
-    return np.array([value, low, high])
-
-
-def _method(found: Solution | None) -> str:
-    if found is None or found.model.n <= _MOST_PROFILED:
-        return "REML, interval by profile likelihood"
-    return f"REML; {NO_INTERVAL}more than 3 million answers"
+    variances = fit.variances
+    whole = sum(variances[one] for one in (STIMULUS, *noise, RESIDUAL))
+    ends = fit.ratio_interval(STIMULUS, noise, confidence)
+    return np.array([variances[STIMULUS] / whole, *ends])
 
 
 def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[str]:

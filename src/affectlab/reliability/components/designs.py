@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,20 @@ from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, shown
 from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
-from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel
+from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
+from affectlab.reliability.components.restricted_likelihood import (
+    Factor,
+    FixedEffects,
+    MixedModel,
+    fit,
+)
 
 STIMULUS, RATER, CELL = "stimulus", "rater", "stimulus:rater"
+Link: TypeAlias = Literal["identity", "probit", "logit"]
+
+_MOST_CATEGORIES = 50
+_MOST_PAIRS = 50_000_000
+"""Levels of the largest factor times those of all others, where each pair takes memory."""
 _MOST_LEVELS = 4000
 """Levels of all factors but the largest, which share one dense matrix."""
 
@@ -38,14 +49,70 @@ class Design:
     """Whether each combination of stimulus and rater has an effect of its own."""
     status: str = "ok"
 
-    def model(self, fixed: Floats | None = None) -> MixedModel:
-        """Arrange the answers for the linear mixed model, with columns of fixed effects."""
-        cells = CELL if self.has_cells else None
-        return MixedModel.of(self.value, self.factors, fixed, cells)
-
     def undefined(self, why: str) -> Design:
         """Say why there is nothing to estimate."""
         return replace(self, status=f"undefined: {why}")
+
+
+def check_link(link: str) -> None:
+    """Refuse an unknown link."""
+    if link not in get_args(Link):
+        raise unknown_name("link", link, get_args(Link), "link")
+
+
+class Fit(Protocol):
+    """A mixed model that has been fitted, whatever its answers."""
+
+    @property
+    def method(self) -> str:
+        """How variances were estimated."""
+
+    @property
+    def variances(self) -> dict[str, float]:
+        """Variance of each factor, and of the residual."""
+
+    def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """Give the interval of a variance."""
+
+    def ratio_interval(
+        self, name: str, noise: Sequence[str], confidence: float
+    ) -> tuple[float, float]:
+        """Give the interval of one variance over itself, others and the residual."""
+
+    def estimates(self) -> FixedEffects:
+        """Fixed effects with their covariance, the mean first."""
+
+
+def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Design, Fit | None]:
+    """Fit the model of a design, with columns of fixed effects beside the mean.
+
+    Raises
+    ------
+    InputError
+        When there are too many different answers, or levels, for a cumulative link.
+    """
+    if design.status != "ok":
+        return design, None
+    if link == "identity":
+        cells = CELL if design.has_cells else None
+        return design, fit(MixedModel.of(design.value, design.factors, fixed, cells))
+    factors = list(design.factors)
+    if design.has_cells:
+        cell = design.frame.select(pl.struct(STIMULUS, RATER).rank("dense")).to_series()
+        factors.append(Factor(CELL, cell.to_numpy().astype(np.int64) - 1, design.levels[CELL]))
+    model = CumulativeModel.of(design.value, factors, fixed, link)
+    for n, most, what in (
+        (len(model.values), _MOST_CATEGORIES, "different answers"),
+        (model.factors[0].n_levels * model.width, _MOST_PAIRS, "pairs of levels"),
+    ):
+        if n > most:
+            raise InputError(
+                f"link {link}: {shown(design.name)} has {n:,} {what}; expected at most {most:,}"
+            )
+    solution = fit_cumulative(model)
+    if solution is None:
+        return design.undefined("the likelihood has no maximum"), None
+    return design, solution
 
 
 def designs(

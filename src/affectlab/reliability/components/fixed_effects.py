@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,25 +37,29 @@ from affectlab.core.words import (
 )
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.components import component_rows, components_table
+from affectlab.reliability.components.cumulative_link import CumulativeSolution
 from affectlab.reliability.components.designs import (
     CELL,
     RATER,
     STIMULUS,
     Design,
+    Fit,
+    Link,
+    check_link,
     designs,
     estimates_table,
+    fitted,
 )
-from affectlab.reliability.components.restricted_likelihood import (
-    FixedEffects,
-    Solution,
-    fit,
-    row_codes,
-)
+from affectlab.reliability.components.restricted_likelihood import FixedEffects, row_codes
 from affectlab.reliability.components.terms import Attribute, FixedPart, term_names
 
 _Combination: TypeAlias = tuple[dict[str, str], Floats]
 """What a combination of fixed effects is called, by keys, and its weights."""
-_METHOD = "REML, degrees of freedom by Satterthwaite"
+_METHODS = {
+    "identity": "REML, degrees of freedom by Satterthwaite",
+    "probit": "cumulative probit, maximum likelihood (Laplace), Wald",
+    "logit": "cumulative logit, maximum likelihood (Laplace), Wald",
+}
 _ROUNDING = 1e-12
 _TESTED = {"t": pl.Float64, "df": pl.Float64, "p": pl.Float64}
 _ESTIMATED: tuple[Column, ...] = (
@@ -83,6 +88,7 @@ _CONTRASTS = (
     "Differences of means (a - b). p (Holm) is over all pairs of one term and label; intervals are "
     "of single pairs."
 )
+_THRESHOLDS = "Where one answer changes into the next on the latent scale, about their mean."
 _EFFECTS = (
     "Fixed effects. Of a category: the difference from the mean over all levels; of a number: the "
     "change per unit."
@@ -95,7 +101,7 @@ class _Fit:
 
     design: Design
     part: FixedPart | None = None
-    solution: Solution | None = None
+    fit: Fit | None = None
     estimates: FixedEffects | None = None
 
 
@@ -104,6 +110,7 @@ def mixed_model(
     *,
     fixed: Sequence[str],
     factors: Sequence[str] = (STIMULUS, RATER),
+    link: Link = "identity",
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -137,6 +144,10 @@ def mixed_model(
     factors
         Random factors, as in ``variance_components``: ``stimulus``, ``rater``, ``session``, another
         column, and combinations such as ``stimulus:rater`` or ``rater:condition``.
+    link
+        ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
+        cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
+        which means and effects are.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -183,19 +194,20 @@ def mixed_model(
     ('loud', 'soft')
     """
     check_confidence(confidence)
+    check_link(link)
     names = term_names(fixed)
     attributes = [name for (name, *more) in names if not more]
     both = sorted({*attributes} & {*factors})
     if both:
         raise InputError(f"fixed: {joined(both)} cannot be a random factor, too")
     fits = [
-        _fitted(design, names)
+        _fitted(design, names, link)
         for design in designs(ratings, factors, attributes, everyone=everyone, what="a mixed model")
     ]
     components = [
-        row for one in fits for row in component_rows(one.design, one.solution, factors, confidence)
+        row for one in fits for row in component_rows(one.design, one.fit, factors, confidence)
     ]
-    rows = [row for one in fits for row in _term_rows(one, names)]
+    rows = [row for one in fits for row in _term_rows(one, names, link)]
     extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
     terms = replace(terms, frame=_with_holm(terms.frame, "term"))
@@ -207,7 +219,7 @@ def mixed_model(
         of: Callable[[FixedPart], list[_Combination]],
         columns: Sequence[Column] = (*_ESTIMATED, Number("t", spare=True), PValue("p")),
     ) -> Table:
-        rows = [row for one in fits for row in _tested(one, of, confidence)]
+        rows = [row for one in fits for row in _tested(one, of, link, confidence)]
         heads = (*(Key(key) for key in ("label", *keys)), *columns)
         return estimates_table(name, caption, rows, ("label", *keys), _TESTED, heads)
 
@@ -219,16 +231,22 @@ def mixed_model(
         columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
     )
     effects = table("effects", _EFFECTS, ("term", "level"), _effects)
+    thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
     return Result(
-        (terms, means, contrasts, effects, components_table(components)),
+        (terms, means, contrasts, effects, components_table(components), *thresholds),
         tuple(_sentences(terms.frame, means.frame, effects.frame, 1 - confidence)),
         figures=tuple(_figures(means.frame)),
-        notes=tuple(_notes(fits, factors)),
-        settings={"fixed": list(fixed), "factors": list(factors), "confidence": confidence},
+        notes=tuple(_notes(fits, factors, link)),
+        settings={
+            "fixed": list(fixed),
+            "factors": list(factors),
+            "link": link,
+            "confidence": confidence,
+        },
     )
 
 
-def _fitted(design: Design, names: Sequence[tuple[str, ...]]) -> _Fit:
+def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fit:
     if design.status != "ok":
         return _Fit(design)
     part = FixedPart.of(design.frame, names)
@@ -241,11 +259,12 @@ def _fitted(design: Design, names: Sequence[tuple[str, ...]]) -> _Fit:
         return _Fit(design.undefined("the answers do not tell the effects of attributes apart"))
     if design.has_cells and _change_within_cells(design, part.attributes):
         return _Fit(design.undefined(f"attributes change within {CELL}"))
-    model = design.model(columns)
-    if model.n <= model.n_fixed or _explained(design.value, columns):
+    if design.value.size <= part.n_fixed or _explained(design.value, columns):
         return _Fit(design.undefined("the attributes leave no residual"))
-    solution = fit(model)
-    return _Fit(design, part, solution, solution.estimates())
+    design, fit = fitted(design, link, columns)
+    if fit is None:
+        return _Fit(design)
+    return _Fit(design, part, fit, fit.estimates())
 
 
 def _change_within_cells(design: Design, attributes: Sequence[Attribute]) -> bool:
@@ -261,15 +280,15 @@ def _explained(value: Floats, columns: Floats) -> bool:
     return bool((rest**2).sum() <= _ROUNDING * ((value - value.mean()) ** 2).sum())
 
 
-def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-    from scipy.special import fdtrc
+def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]], link: Link) -> Iterator[dict[str, Any]]:
+    from scipy.special import chdtrc, fdtrc
 
     for place, parts in enumerate(names):
         row: dict[str, Any] = {
             "label": one.design.name,
             "term": ":".join(parts),
             "value": np.nan,
-            "method": _METHOD,
+            "method": _METHODS[link],
             "df": None,
             "df_error": np.nan,
             "p": np.nan,
@@ -280,7 +299,11 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
             term = one.part.terms[place]
             rows = np.eye(one.part.n_fixed)[term.start : term.start + term.width]
             value, freedom = one.estimates.joint(rows)
-            p = float(fdtrc(term.width, freedom, value))
+            p = float(
+                fdtrc(term.width, freedom, value)
+                if np.isfinite(freedom)
+                else chdtrc(term.width, term.width * value)
+            )
             row |= {"value": value, "df": term.width, "df_error": freedom, "p": p}
         yield row
 
@@ -294,7 +317,7 @@ def _with_holm(frame: pl.DataFrame, *family: str) -> pl.DataFrame:
 
 
 def _tested(
-    one: _Fit, of: Callable[[FixedPart], list[_Combination]], confidence: float
+    one: _Fit, of: Callable[[FixedPart], list[_Combination]], link: Link, confidence: float
 ) -> Iterator[dict[str, Any]]:
     """Give combinations of fixed effects with their errors, intervals and t tests."""
     from scipy.special import stdtr, stdtrit
@@ -313,13 +336,41 @@ def _tested(
             "se": error[k],
             "low": value[k] - half[k],
             "high": value[k] + half[k],
-            "method": _METHOD,
+            "method": _METHODS[link],
             "t": t[k],
             "df": freedom[k],
             "p": p[k],
             **one.design.counts,
             "status": one.design.status,
         }
+
+
+def _thresholds(fits: Sequence[_Fit], confidence: float) -> Table:
+    """Give where answers change on the latent scale, 0 at the mean of the thresholds."""
+    from scipy.special import ndtri
+
+    rows = []
+    for one in fits:
+        if not isinstance(one.fit, CumulativeSolution):
+            continue
+        value, error = one.fit.centred_thresholds()
+        half = ndtri((1 + confidence) / 2) * error
+        for k, (below, above) in enumerate(pairwise(one.fit.model.values)):
+            rows.append(
+                {
+                    "label": one.design.name,
+                    "between": f"{below} | {above}",
+                    "value": value[k],
+                    "se": error[k],
+                    "low": value[k] - half[k],
+                    "high": value[k] + half[k],
+                    "method": one.fit.method,
+                    **one.design.counts,
+                    "status": one.design.status,
+                }
+            )
+    columns = (Key("label"), Key("between"), Value(), Interval(), Number("se", "SE", spare=True))
+    return estimates_table("thresholds", _THRESHOLDS, rows, ("label", "between"), {}, columns)
 
 
 def _means(part: FixedPart) -> list[_Combination]:
@@ -388,10 +439,11 @@ def _sentences(
             )
             continue
         row = rows.row(0, named=True)
-        test = (
-            f"F({row['df']}, {number(row['df_error'], 1)}) = {number(row['value'])}, "
-            f"p {p_value(row['p'])}"
-        )
+        if np.isfinite(row["df_error"]):
+            test = f"F({row['df']}, {number(row['df_error'], 1)}) = {number(row['value'])}"
+        else:
+            test = f"χ²({row['df']}) = {number(row['df'] * row['value'])}"
+        test += f", p {p_value(row['p'])}"
         yield _sentence(
             name, test, row["p"] <= alpha, means.filter(term=name), effects.filter(term=name)
         )
@@ -422,7 +474,14 @@ def _sentence(
     return f"No difference by {first} could be shown: {ends}"
 
 
-def _notes(fits: Sequence[_Fit], factors: Sequence[str]) -> Iterator[str]:
+def _notes(fits: Sequence[_Fit], factors: Sequence[str], link: Link) -> Iterator[str]:
+    if link != "identity":
+        residual = "1 (probit)" if link == "probit" else "π/√3 (logit)"
+        yield (
+            "Means, effects and thresholds are on a latent scale, in which the residual has the "
+            f"standard deviation {residual}; 0 is the mean of the thresholds. Tests count on many "
+            "raters and stimuli: with few they are too liberal."
+        )
     plurals = {RATER: "raters", STIMULUS: "stimuli"}
     population = [many for one, many in plurals.items() if one in factors]
     if population:

@@ -20,6 +20,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from affectlab.core.estimates import NO_INTERVAL
 from affectlab.core.types import Floats, Ints
 
 _CHUNKS = 8
@@ -32,6 +33,9 @@ _LARGE = 400
 _SHIFT = 50.0
 """Keeps logarithms above the bound of 0 that parameters have."""
 _NEAR_ZERO = 1e-6
+_ROUNDING = 1e-12
+_MOST_PROFILED = 3_000_000
+"""Answers up to which intervals are by profile likelihood."""
 _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
 RESIDUAL = "residual"
@@ -303,6 +307,47 @@ class Solution:
         effects[0] += self.model.centre
         return effects, inverse.T @ inverse
 
+    @property
+    def variances(self) -> dict[str, float]:
+        """Variance of each factor, and of the residual."""
+        own = zip(self.model.names, self.theta, strict=True)
+        return {**{name: float(one) * self.residual for name, one in own}, RESIDUAL: self.residual}
+
+    @property
+    def method(self) -> str:
+        """How variances were estimated."""
+        if self.model.n <= _MOST_PROFILED:
+            return "REML, interval by profile likelihood"
+        return f"REML; {NO_INTERVAL}more than 3 million answers"
+
+    def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """Give the profile interval of a variance."""
+        if self.model.n > _MOST_PROFILED:
+            return np.nan, np.nan
+        value, least = self.variances[name], self.deviance()
+        with one_core(self.model):
+            return profile_interval(of_variance(self, name), value, least, _cut(confidence))
+
+    def ratio_interval(
+        self, name: str, noise: Sequence[str], confidence: float
+    ) -> tuple[float, float]:
+        """Give the profile interval of one variance over itself, others and the residual."""
+        from scipy.special import expit, logit
+
+        variances = self.variances
+        value = variances[name] / sum(variances[one] for one in (name, *noise, RESIDUAL))
+        if self.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
+            return np.nan, np.nan
+        with one_core(self.model):
+            return profile_interval(
+                of_ratio(self, name, noise),
+                value,
+                self.deviance(),
+                _cut(confidence),
+                link=logit,
+                inverse=expit,
+            )
+
     def estimates(self) -> FixedEffects:
         """Fixed effects, the mean first, with what their degrees of freedom follow from.
 
@@ -395,7 +440,7 @@ class FixedEffects:
         _, direction = np.linalg.eigh((covariance + covariance.T) / 2)
         value, error, freedom = self.combined(direction.T @ rows)
         statistic = float(np.mean((value / error) ** 2))
-        if np.ptp(freedom) < _SAME or not np.isfinite(freedom).all():
+        if not np.isfinite(freedom).all() or np.ptp(freedom) < _SAME:
             return statistic, float(freedom.mean())
         if freedom.min() <= 2:
             return statistic, 2.0
@@ -435,6 +480,12 @@ def fit(model: MixedModel, start: Floats | None = None) -> Solution:
         root, _ = minimise(lambda root: model.solve(root**2).deviance(), first)
         root[root**2 < _SMALLEST] = 0.0
         return model.solve(root**2)
+
+
+def _cut(confidence: float) -> float:
+    from scipy.special import chdtri
+
+    return float(chdtri(1, 1 - confidence))
 
 
 @contextmanager
