@@ -27,7 +27,7 @@ from rich.table import Table
 
 from affectlab.ratings import Ratings
 from affectlab.reliability import variance_components
-from affectlab.reliability.components.mixed_model import Factor, MixedModel, Solution, fit
+from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, Solution, fit
 
 _TRUTH = {"stimulus": 1.0, "rater": 0.49, "residual": 1.0}
 _DESIGNS = ((30, 3, 1.0), (30, 5, 1.0), (100, 8, 0.4), (100, 20, 0.3))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from affectlab import InputError, Ratings
 from affectlab.reliability import intraclass_correlation, variance_components
-from affectlab.reliability.components.mixed_model import Factor, MixedModel, Solution, fit
+from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, Solution, fit
 
 # lmer of lme4 1.1 (R), REML, optimizer bobyqa with rhoend 1e-9, on the answers of `made`:
 # components in the order of factors with the residual last, -2 log-likelihood, mean, its error.

@@ -82,6 +82,10 @@ TREE = Branch(
                     "reliability.components.components:variance_components",
                     "ratings.csv --k 1 --k 5 --figures figures",
                 ),
+                "mixed-model": Operation(
+                    "reliability.components.fixed_effects:mixed_model",
+                    "ratings.csv --stimuli faces.csv --fixed race*gender",
+                ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
                     "ratings.csv --method reml --out scores.csv",

@@ -20,7 +20,7 @@ from affectlab.reliability.agreement import (
     split_half,
     weighted_kappa,
 )
-from affectlab.reliability.components import variance_components
+from affectlab.reliability.components import mixed_model, variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import duplicate_raters
@@ -65,6 +65,7 @@ __all__ = [
     "load_policy",
     "mean_opinion_scores",
     "mean_spearman",
+    "mixed_model",
     "opinion_histogram",
     "over_labels",
     "pairwise_kappa",

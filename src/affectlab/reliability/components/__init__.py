@@ -1,5 +1,6 @@
-"""Variance components of crossed designs: stimuli, raters, sessions, labels, what is left."""
+"""Variance components of crossed designs, and differences in level with raters as random."""
 
 from affectlab.reliability.components.components import variance_components
+from affectlab.reliability.components.fixed_effects import mixed_model
 
-__all__ = ["variance_components"]
+__all__ = ["mixed_model", "variance_components"]

@@ -16,10 +16,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
+from affectlab.core.estimates import NO_INTERVAL
 from affectlab.core.types import Floats, Ints
 
 _CHUNKS = 8
@@ -32,10 +33,17 @@ _LARGE = 400
 _SHIFT = 50.0
 """Keeps logarithms above the bound of 0 that parameters have."""
 _NEAR_ZERO = 1e-6
+_ROUNDING = 1e-12
+_MOST_PROFILED = 3_000_000
+"""Answers up to which intervals are by profile likelihood."""
 _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
 RESIDUAL = "residual"
 _TOLERANCE = 1e-10
+_STEP = 1e-3
+"""Relative steps of derivatives."""
+_SAME = 1e-8
+"""Degrees of freedom that differ by less are the same."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +96,7 @@ class MixedModel:
         factors
             Random factors; the order is kept in results.
         fixed
-            Columns of fixed effects beside the mean, shape (n, columns); answers of one cell must
-            share them.
+            Columns of fixed effects beside the mean, shape (n, columns).
         cells
             Name of the effect of each combination of levels, where answers are repeated.
         """
@@ -104,7 +111,12 @@ class MixedModel:
         centre = float(value.mean()) if n else 0.0
         fixed = np.empty((n, 0)) if fixed is None else fixed
         keys = np.stack([one.level for one in factors], axis=1).astype(np.int64)
-        _, first, cell = np.unique(_combined(factors), return_index=True, return_inverse=True)
+        code = _combined(factors)
+        if fixed.shape[1] and cells is None:
+            # Answers whose fixed effects differ are no repeats of each other.
+            row = row_codes(fixed)
+            code = code * (int(row.max()) + 1) + row
+        _, first, cell = np.unique(code, return_index=True, return_inverse=True)
         size = np.bincount(cell).astype(np.float64)
         mean = np.bincount(cell, value - centre) / size
         within = float((((value - centre) - mean[cell]) ** 2).sum())
@@ -232,6 +244,15 @@ class MixedModel:
         return Solution(self, theta, logs, rest, factor[at:, at:])
 
 
+def row_codes(columns: Floats) -> Ints:
+    """One number for each different row of a matrix."""
+    code = np.zeros(len(columns), dtype=np.int64)
+    for column in columns.T:
+        value = np.unique(column, return_inverse=True)[1]
+        code = np.unique(code * (int(value.max(initial=0)) + 1) + value, return_inverse=True)[1]
+    return code
+
+
 def _combined(factors: Sequence[Factor]) -> Ints:
     """One number for each combination of levels, rising with the first factor."""
     code = factors[0].level.astype(np.int64)
@@ -286,6 +307,146 @@ class Solution:
         effects[0] += self.model.centre
         return effects, inverse.T @ inverse
 
+    @property
+    def variances(self) -> dict[str, float]:
+        """Variance of each factor, and of the residual."""
+        own = zip(self.model.names, self.theta, strict=True)
+        return {**{name: float(one) * self.residual for name, one in own}, RESIDUAL: self.residual}
+
+    @property
+    def method(self) -> str:
+        """How variances were estimated."""
+        if self.model.n <= _MOST_PROFILED:
+            return "REML, interval by profile likelihood"
+        return f"REML; {NO_INTERVAL}more than 3 million answers"
+
+    def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """Give the profile interval of a variance."""
+        if self.model.n > _MOST_PROFILED:
+            return np.nan, np.nan
+        value, least = self.variances[name], self.deviance()
+        with one_core(self.model):
+            return profile_interval(of_variance(self, name), value, least, _cut(confidence))
+
+    def ratio_interval(
+        self, name: str, noise: Sequence[str], confidence: float
+    ) -> tuple[float, float]:
+        """Give the profile interval of one variance over itself, others and the residual."""
+        from scipy.special import expit, logit
+
+        variances = self.variances
+        value = variances[name] / sum(variances[one] for one in (name, *noise, RESIDUAL))
+        if self.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
+            return np.nan, np.nan
+        with one_core(self.model):
+            return profile_interval(
+                of_ratio(self, name, noise),
+                value,
+                self.deviance(),
+                _cut(confidence),
+                link=logit,
+                inverse=expit,
+            )
+
+    def estimates(self) -> FixedEffects:
+        """Fixed effects, the mean first, with what their degrees of freedom follow from.
+
+        The variances are told apart by standard deviations relative to that of the residual, and
+        the logarithm of the residual's variance. Those that are 0 are left out: there, deviance and
+        covariance have no slope.
+        """
+        effects, unit = self.fixed()
+        covariance = unit * self.residual
+        root = np.sqrt(self.theta)
+        free = np.flatnonzero(root).tolist()
+        steps = _STEP * np.maximum(root, 0.1)
+
+        @cache
+        def around(*moves: int) -> tuple[float, float, Floats]:
+            """Logarithms, residual sum of squares and covariance, some steps away."""
+            moved = self.model.solve((root + steps * moves) ** 2)
+            return moved.logs, moved.rest, moved.fixed()[1]
+
+        def moved(at: int, sign: int, and_at: int = -1, and_sign: int = 0) -> tuple[int, ...]:
+            moves = np.zeros(root.size, dtype=np.int64)
+            moves[at] += sign
+            if and_at >= 0:
+                moves[and_at] += and_sign
+            return tuple(moves.tolist())
+
+        def deviance(*moves: int) -> float:
+            logs, rest, _ = around(*moves)
+            return logs + rest / self.residual
+
+        n = len(free)
+        slopes = np.empty((n + 1, *unit.shape))
+        curvature = np.empty((n + 1, n + 1))
+        slopes[n], curvature[n, n] = covariance, self.rest / self.residual
+        for a, i in enumerate(free):
+            up, down = around(*moved(i, 1)), around(*moved(i, -1))
+            slopes[a] = (up[2] - down[2]) * self.residual / (2 * steps[i])
+            slope = (up[1] - down[1]) / (2 * steps[i])
+            curvature[a, n] = curvature[n, a] = -slope / self.residual
+            for b, j in enumerate(free[: a + 1]):
+                corners = [
+                    sign * and_sign * deviance(*moved(i, sign, j, and_sign))
+                    for sign in (1, -1)
+                    for and_sign in (1, -1)
+                ]
+                curvature[a, b] = curvature[b, a] = sum(corners) / (4 * steps[i] * steps[j])
+        return FixedEffects(effects, covariance, slopes, curvature)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedEffects:
+    """Fixed effects, and the degrees of freedom of their combinations (Satterthwaite).
+
+    Without `slopes` the covariance is taken as known, and the degrees of freedom are infinite.
+    """
+
+    effects: Floats
+    """Shape (p,)."""
+    covariance: Floats
+    """Shape (p, p)."""
+    slopes: Floats
+    """Derivatives of the covariance by the parameters of the variances, shape (q, p, p)."""
+    curvature: Floats
+    """Second derivatives of the deviance by the same parameters, shape (q, q)."""
+
+    @cached_property
+    def _of_variances(self) -> Floats:
+        """Covariance of the parameters of the variances, where there is information on them."""
+        size, direction = np.linalg.eigh(self.curvature)
+        known = size > _SMALLEST * size.max(initial=0.0)
+        scaled: Floats = direction[:, known] * np.sqrt(2 / size[known])
+        return scaled @ scaled.T
+
+    def combined(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
+        """Give estimates, standard errors and degrees of freedom of combinations (k, p) of them."""
+        variance = np.einsum("kp,pq,kq->k", rows, self.covariance, rows)
+        gradient = np.einsum("kp,vpq,kq->kv", rows, self.slopes, rows)
+        spread = np.einsum("kv,vw,kw->k", gradient, self._of_variances, gradient)
+        with np.errstate(divide="ignore"):
+            freedom = 2 * variance**2 / spread
+        return rows @ self.effects, np.sqrt(variance), freedom
+
+    def joint(self, rows: Floats) -> tuple[float, float]:
+        """Give the F statistic of combinations that are all 0, and its denominator's freedom.
+
+        Independent combinations have each their own degrees of freedom; those of F follow from the
+        mean of squares of t variables (Fai and Cornelius 1996).
+        """
+        covariance = rows @ self.covariance @ rows.T
+        _, direction = np.linalg.eigh((covariance + covariance.T) / 2)
+        value, error, freedom = self.combined(direction.T @ rows)
+        statistic = float(np.mean((value / error) ** 2))
+        if not np.isfinite(freedom).all() or np.ptp(freedom) < _SAME:
+            return statistic, float(freedom.mean())
+        if freedom.min() <= 2:
+            return statistic, 2.0
+        mean = float((freedom / (freedom - 2)).sum())
+        return statistic, 2 * mean / (mean - value.size)
+
 
 def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats, float]:
     """Find the parameters of the least deviance, none below 0.
@@ -319,6 +480,12 @@ def fit(model: MixedModel, start: Floats | None = None) -> Solution:
         root, _ = minimise(lambda root: model.solve(root**2).deviance(), first)
         root[root**2 < _SMALLEST] = 0.0
         return model.solve(root**2)
+
+
+def _cut(confidence: float) -> float:
+    from scipy.special import chdtri
+
+    return float(chdtri(1, 1 - confidence))
 
 
 @contextmanager

@@ -1,0 +1,269 @@
+"""Designs of mixed models: the answers of each label, and the levels of random factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.tables import Column, Table
+from affectlab.core.types import Floats
+from affectlab.core.words import joined, shown
+from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
+from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
+from affectlab.reliability.components.restricted_likelihood import (
+    Factor,
+    FixedEffects,
+    MixedModel,
+    fit,
+)
+
+STIMULUS, RATER, CELL = "stimulus", "rater", "stimulus:rater"
+Link: TypeAlias = Literal["identity", "probit", "logit"]
+
+_MOST_CATEGORIES = 50
+_MOST_PAIRS = 50_000_000
+"""Levels of the largest factor times those of all others, where each pair takes memory."""
+_MOST_LEVELS = 4000
+"""Levels of all factors but the largest, which share one dense matrix."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The answers to one label with their random factors, and why they have no components."""
+
+    name: str
+    frame: pl.DataFrame
+    value: Floats
+    factors: tuple[Factor, ...]
+    """Random factors but that of cells, in the order in which they were given."""
+    counts: dict[str, int]
+    levels: dict[str, int]
+    """Number of levels of each factor."""
+    has_cells: bool
+    """Whether each combination of stimulus and rater has an effect of its own."""
+    status: str = "ok"
+
+    def undefined(self, why: str) -> Design:
+        """Say why there is nothing to estimate."""
+        return replace(self, status=f"undefined: {why}")
+
+
+def check_link(link: str) -> None:
+    """Refuse an unknown link."""
+    if link not in get_args(Link):
+        raise unknown_name("link", link, get_args(Link), "link")
+
+
+class Fit(Protocol):
+    """A mixed model that has been fitted, whatever its answers."""
+
+    @property
+    def method(self) -> str:
+        """How variances were estimated."""
+
+    @property
+    def variances(self) -> dict[str, float]:
+        """Variance of each factor, and of the residual."""
+
+    def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """Give the interval of a variance."""
+
+    def ratio_interval(
+        self, name: str, noise: Sequence[str], confidence: float
+    ) -> tuple[float, float]:
+        """Give the interval of one variance over itself, others and the residual."""
+
+    def estimates(self) -> FixedEffects:
+        """Fixed effects with their covariance, the mean first."""
+
+
+def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Design, Fit | None]:
+    """Fit the model of a design, with columns of fixed effects beside the mean.
+
+    Raises
+    ------
+    InputError
+        When there are too many different answers, or levels, for a cumulative link.
+    """
+    if design.status != "ok":
+        return design, None
+    if link == "identity":
+        cells = CELL if design.has_cells else None
+        return design, fit(MixedModel.of(design.value, design.factors, fixed, cells))
+    factors = list(design.factors)
+    if design.has_cells:
+        cell = design.frame.select(pl.struct(STIMULUS, RATER).rank("dense")).to_series()
+        factors.append(Factor(CELL, cell.to_numpy().astype(np.int64) - 1, design.levels[CELL]))
+    model = CumulativeModel.of(design.value, factors, fixed, link)
+    for n, most, what in (
+        (len(model.values), _MOST_CATEGORIES, "different answers"),
+        (model.factors[0].n_levels * model.width, _MOST_PAIRS, "pairs of levels"),
+    ):
+        if n > most:
+            raise InputError(
+                f"link {link}: {shown(design.name)} has {n:,} {what}; expected at most {most:,}"
+            )
+    solution = fit_cumulative(model)
+    if solution is None:
+        return design.undefined("the likelihood has no maximum"), None
+    return design, solution
+
+
+def designs(
+    ratings: Ratings,
+    factors: Sequence[str],
+    attributes: Sequence[str] = (),
+    *,
+    everyone: bool,
+    what: str,
+) -> Iterator[Design]:
+    """Arrange the answers of each label, or of all where the label is part of the model.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on scales with an order.
+    factors
+        Random factors.
+    attributes
+        Columns of fixed effects.
+    everyone
+        Take models in where there are people, too.
+    what
+        What the ratings are needed for.
+
+    Raises
+    ------
+    InputError
+        As :func:`variance_components` says.
+    """
+    if len(set(factors)) < len(factors) or not factors:
+        raise InputError(f"factors {list(factors)}: expected one or more, each once")
+    ratings = canonical(ratings)
+    if not everyone:
+        ratings = people_or_all(ratings)
+    require_order(ratings, what)
+    for name, frame in _frames(ratings, factors, attributes):
+        yield _design(name, frame, factors, attributes)
+
+
+def _frames(
+    ratings: Ratings, factors: Sequence[str], attributes: Sequence[str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Give the usable answers of each label with the columns that the model needs."""
+    used = _with_repeats(ratings) if CELL in factors else ratings.answers().to_frame()
+    frame = with_label(used, ratings)
+    for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
+        more = [name for name in table.columns if name not in frame.columns]
+        frame = frame.join(table.select(key, *more), on=key, how="left", maintain_order="left")
+    known = frame.columns
+    for what, names in (("factor", factors), ("attribute", attributes)):
+        for name in names:
+            parts = name.split(":") if what == "factor" and name not in known else [name]
+            for part in parts:
+                if part not in known:
+                    option = {"factor": "factors", "attribute": "fixed"}[what]
+                    raise unknown_name(what, part, (*known, CELL), option)
+            if len(parts) > 1 and name != CELL:
+                frame = frame.with_columns(pl.concat_str(parts, separator=":").alias(name))
+    if CELL in factors and not {STIMULUS, RATER} <= set(factors):
+        raise InputError(f"factors: {CELL} needs both {STIMULUS} and {RATER} beside it")
+    if "label" in (*factors, *attributes):
+        # Ratings on different scales are no one quantity.
+        yield str(ratings.scale and "all"), frame
+        return
+    for name in ratings.label_names:
+        yield name, frame.filter(pl.col("label") == name)
+
+
+def _with_repeats(ratings: Ratings) -> pl.DataFrame:
+    """Give the answers, with those to repeated trials: they tell views of raters from noise."""
+    frame = ratings.to_frame().filter(pl.col("value").is_not_null())
+    for name, wanted in (("trial_kind", ["main", "repeat"]), ("outcome", ["ok"])):
+        if name in frame.columns:
+            frame = frame.filter(pl.col(name).is_in(wanted))
+    return frame
+
+
+def _design(
+    name: str, frame: pl.DataFrame, factors: Sequence[str], attributes: Sequence[str]
+) -> Design:
+    counts = {
+        "n_items": frame["stimulus"].n_unique(),
+        "n_raters": frame["rater"].n_unique(),
+        "n_ratings": frame.height,
+    }
+    own = [factor for factor in factors if factor != CELL]
+    for option, names in (("factors", own), ("fixed", attributes)):
+        for column in names:
+            if frame[column].null_count():
+                raise InputError(f"{option}: {column} is empty for some answers of {shown(name)}")
+    coded = []
+    for factor in own:
+        level = frame[factor].rank("dense").to_numpy().astype(np.int64) - 1
+        coded.append(Factor(factor, level, int(level.max()) + 1 if level.size else 0))
+    value = frame["value"].to_numpy().astype(np.float64)
+    levels = {one.name: one.n_levels for one in coded}
+    design = Design(name, frame, value, tuple(coded), counts, levels, CELL in factors)
+    single = next((one for one in coded if one.n_levels < 2), None)
+    if single is not None:
+        return design.undefined(f"fewer than two levels of {single.name}")
+    dense = sum(levels.values()) - max(levels.values())
+    if dense > _MOST_LEVELS:
+        raise InputError(
+            f"factors {joined(levels)} of {shown(name)}: all but the largest have {dense:,} "
+            f"levels in all; expected at most {_MOST_LEVELS:,}"
+        )
+    if np.ptp(value) == 0:
+        return design.undefined("no variance")
+    alike = next((one for one in coded if _is_constant_within(one, value)), None)
+    if alike is not None:
+        return design.undefined(
+            f"answers to one {alike.name} never differ, which leaves no residual"
+        )
+    if CELL in factors:
+        levels[CELL] = frame.select(STIMULUS, RATER).n_unique()
+    if levels.get(CELL) == value.size:
+        return design.undefined("no rater answered anything twice")
+    if _confounded(coded, value.size):
+        return design.undefined("the ratings do not tell the factors apart")
+    return design
+
+
+def _is_constant_within(factor: Factor, value: Floats) -> bool:
+    """Whether a factor with several answers to a level leaves nothing to explain."""
+    if factor.n_levels == value.size:
+        return False
+    low, high = np.full((2, factor.n_levels), np.inf)
+    np.minimum.at(low, factor.level, value)
+    np.minimum.at(high, factor.level, -value)
+    return bool((low == -high).all())
+
+
+def _confounded(factors: Sequence[Factor], n: int) -> bool:
+    """Whether a factor has a level of its own for each answer, or two have the same levels."""
+    codes = [np.unique(one.level, return_index=True, return_inverse=True)[1:] for one in factors]
+    # Levels numbered as they first occur are the same numbers for the same partition.
+    same = {tuple(first[inverse].tolist()) for first, inverse in codes}
+    return len(same) < len(factors) or any(one.n_levels == n for one in factors)
+
+
+def estimates_table(
+    name: str,
+    caption: str,
+    rows: Sequence[dict[str, Any]],
+    keys: Sequence[str],
+    extra: dict[str, Any],
+    columns: Sequence[Column],
+    **more: Any,
+) -> Table:
+    """Declare a table of estimates, which may have no rows."""
+    none = Estimates.build({key: [] for key in keys}, value=[])
+    made = Estimates.of_rows(rows, keys, extra) if rows else none
+    return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)

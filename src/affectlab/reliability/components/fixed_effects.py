@@ -1,0 +1,503 @@
+"""Differences in level between conditions and groups, with stimuli and raters as random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.inference import check_confidence, holm
+from affectlab.core.result import Result
+from affectlab.core.tables import (
+    Column,
+    Count,
+    Figure,
+    Interval,
+    Key,
+    Number,
+    PValue,
+    Table,
+    Value,
+)
+from affectlab.core.types import Floats
+from affectlab.core.words import (
+    file_part,
+    joined,
+    number,
+    p_value,
+    plural,
+    sentence_case,
+    shown,
+    some,
+)
+from affectlab.ratings import Ratings
+from affectlab.reliability.components.components import component_rows, components_table
+from affectlab.reliability.components.cumulative_link import CumulativeSolution
+from affectlab.reliability.components.designs import (
+    CELL,
+    RATER,
+    STIMULUS,
+    Design,
+    Fit,
+    Link,
+    check_link,
+    designs,
+    estimates_table,
+    fitted,
+)
+from affectlab.reliability.components.restricted_likelihood import FixedEffects, row_codes
+from affectlab.reliability.components.terms import Attribute, FixedPart, term_names
+
+_Combination: TypeAlias = tuple[dict[str, str], Floats]
+"""What a combination of fixed effects is called, by keys, and its weights."""
+_METHODS = {
+    "identity": "REML, degrees of freedom by Satterthwaite",
+    "probit": "cumulative probit, maximum likelihood (Laplace), Wald",
+    "logit": "cumulative logit, maximum likelihood (Laplace), Wald",
+}
+_ROUNDING = 1e-12
+_TESTED = {"t": pl.Float64, "df": pl.Float64, "p": pl.Float64}
+_ESTIMATED: tuple[Column, ...] = (
+    Value(),
+    Interval(),
+    Number("se", "SE", spare=True),
+    Number("df", decimals=1),
+)
+_TERMS: tuple[Column, ...] = (
+    Key("label"),
+    Key("term"),
+    Value(head="F"),
+    Count("df"),
+    Number("df_error", "error df", decimals=1),
+    PValue("p"),
+    PValue("p_holm", "p (Holm)"),
+)
+_OF_TERMS = (
+    "F tests of each term beside all others (type III); p (Holm) is over the labels of one term."
+)
+_MEANS = (
+    "Estimated means, over the levels of all other categories, each counted once, and at the mean "
+    "of numbers."
+)
+_CONTRASTS = (
+    "Differences of means (a - b). p (Holm) is over all pairs of one term and label; intervals are "
+    "of single pairs."
+)
+_THRESHOLDS = "Where one answer changes into the next on the latent scale, about their mean."
+_EFFECTS = (
+    "Fixed effects. Of a category: the difference from the mean over all levels; of a number: the "
+    "change per unit."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The model of one label; nothing but its design where there is none."""
+
+    design: Design
+    part: FixedPart | None = None
+    fit: Fit | None = None
+    estimates: FixedEffects | None = None
+
+
+def mixed_model(
+    ratings: Ratings,
+    *,
+    fixed: Sequence[str],
+    factors: Sequence[str] = (STIMULUS, RATER),
+    link: Link = "identity",
+    everyone: bool = False,
+    confidence: float = 0.95,
+) -> Result:
+    r"""Test whether ratings differ in level between conditions or groups.
+
+    Other raters would have given other ratings of other stimuli, and answers to one stimulus, or of
+    one rater, are alike. So each label has a linear mixed model, in which attributes of stimuli,
+    raters or trials are fixed, stimuli and raters random:
+
+    .. math:: y = X\beta + u_\text{stimulus} + u_\text{rater} + \dots + e
+
+    It is fitted by restricted maximum likelihood, with any gaps. Categories have sum contrasts and
+    numbers are centred, so that each term is tested beside all others (type III). Degrees of
+    freedom are those of Satterthwaite,
+
+    .. math:: \nu = \frac{2\,(c'Vc)^2}{g' A g}, \quad g = \frac{\partial\, c'Vc}{\partial \theta},
+
+    with the covariance V of the fixed effects, a combination c of them, and the covariance A of the
+    parameters :math:`\theta` of the variances: a condition that differs between 20 stimuli has some
+    18, not thousands.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on scales with an order. Main trials count; where ``stimulus:rater`` is a factor,
+        repeats count, too.
+    fixed
+        Attributes whose effects are tested: columns of the stimuli, raters or answers, such as
+        ``condition``; ``race*gender`` stands for both and their interaction. Columns of numbers
+        have a slope, all others are categories.
+    factors
+        Random factors, as in ``variance_components``: ``stimulus``, ``rater``, ``session``, another
+        column, and combinations such as ``stimulus:rater`` or ``rater:condition``.
+    link
+        ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
+        cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
+        which means and effects are.
+    everyone
+        Take models in, too; without it only people where there are any.
+    confidence
+        Coverage of the intervals; terms are called different where p is at most the rest to 1.
+
+    Returns
+    -------
+    Result
+        By ``label``: ``terms``, with the F test of each ``term`` (``value``, ``df``, ``df_error``,
+        ``p``, ``p_holm`` over labels); ``means``, estimated at each ``level`` of terms that are
+        categories; ``contrasts``, differences of pairs of levels (``a`` - ``b``, of interactions
+        ``at`` each level of the other attribute), ``p_holm`` over the pairs of a term; ``effects``;
+        and ``components``, the variances of the random factors. All but the last have ``se``,
+        ``t``, ``df`` and ``p`` beside ``value``, ``low`` and ``high``.
+
+    An effect that differs from rater to rater, of an attribute that changes within raters, needs
+    the factor ``rater:condition`` beside ``rater`` (and ``stimulus:kind``, of an attribute of
+    raters): without it its test is about these raters. Notes say where that is.
+
+    Raises
+    ------
+    InputError
+        When an attribute or factor is unknown or empty for some answers, an attribute is a random
+        factor, too, has more than 50 categories, or the answers have no order.
+
+    References
+    ----------
+    Satterthwaite (1946), Biometrics Bulletin 2. Fai and Cornelius (1996), Journal of Statistical
+    Computation and Simulation 54. Kuznetsova, Brockhoff and Christensen (2017), Journal of
+    Statistical Software 82. Barr et al. (2013), Journal of Memory and Language 68. Holm (1979),
+    Scandinavian Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> stimulus, rater = (part.ravel() for part in np.indices((40, 6)))
+    >>> value = rng.normal(0, 1, 40)[stimulus] + rng.normal(0, 1, 6)[rater] + rng.normal(0, 1, 240)
+    >>> r = Ratings({"stimulus": stimulus, "rater": rater, "value": value + 2 * (stimulus % 2),
+    ...              "condition": np.where(stimulus % 2, "loud", "soft")}, scale="interval")
+    >>> result = mixed_model(r, fixed=["condition"])
+    >>> [round(x, 1) for x in result.to_frame().select("value", "df", "df_error").row(0)]
+    [40.7, 1, 38.0]
+    >>> result.to_frame("contrasts").select("a", "b").row(0)
+    ('loud', 'soft')
+    """
+    check_confidence(confidence)
+    check_link(link)
+    names = term_names(fixed)
+    attributes = [name for (name, *more) in names if not more]
+    both = sorted({*attributes} & {*factors})
+    if both:
+        raise InputError(f"fixed: {joined(both)} cannot be a random factor, too")
+    fits = [
+        _fitted(design, names, link)
+        for design in designs(ratings, factors, attributes, everyone=everyone, what="a mixed model")
+    ]
+    components = [
+        row for one in fits for row in component_rows(one.design, one.fit, factors, confidence)
+    ]
+    rows = [row for one in fits for row in _term_rows(one, names, link)]
+    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
+    terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
+    terms = replace(terms, frame=_with_holm(terms.frame, "term"))
+
+    def table(
+        name: str,
+        caption: str,
+        keys: Sequence[str],
+        of: Callable[[FixedPart], list[_Combination]],
+        columns: Sequence[Column] = (*_ESTIMATED, Number("t", spare=True), PValue("p")),
+    ) -> Table:
+        rows = [row for one in fits for row in _tested(one, of, link, confidence)]
+        heads = (*(Key(key) for key in ("label", *keys)), *columns)
+        return estimates_table(name, caption, rows, ("label", *keys), _TESTED, heads)
+
+    means = table("means", _MEANS, ("term", "level"), _means, _ESTIMATED)
+    contrasts = table("contrasts", _CONTRASTS, ("term", "at", "a", "b"), _contrasts)
+    contrasts = replace(
+        contrasts,
+        frame=_with_holm(contrasts.frame, "label", "term"),
+        columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
+    )
+    effects = table("effects", _EFFECTS, ("term", "level"), _effects)
+    thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
+    return Result(
+        (terms, means, contrasts, effects, components_table(components), *thresholds),
+        tuple(_sentences(terms.frame, means.frame, effects.frame, 1 - confidence)),
+        figures=tuple(_figures(means.frame)),
+        notes=tuple(_notes(fits, factors, link)),
+        settings={
+            "fixed": list(fixed),
+            "factors": list(factors),
+            "link": link,
+            "confidence": confidence,
+        },
+    )
+
+
+def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fit:
+    if design.status != "ok":
+        return _Fit(design)
+    part = FixedPart.of(design.frame, names)
+    single = next((one for one in part.attributes if one.n_distinct < 2), None)
+    if single is not None:
+        return _Fit(design.undefined(f"fewer than two values of {single.name}"))
+    columns = part.columns
+    patterns = columns[np.unique(row_codes(columns), return_index=True)[1]]
+    if np.linalg.matrix_rank(np.insert(patterns, 0, 1.0, axis=1)) < part.n_fixed:
+        return _Fit(design.undefined("the answers do not tell the effects of attributes apart"))
+    if design.has_cells and _change_within_cells(design, part.attributes):
+        return _Fit(design.undefined(f"attributes change within {CELL}"))
+    if design.value.size <= part.n_fixed or _explained(design.value, columns):
+        return _Fit(design.undefined("the attributes leave no residual"))
+    design, fit = fitted(design, link, columns)
+    if fit is None:
+        return _Fit(design)
+    return _Fit(design, part, fit, fit.estimates())
+
+
+def _change_within_cells(design: Design, attributes: Sequence[Attribute]) -> bool:
+    cell = design.frame.select(STIMULUS, RATER)
+    with_them = cell.with_columns(design.frame[one.name] for one in attributes)
+    return with_them.n_unique() > cell.n_unique()
+
+
+def _explained(value: Floats, columns: Floats) -> bool:
+    """Whether fixed effects alone give every answer."""
+    matrix = np.insert(columns, 0, 1.0, axis=1)
+    rest = value - matrix @ np.linalg.lstsq(matrix, value, rcond=None)[0]
+    return bool((rest**2).sum() <= _ROUNDING * ((value - value.mean()) ** 2).sum())
+
+
+def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]], link: Link) -> Iterator[dict[str, Any]]:
+    from scipy.special import chdtrc, fdtrc
+
+    for place, parts in enumerate(names):
+        row: dict[str, Any] = {
+            "label": one.design.name,
+            "term": ":".join(parts),
+            "value": np.nan,
+            "method": _METHODS[link],
+            "df": None,
+            "df_error": np.nan,
+            "p": np.nan,
+            **one.design.counts,
+            "status": one.design.status,
+        }
+        if one.part is not None and one.estimates is not None:
+            term = one.part.terms[place]
+            rows = np.eye(one.part.n_fixed)[term.start : term.start + term.width]
+            value, freedom = one.estimates.joint(rows)
+            p = float(
+                fdtrc(term.width, freedom, value)
+                if np.isfinite(freedom)
+                else chdtrc(term.width, term.width * value)
+            )
+            row |= {"value": value, "df": term.width, "df_error": freedom, "p": p}
+        yield row
+
+
+def _with_holm(frame: pl.DataFrame, *family: str) -> pl.DataFrame:
+    adjusted = np.full(frame.height, np.nan)
+    families = frame.select(pl.struct(family).rank("dense")).to_series().to_numpy()
+    for one in np.unique(families):
+        adjusted[families == one] = holm(frame["p"].to_numpy()[families == one])
+    return frame.with_columns(p_holm=pl.Series(adjusted))
+
+
+def _tested(
+    one: _Fit, of: Callable[[FixedPart], list[_Combination]], link: Link, confidence: float
+) -> Iterator[dict[str, Any]]:
+    """Give combinations of fixed effects with their errors, intervals and t tests."""
+    from scipy.special import stdtr, stdtrit
+
+    if one.estimates is None or one.part is None or not (combinations := of(one.part)):
+        return
+    value, error, freedom = one.estimates.combined(np.array([row for _, row in combinations]))
+    t = value / error
+    p = 2 * stdtr(freedom, -np.abs(t))
+    half = stdtrit(freedom, (1 + confidence) / 2) * error
+    for k, (keys, _) in enumerate(combinations):
+        yield {
+            "label": one.design.name,
+            **keys,
+            "value": value[k],
+            "se": error[k],
+            "low": value[k] - half[k],
+            "high": value[k] + half[k],
+            "method": _METHODS[link],
+            "t": t[k],
+            "df": freedom[k],
+            "p": p[k],
+            **one.design.counts,
+            "status": one.design.status,
+        }
+
+
+def _thresholds(fits: Sequence[_Fit], confidence: float) -> Table:
+    """Give where answers change on the latent scale, 0 at the mean of the thresholds."""
+    from scipy.special import ndtri
+
+    rows = []
+    for one in fits:
+        if not isinstance(one.fit, CumulativeSolution):
+            continue
+        value, error = one.fit.centred_thresholds()
+        half = ndtri((1 + confidence) / 2) * error
+        for k, (below, above) in enumerate(pairwise(one.fit.model.values)):
+            rows.append(
+                {
+                    "label": one.design.name,
+                    "between": f"{below} | {above}",
+                    "value": value[k],
+                    "se": error[k],
+                    "low": value[k] - half[k],
+                    "high": value[k] + half[k],
+                    "method": one.fit.method,
+                    **one.design.counts,
+                    "status": one.design.status,
+                }
+            )
+    columns = (Key("label"), Key("between"), Value(), Interval(), Number("se", "SE", spare=True))
+    return estimates_table("thresholds", _THRESHOLDS, rows, ("label", "between"), {}, columns)
+
+
+def _means(part: FixedPart) -> list[_Combination]:
+    return [
+        ({"term": term.name, "level": _level(levels)}, row)
+        for term in part.terms
+        if term.is_categorical
+        for levels, row in part.means(term).items()
+    ]
+
+
+def _contrasts(part: FixedPart) -> list[_Combination]:
+    return [
+        ({"term": term.name, "at": at, "a": a, "b": b}, row)
+        for term in part.terms
+        if term.is_categorical
+        for a, b, at, row in part.contrasts(term)
+    ]
+
+
+def _effects(part: FixedPart) -> list[_Combination]:
+    mean = np.eye(1, part.n_fixed)[0]
+    return [({"term": "mean", "level": ""}, mean)] + [
+        ({"term": term.name, "level": _level(levels)}, row)
+        for term in part.terms
+        for levels, row in term.effects(part.n_fixed)
+    ]
+
+
+def _level(levels: Sequence[str]) -> str:
+    return ", ".join(level for level in levels if level)
+
+
+def _figures(means: pl.DataFrame) -> Iterator[Figure]:
+    labels = means["label"].unique(maintain_order=True).to_list()
+    for term in means["term"].unique(maintain_order=True):
+        # Of one label nobody needs to be told which.
+        rows = {"term": [term]} | ({"label": labels} if len(labels) == 1 else {})
+        yield Figure(
+            f"means_{file_part(term)}",
+            "intervals",
+            "means",
+            f"Ratings by {joined(term.split(':'))}",
+            "Estimated mean at each level, with its interval.",
+            options={"value_name": "estimated mean", "rows": rows},
+        )
+
+
+def _sentences(
+    terms: pl.DataFrame, means: pl.DataFrame, effects: pl.DataFrame, alpha: float
+) -> Iterator[str]:
+    known = terms.filter(pl.col("status") == "ok")
+    if known.is_empty():
+        yield f"Nothing can be tested: {terms['status'][0].removeprefix('undefined: ')}."
+        return
+    for name in known["term"].unique(maintain_order=True):
+        rows = known.filter(term=name)
+        if terms["label"].n_unique() > 1:
+            below = rows.filter(pl.col("p_holm") <= alpha)["label"].to_list()
+            some_of = f"{some([shown(label) for label in below], 5)} " if below else ""
+            labels = plural(rows.height, "label")
+            yield (
+                f"{sentence_case(name)}: {len(below)} of {labels} "
+                f"{'differs' if len(below) == 1 else 'differ'} in level "
+                f"{some_of and '(' + some_of.strip() + ') '}with Holm's correction."
+            )
+            continue
+        row = rows.row(0, named=True)
+        if np.isfinite(row["df_error"]):
+            test = f"F({row['df']}, {number(row['df_error'], 1)}) = {number(row['value'])}"
+        else:
+            test = f"χ²({row['df']}) = {number(row['df'] * row['value'])}"
+        test += f", p {p_value(row['p'])}"
+        yield _sentence(
+            name, test, row["p"] <= alpha, means.filter(term=name), effects.filter(term=name)
+        )
+
+
+def _sentence(
+    name: str, test: str, different: bool, means: pl.DataFrame, effects: pl.DataFrame
+) -> str:
+    first, _, second = name.partition(":")
+    if second:
+        if different:
+            return f"The effect of {first} depends on {second} ({test})."
+        return f"That the effect of {first} depends on {second} could not be shown ({test})."
+    if means.is_empty():
+        slope = effects.row(0, named=True)
+        change = f"{number(slope['value'], 3)} per unit of {first}"
+        ends = f"{number(slope['low'], 3)} to {number(slope['high'], 3)}"
+        start = "Ratings change by" if different else f"No effect of {first} could be shown:"
+        return f"{start} {change} ({ends}; {test})."
+    order = means.sort("value", descending=True)
+    top, bottom = order.row(0, named=True), order.row(-1, named=True)
+    ends = (
+        f"highest for {shown(top['level'])} ({number(top['value'])}), lowest for "
+        f"{shown(bottom['level'])} ({number(bottom['value'])}; {test})."
+    )
+    if different:
+        return f"Ratings differ by {first}: {ends}"
+    return f"No difference by {first} could be shown: {ends}"
+
+
+def _notes(fits: Sequence[_Fit], factors: Sequence[str], link: Link) -> Iterator[str]:
+    if link != "identity":
+        residual = "1 (probit)" if link == "probit" else "π/√3 (logit)"
+        yield (
+            "Means, effects and thresholds are on a latent scale, in which the residual has the "
+            f"standard deviation {residual}; 0 is the mean of the thresholds. Tests count on many "
+            "raters and stimuli: with few they are too liberal."
+        )
+    plurals = {RATER: "raters", STIMULUS: "stimuli"}
+    population = [many for one, many in plurals.items() if one in factors]
+    if population:
+        yield f"Tests and intervals are about other {joined(population)} of the same kinds."
+    for one in fits:
+        for attribute in () if one.part is None else one.part.attributes:
+            for unit, many in plurals.items():
+                by = f"{unit}:{attribute.name}"
+                if unit not in factors or not attribute.levels or by in factors:
+                    continue
+                pairs = one.design.frame.select(unit, attribute.name).n_unique()
+                if pairs > one.design.frame[unit].n_unique():
+                    yield (
+                        f"{sentence_case(attribute.name)} changes within {many}: where its effect "
+                        f"may differ between them, name the factor {by}, too; without it the test "
+                        "is too liberal."
+                    )
+        if one.part is not None:
+            return

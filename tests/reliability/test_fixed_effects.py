@@ -1,0 +1,203 @@
+"""Fixed effects of mixed models against lmerTest and emmeans, ordinary regression, and truth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.reliability.mixed_model_data import made
+
+from affectlab import InputError, Ratings
+from affectlab.core.result import Result
+from affectlab.reliability import mixed_model
+from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, fit
+
+R = json.loads((Path(__file__).parent.parent / "data" / "mixed_models.json").read_text())
+
+
+def model(value: str = "value", **more: Any) -> Result:
+    table = made().with_columns(value=pl.col(value)).drop("flat", "answer")
+    return mixed_model(Ratings(table, scale="interval"), **more)
+
+
+MODELS = {
+    "linear": {"fixed": ["race*gender", "kind", "age"]},
+    "slopes": {"fixed": ["race*age"], "factors": ("stimulus", "rater", "rater:race")},
+    "singular": {"value": "flat", "fixed": ["race*gender", "kind"]},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_lmer_test(name: str) -> None:
+    ours, theirs = model(**MODELS[name]), R[name]
+    variances = {row["factor"]: row["value"] for row in ours.to_frame("components").to_dicts()}
+    for factor, variance in theirs["variances"].items():
+        wanted = pytest.approx(variance, rel=5e-4, abs=1e-9)
+        assert variances[{"Residual": "residual"}.get(factor, factor)] == wanted
+    terms = {row["term"]: row for row in ours.to_frame("terms").to_dicts()}
+    assert len(terms) == len(theirs["terms"])
+    for row in theirs["terms"]:
+        own = terms[row["name"]]
+        assert own["df"] == row["NumDF"]
+        assert own["value"] == pytest.approx(row["F value"], rel=1e-3)
+        assert own["df_error"] == pytest.approx(row["DenDF"], rel=1e-3)
+        assert own["p"] == pytest.approx(row["Pr(>F)"], rel=2e-3)
+    effects = {(row["term"], row["level"]): row for row in ours.to_frame("effects").to_dicts()}
+    # The first levels have the columns of sum contrasts; interactions with a number, of its unit.
+    places = {
+        "(Intercept)": ("mean", ""),
+        "race1": ("race", "a"),
+        "race2": ("race", "b"),
+        "gender1": ("gender", "f"),
+        "kind1": ("kind", "lay"),
+        "age": ("age", ""),
+        "race1:gender1": ("race:gender", "a, f"),
+        "race2:gender1": ("race:gender", "b, f"),
+        "race1:age": ("race:age", "a"),
+        "race2:age": ("race:age", "b"),
+    }
+    for row in theirs["effects"]:
+        own = effects[places[row["name"]]]
+        assert own["value"] == pytest.approx(row["Estimate"], rel=1e-3, abs=1e-6)
+        assert own["se"] == pytest.approx(row["Std. Error"], rel=1e-3)
+        assert own["df"] == pytest.approx(row["df"], rel=1e-3)
+        assert own["p"] == pytest.approx(row["Pr(>|t|)"], rel=5e-3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_emmeans(name: str) -> None:
+    ours, theirs = model(**MODELS[name]), R[name]
+    means = {(row["term"], row["level"]): row for row in ours.to_frame("means").to_dicts()}
+    n_compared = 0
+    for term, rows in theirs["means"].items():
+        for row in rows:
+            levels = [row[key] for key in ("race", "gender", "kind") if key in row]
+            own = means[{"both": "race:gender"}.get(term, term), ", ".join(levels)]
+            ends = [own[key] for key in ("value", "se", "df", "low", "high")]
+            wanted = [row[key] for key in ("emmean", "SE", "df", "lower.CL", "upper.CL")]
+            assert ends == pytest.approx(wanted, rel=2e-3, abs=1e-3)
+            n_compared += 1
+    contrasts = ours.to_frame("contrasts").to_dicts()
+    pairs = {(row["at"], f"{row['a']} - {row['b']}"): row for row in contrasts if row["a"] in "abc"}
+    for row in [row for rows in theirs["contrasts"].values() for row in rows]:
+        own = pairs[row.get("gender", ""), row["contrast"]]
+        assert own["value"] == pytest.approx(row["estimate"], rel=1e-3)
+        assert own["df"] == pytest.approx(row["df"], rel=1e-3)
+        assert own["p"] == pytest.approx(row["p.value"], rel=1e-2)
+        n_compared += 1
+    assert n_compared >= 6
+
+
+def test_several_labels_have_each_their_model_and_one_family() -> None:
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({"stimulus": np.repeat(np.arange(24), 6), "rater": list("abcdef") * 24})
+    table = table.with_columns(condition=pl.col("stimulus") % 2 == 0)
+    long = pl.concat(
+        table.with_columns(
+            label=pl.lit(name),
+            value=pl.Series(rng.normal(0, 1, 144)) + shift * pl.col("condition"),
+        )
+        for name, shift in (("joy", 2.0), ("fear", 0.0), ("awe", 0.0))
+    )
+    result = mixed_model(Ratings(long, scale="interval"), fixed=["condition"])
+    terms = result.to_frame("terms")
+    assert terms["label"].to_list() == ["joy", "fear", "awe"]
+    smallest = terms["p"].to_numpy().min()
+    assert terms["p_holm"].min() == pytest.approx(3 * smallest)
+    assert result.sentences == (
+        "Condition: 1 of 3 labels differs in level (joy) with Holm's correction.",
+    )
+    # Names of levels are those of the data, in their order.
+    assert result.to_frame("means")["level"].to_list() == ["false", "true"] * 3
+    alone = mixed_model(Ratings(long.filter(label="joy"), scale="interval"), fixed=["condition"])
+    assert alone.to_frame("terms")["value"][0] == pytest.approx(terms["value"][0])
+
+
+def test_labels_may_be_an_attribute() -> None:
+    rng = np.random.default_rng(5)
+    s, r, k = (part.ravel() for part in np.indices((12, 5, 3)))
+    value = rng.normal(0, 1, 12)[s] + rng.normal(0, 1, s.size) + (k == 2)
+    table = {"stimulus": s, "rater": r, "label": np.array(["x", "y", "z"])[k], "value": value}
+    result = mixed_model(Ratings(table, scale="interval"), fixed=["label"])
+    assert result.to_frame("terms").select("label", "term", "df").rows() == [("all", "label", 2)]
+
+
+def test_names_of_levels_and_order_of_rows_change_nothing() -> None:
+    table = made().drop("flat", "answer")
+    other = table.sample(fraction=1.0, shuffle=True, seed=5)
+    one, two = (
+        mixed_model(Ratings(frame, scale="interval"), fixed=["race*gender"]).to_frame("contrasts")
+        for frame in (table, other)
+    )
+    assert one["p"].to_list() == two["p"].to_list()
+
+
+def test_notes_say_where_slopes_may_differ() -> None:
+    within = "Race changes within raters: where its effect may differ between them"
+    assert any(note.startswith(within) for note in model(fixed=["race"]).notes)
+    with_it = model(fixed=["race"], factors=("stimulus", "rater", "rater:race"))
+    assert not any(note.startswith(within) for note in with_it.notes)
+
+
+def test_what_cannot_be_told() -> None:
+    def status(**columns: list[Any]) -> str:
+        ratings = Ratings(pl.DataFrame(columns, strict=False), scale="interval")
+        result = mixed_model(ratings, fixed=["one", "two"])
+        assert result.sentences[0].startswith("Nothing can be tested: ")
+        return str(result.to_frame()["status"][0])
+
+    cells = {"stimulus": list("aabbccdd"), "rater": list("rs") * 4}
+    value = [1.0, 2.0, 2.5, 2.0, 4.0, 7.0, 3.0, 3.5]
+    same = status(**cells, value=value, one=list("kkkkllll"), two=list("mmmmnnnn"))
+    assert same == "undefined: the answers do not tell the effects of attributes apart"
+    single = status(**cells, value=value, one=list("kkkkllll"), two=list("mmmmmmmm"))
+    assert single == "undefined: fewer than two values of two"
+    alike = status(**cells, value=[1.0, 2.0] * 4, one=list("klkllklk"), two=list("mnmnmnmn"))
+    assert alike.startswith("undefined: answers to one rater never differ")
+
+
+def test_attributes_that_explain_everything_leave_nothing_to_test() -> None:
+    s, r = (part.ravel() for part in np.indices((6, 4)))
+    table = {"stimulus": s, "rater": r, "value": 1.0 * ((s + r) % 2), "odd": (s + r) % 2 == 1}
+    result = mixed_model(Ratings(table, scale="interval"), fixed=["odd"])
+    assert result.to_frame()["status"][0] == "undefined: the attributes leave no residual"
+
+
+def test_bad_input_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"unknown attribute 'rase'.*race"):
+        model(fixed=["rase"])
+    with pytest.raises(InputError, match="fixed: rater cannot be a random factor, too"):
+        model(fixed=["rater"])
+    with pytest.raises(InputError, match=r"race\*gender\*kind; expected an attribute"):
+        model(fixed=["race*gender*kind"])
+    with pytest.raises(InputError, match="expected one attribute or more"):
+        model(fixed=[])
+    table = made().with_columns(race=pl.when(pl.col("stimulus") > 3).then("race"))
+    with pytest.raises(InputError, match="fixed: race is empty for some answers"):
+        mixed_model(Ratings(table.drop("flat", "answer"), scale="interval"), fixed=["race"])
+
+
+@pytest.mark.long
+def test_no_effect_is_found_as_often_as_it_should() -> None:
+    """5 raters and 20 stimuli in two conditions: t tests of single answers err far more often."""
+    from scipy.stats import f, ttest_ind
+
+    runs, ours, naive = 400, 0, 0
+    s, r = (part.ravel() for part in np.indices((20, 5)))
+    loud = s % 2 == 1
+    factors = [Factor("stimulus", s, 20), Factor("rater", r, 5)]
+    for run in range(runs):
+        rng = np.random.default_rng(run)
+        value = rng.normal(0, 1, 20)[s] + rng.normal(0, 0.7, 5)[r] + rng.normal(0, 1, 100)
+        columns = np.where(loud, 1.0, -1.0)[:, None]
+        fixed = fit(MixedModel.of(value, factors, columns)).estimates()
+        statistic, freedom = fixed.joint(np.array([[0.0, 1.0]]))
+        ours += f.sf(statistic, 1, freedom) <= 0.05
+        naive += ttest_ind(value[loud], value[~loud]).pvalue <= 0.05
+    # Between what 5 % gives in all but one of 1,000 tries.
+    assert 7 <= ours <= 36
+    assert naive > 80
