@@ -431,7 +431,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
         evaluation.preferences(s(VERDICTS)), s(METRICS), n_boot=20, n_permutations=49, seed=1
     ),
     "preferences": lambda s: evaluation.preferences(s(VERDICTS), n_boot=20, seed=1),
-    "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), n_boot=20, seed=1),
+    "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), seed=1),
     "preference_verdicts": lambda s: evaluation.preference_verdicts(
         evaluation.preferences(s(VERDICTS)), n_boot=20, seed=1
     ),
