@@ -271,6 +271,25 @@ def test_one_step_is_near_a_fit_without_the_cluster() -> None:
         assert np.abs(left_out[row] - truth).max() < 0.2 * np.abs(truth - whole).max() + 1e-4
 
 
+@pytest.mark.parametrize("ties", ["drop", "davidson"])
+def test_small_clusters_are_left_out_as_large_ones_are(ties: Any) -> None:
+    """Clusters of few kinds of choices go by their own derivatives, others by all parameters."""
+    first, second, left, tie, _ = (
+        part[(ties != "drop") | (np.array(R["answer"]) != "tie")] for part in votes_of_r()
+    )
+    cluster = np.where(np.arange(first.size) < 3, 0, np.arange(first.size))
+    votes, kind = Votes.count(first, second, left, tie)
+    fit = fit_choices(votes, 4, ChoiceModel("bradley-terry", ties, True))
+    left_out, times = without_clusters(fit, kind, cluster)
+    assert times.sum() == first.size - 2
+    mean = np.zeros((fit.parameters.size,) * 2)
+    mean[:4, :4] = 0.25
+    often = np.bincount(kind[:3], minlength=votes.weight.size).astype(float)
+    rest = fit.information(votes.weight - often) + mean
+    plain = fit.parameters - np.linalg.solve(rest, often @ fit.scores())
+    assert np.abs(left_out - plain).sum(axis=1).min() < 1e-10
+
+
 def study(rng: np.random.Generator, items: int, judges: int) -> Ratings:
     """Judges who differ in what they like, a side that they prefer, and some ties."""
     names = list("abcd")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -285,18 +286,36 @@ def without_clusters(fit: Fit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]
     MacKinnon, Nielsen and Webb (2023), "Fast and reliable jackknife and bootstrap methods for
     cluster-robust inference", Journal of Applied Econometrics 38.
     """
-    k, scores = fit.n_systems, fit.scores()
+    k, with_ties = fit.n_systems, fit.model.with_ties
     whole = fit.information(fit.votes.weight)
     whole[:k, :k] += 1.0 / k
+    inverse, scores = np.linalg.inv(whole), fit.scores()
+    slope, bend = fit.pulls
     order = np.argsort(cluster, kind="stable")
     starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    contents: dict[tuple[int, ...], int] = {}
-    for part in np.split(kind[order], starts[1:]):
-        key = tuple(sorted(part.tolist()))
-        contents[key] = contents.get(key, 0) + 1
+    contents = Counter(tuple(np.sort(part)) for part in np.split(kind[order], starts[1:]))
     left_out = np.full((len(contents), fit.parameters.size), np.nan)
     for row, key in enumerate(contents):
         kinds, often = np.unique(key, return_counts=True)
+        if len(kinds) * (1 + with_ties) < fit.parameters.size:
+            # The same by the few derivatives of the cluster, and the inverse of all information.
+            design, weighed = fit.design[kinds], often * bend[kinds, 0, 0]
+            pull = often * slope[kinds, 0]
+            inner = np.diag(weighed)
+            if with_ties:
+                of_ties = np.zeros_like(design)
+                of_ties[:, -1] = 1.0
+                design, pull = (
+                    np.vstack([design, of_ties]),
+                    np.append(pull, often * slope[kinds, 1]),
+                )
+                cross, own = (np.diag(often * bend[kinds, at, 1]) for at in (0, 1))
+                inner = np.block([[inner, cross], [cross, own]])
+            rest = np.eye(len(inner)) - inner @ design @ inverse @ design.T
+            if np.linalg.eigvals(rest).real.min() > _SINGULAR:
+                step = inverse @ design.T @ np.linalg.solve(rest, pull)
+                left_out[row] = fit.parameters - step
+            continue
         rest = whole - fit.information(often.astype(np.float64), kinds)
         if np.linalg.eigvalsh(rest)[0] > _SINGULAR:
             left_out[row] = fit.parameters - np.linalg.solve(rest, often @ scores[kinds])
