@@ -437,6 +437,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ),
     "preference_pairs": lambda s: evaluation.preference_pairs(s(PANEL), k=1, seed=1),
     "reaction_pairs": lambda s: evaluation.reaction_pairs(s(LISTENERS), s(MACHINES), n=10, seed=1),
+    "dawid_skene": lambda s: reliability.dawid_skene(s(CHOICES), n_draws=20, seed=1),
     "choose_golden": lambda s: reliability.choose_golden(
         s(PEOPLE), 4, share=0.5, min_ratings=3, label="joy", seed=1
     ),
