@@ -258,6 +258,11 @@ def _of_correlation(study: Study) -> Estimate:
     return found["rating"]
 
 
+def _of_halves(study: Study) -> Estimate:
+    found = reliability.split_half(study.answers, scorer="mean", target=study.cell.target)
+    return found["rating"]
+
+
 _YES = tuple(f"yes/no, {round(100 * share)} %" for share in _SHARES)
 _TARGETS: tuple[Target, ...] = ("stimuli", "raters", "both")
 
@@ -280,6 +285,12 @@ STATISTICS: dict[str, Statistic] = {
     "interrater_correlation": Statistic(
         _of_correlation,
         lambda study: _of_large_studies("interrater_correlation", study.cell),
+        ("5 levels", "8 levels", "continuous"),
+        targets=("both",),
+    ),
+    "split_half": Statistic(
+        _of_halves,
+        lambda study: _of_large_studies("split_half", study.cell),
         ("5 levels", "8 levels", "continuous"),
         targets=("both",),
     ),
