@@ -520,19 +520,21 @@ def _left_out(
     design, units = statistic.design, what == "units"
     freedom = statistic.freedom if units else None
     if units and statistic.n_groups is None:
-        return LeftOut(what, _without_stimuli(statistic), design.stimulus.T, freedom)
+        values = _without_stimuli(statistic)
+        present = design.stimulus.T
+        return LeftOut(what, values, present, freedom, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or _MOST_LEFT_OUT
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
     size = statistic.n_rows or max(1, _BLOCK // max(n, 1))
-    values = [np.empty((0, len(statistic.names)))]
+    blocks = [np.empty((0, len(statistic.names)))]
     for start in range(0, len(member), size):
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
-        values.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(values), np.nan), present, freedom)
+        blocks.append(statistic.evaluate(draws))
+    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present, freedom)
 
 
 def _jackknife(

@@ -27,6 +27,45 @@ class LeftOut:
     """Whether a row rests on a thing; same shape."""
     freedom: Ints | None = None
     """Degrees of freedom of rows; one less than the things of a row where not said."""
+    effective: bool = False
+    """Whether no more degrees of freedom are granted than things in effect carry the error."""
+    times: Ints | None = None
+    """How many alike things each one stands for, shape (things,); 1 each where not said."""
+
+    def count(self) -> Ints:
+        """Things that each row rests on, shape (rows,)."""
+        times = np.ones(len(self.present), np.int64) if self.times is None else self.times
+        return np.asarray(times @ self.present)
+
+    def mean(self) -> Floats:
+        """Mean of the values of each row, shape (rows,)."""
+        known = np.where(self.present, self.values, 0.0)
+        times = np.ones(len(known)) if self.times is None else self.times
+        return np.asarray(times @ known / np.maximum(self.count(), 1))
+
+    def degrees(self) -> Floats | Ints:
+        r"""Degrees of freedom, shape (rows,).
+
+        Where few of many things carry the error, its estimate is skewed and goes with the value:
+        :math:`(\sum d^2)^2 / \sum d^4` things are then in effect there (Kish 1965).
+        """
+        n = np.maximum(self.count() - 1, 1)
+        if self.freedom is not None:
+            return self.freedom
+        if not self.effective:
+            return n
+        times = np.ones(len(self.present)) if self.times is None else self.times
+        parts = np.where(self.present, self.values - self.mean(), 0.0)
+        size = np.abs(parts).max(axis=0, initial=0.0)
+        squares = (parts / np.where(size > 0, size, 1.0)) ** 2
+        fourth = times @ squares**2
+        carry = np.divide((times @ squares) ** 2, fourth, out=np.ones(n.size), where=fourth > 0)
+        degrees: Floats = np.clip(carry - 1, 1, n)
+        return degrees
+
+    def error(self) -> tuple[Floats, Bools]:
+        """Standard errors, and rows that have none; see :func:`jackknife_error`."""
+        return jackknife_error(self.values, self.present, self.times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +86,7 @@ class Jackknife:
     value: Floats
     """Shape (rows,)."""
     parts: tuple[LeftOut, ...]
-    bounds: tuple[float | Floats, float] = (-1.0, 1.0)
+    bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     log_odds_from: Floats | None = None
     corrects_raters: bool = True
     """Whether the number of raters is a source of bias; see
@@ -67,10 +106,13 @@ class Jackknife:
         """Why each row has no interval; empty where it has one."""
         why = np.full(self.value.size, "", dtype=object)
         for part in self.parts:
-            scarce = jackknife_error(part.values, part.present)[1]
+            scarce = part.error()[1]
             if part.what == "raters":
                 scarce &= ~self.about_these_raters
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {part.what}"
+            why[scarce & (part.count() == 1)] = (
+                f"{NO_INTERVAL}one of the {part.what} tells no error"
+            )
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
@@ -90,17 +132,15 @@ class Jackknife:
         """
         variance, bias, per_freedom = np.zeros((3, self.value.size))
         for part in self.parts:
-            se, _ = jackknife_error(part.values, part.present)
-            n = part.present.sum(axis=0)
-            freedom = np.maximum(n - 1, 1) if part.freedom is None else part.freedom
-            mean = np.where(part.present, part.values, 0.0).sum(axis=0) / np.maximum(n, 1)
+            se, _ = part.error()
+            n = part.count()
             counts = np.ones(n.size, dtype=np.bool_)
             if part.what == "raters":
                 counts = ~self.about_these_raters
             variance += np.where(counts, se**2, 0.0)
-            per_freedom += np.where(counts, se**4 / freedom, 0.0)
+            per_freedom += np.where(counts, se**4 / part.degrees(), 0.0)
             if part.what == "units" or self.corrects_raters:
-                bias += np.where(counts, (n - 1) * (mean - self.value), 0.0)
+                bias += np.where(counts, (n - 1) * (part.mean() - self.value), 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             freedom = np.where(variance > 0, variance**2 / per_freedom, 1.0)
         return around(
@@ -126,6 +166,8 @@ class Jackknife:
                 part.what,
                 combine(np.where(part.present, part.values, self.value))[:, None],
                 np.any(part.present, axis=1, keepdims=True),
+                effective=part.effective,
+                times=part.times,
             )
             for part in self.parts
         )
@@ -136,7 +178,9 @@ class Jackknife:
         return Jackknife(value, parts, self.bounds, least, self.corrects_raters)
 
 
-def jackknife_error(left_out: Floats, present: Bools) -> tuple[Floats, Bools]:
+def jackknife_error(
+    left_out: Floats, present: Bools, times: Ints | None = None
+) -> tuple[Floats, Bools]:
     """Compute standard errors from the values without each stimulus in turn.
 
     Parameters
@@ -145,17 +189,20 @@ def jackknife_error(left_out: Floats, present: Bools) -> tuple[Floats, Bools]:
         Shape (stimuli, rows).
     present
         Whether a row has answers about a stimulus; same shape.
+    times
+        How many alike stimuli each one stands for, shape (stimuli,); 1 each where not said.
 
     Returns
     -------
     Standard errors, shape (rows,), and where there is none: where a value is not defined without
     one of the stimuli, or there are fewer than two.
     """
-    n = present.sum(axis=0)
+    count = np.ones(len(present), np.int64) if times is None else times
+    n = count @ present
     scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
     known = np.where(present & ~scarce, left_out, 0.0)
-    mean = known.sum(axis=0) / np.maximum(n, 1)
-    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
+    mean = count @ known / np.maximum(n, 1)
+    squares = count @ np.where(present, (known - mean) ** 2, 0.0)
     se: Floats = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
     return se, scarce
 
@@ -165,7 +212,7 @@ def around(
     se: Floats,
     freedom: Floats | Ints,
     confidence: float,
-    bounds: tuple[float | Floats, float],
+    bounds: tuple[float | Floats, float | Floats],
     *,
     bias: Floats | float = 0.0,
     log_odds_from: Floats | None = None,

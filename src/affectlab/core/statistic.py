@@ -183,7 +183,7 @@ class Statistic:
     each row."""
     over: str | Sequence[str] = "none"
     """What ``closed`` leaves out in turn, where it does, as ``resampled`` calls it."""
-    bounds: tuple[float | Floats, float] = (-1.0, 1.0)
+    bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
@@ -201,8 +201,12 @@ class Statistic:
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    effective: bool = False
+    """Whether a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
+    times: Ints | None = None
+    """How many alike stimuli each one stands for, where they are told apart by kind."""
     units: str = "units"
     """What ``resampled`` calls what is drawn in place of stimuli."""
     replicates: str = ""
@@ -224,7 +228,7 @@ def student(
     se: Floats,
     freedom: Floats | Ints,
     confidence: float,
-    bounds: tuple[float | Floats, float] = (-np.inf, np.inf),
+    bounds: tuple[float | Floats, float | Floats] = (-np.inf, np.inf),
 ) -> Ends:
     """Put Student's interval around values, cut to the bounds; the normal one for ``inf``."""
     from scipy.special import stdtrit
@@ -342,6 +346,7 @@ def from_weights(
     n_raters: Any,
     n_ratings: Any,
     times: Ints | None = None,
+    left_out: Callable[[], Floats] | None = None,
     **more: Any,
 ) -> Statistic:
     """Make a statistic whose rows all rest on the same units.
@@ -358,6 +363,9 @@ def from_weights(
         What enters each row; one number where it is the same.
     times
         How many alike units each one stands for, where they are drawn together.
+    left_out
+        Gives the values without each unit in turn, shape (units, rows), where that takes less than
+        their weights.
 
     Examples
     --------
@@ -370,8 +378,12 @@ def from_weights(
     rows = len(method)
 
     def of_draws(draws: Draws) -> Floats:
+        if draws.without is not None and left_out is not None:
+            return left_out()[draws.without]
         weights = draws.weights(n_units)
-        return evaluate(weights * times if times is not None and draws.is_point else weights)
+        if times is not None and draws.stimulus is None:
+            weights += times - 1
+        return evaluate(weights)
 
     return Statistic(
         keys=keys,
@@ -383,6 +395,7 @@ def from_weights(
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
         targets=("stimuli",),
+        times=times,
         **more,
     )
 

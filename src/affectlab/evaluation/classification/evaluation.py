@@ -39,6 +39,7 @@ from affectlab.evaluation.classification.confusion import (
     multilabel_confusion,
 )
 from affectlab.evaluation.classification.estimates import (
+    IntervalOfItems,
     classification_metrics,
     metrics_of_confusion,
 )
@@ -321,6 +322,7 @@ def evaluate_classification(
     min_people: int = 1,
     ties: Ties = "leave_out",
     answer_ties: AnswerTies = "random",
+    interval: IntervalOfItems = "jackknife",
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -383,8 +385,11 @@ def evaluate_classification(
         Ties in the truth of people.
     answer_ties
         Ties in the answers of models.
+    interval
+        How intervals come about: from leaving out stimuli (``jackknife``), or from bootstrap
+        replicates (``percentile``).
     n_boot
-        Bootstrap replicates over stimuli; 0 gives no interval.
+        Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
 
         Models share the draws where they share the stimuli.
     confidence
@@ -443,7 +448,12 @@ def evaluate_classification(
     judging = judging_of(classes, costs, groups)
     judged = judged_on(classes, judging, missing)
     cases = list(_cases(classes, judging, judged))
-    options: dict[str, Any] = {"n_boot": n_boot, "confidence": confidence, "seed": of_draws}
+    options: dict[str, Any] = {
+        "n_boot": n_boot,
+        "interval": interval,
+        "confidence": confidence,
+        "seed": of_draws,
+    }
     metrics = None if metrics is None else tuple(metrics)
     frames: list[pl.DataFrame] = []
     per_class: list[pl.DataFrame] = []
@@ -490,7 +500,7 @@ def evaluate_classification(
         {confused[k]: confusions[confused[k]] for k in as_listed(confused, listed)},
         distances,
         notes,
-        {"missing": missing, "n_boot": n_boot, "confidence": confidence},
+        {"missing": missing, "interval": interval, "n_boot": n_boot, "confidence": confidence},
         metrics,
     )
 

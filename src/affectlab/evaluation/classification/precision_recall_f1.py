@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import INTERVALS, infer
+from affectlab.core.inference import infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
-    FEWEST_MISTAKES,
-    with_few_mistakes,
+    IntervalOfItems,
     zero_text,
 )
 from affectlab.evaluation.classification.labels import (
@@ -83,7 +83,7 @@ def precision_recall_f1(
     labels: Sequence[str] | None = None,
     zero_division: float = 0.0,
     n_boot: int = 1000,
-    interval: str = "percentile",
+    interval: IntervalOfItems = "jackknife",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> PrecisionRecallF1:
@@ -103,18 +103,17 @@ def precision_recall_f1(
         What precision or recall count as in averages where their denominator is 0; ``nan`` leaves
         them out. In the table of labels they stay ``nan``.
     n_boot
-        Bootstrap replicates over items; 0 for no interval.
+        Bootstrap replicates of a percentile interval; 0 for no interval of either kind.
     interval, confidence
-        Kind of interval, and its coverage in (0, 1).
+        ``"jackknife"`` or ``"percentile"``, as for :func:`classification_metrics`, and its coverage
+        in (0, 1).
     seed
         Seed or generator; the same seed gives the same bytes.
 
     Returns
     -------
     The table of labels, the averages, and the share of exact matches. Macro averages run over the
-    labels that occur in truth or prediction; their SD over labels is that of a sample. Where fewer
-    than 10 items have a wrong label, averages have the t interval of the jackknife, as in
-    :func:`classification_metrics`.
+    labels that occur in truth or prediction; their SD over labels is that of a sample.
 
     Raises
     ------
@@ -136,8 +135,7 @@ def precision_recall_f1(
     >>> several.exact_match.value, several.averages["micro", "recall"].value
     (0.5, 0.6666666666666666)
     """
-    check_choice("interval", interval, INTERVALS)
-    ratios = np.ones((3, 3), dtype=np.bool_)
+    check_choice("interval", interval, get_args(IntervalOfItems))
     draw = None
     if is_multilabel(y_true) or is_multilabel(y_pred):
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
@@ -153,8 +151,6 @@ def precision_recall_f1(
         coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
         names, n, units = coded.facts.labels, coded.true.size, units_of(coded, None, None)
         times, draw, left_out = units.times, units.draw, units.left_out(0)
-        # Micro averages are the accuracy here, as weighted recall is.
-        ratios[1] = ratios[2, 1] = False
 
         def sums_of(weights: Floats) -> LabelSums:
             return units.tallies(weights)[0]
@@ -178,27 +174,21 @@ def precision_recall_f1(
         n_raters=1,
         n_ratings=n,
         times=times,
+        left_out=lambda: _statistics(left_out, zero_division),
         draw=draw,
+        bounds=(0.0, 1.0),
+        effective=True,
     )
     n_boot = n_boot if n else min(n_boot, 0)
-    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=seed)
+    table = infer(
+        statistic,
+        interval=interval,
+        target="stimuli" if n_boot else "sample",
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+    )
     point = sums_of(times[None, :].astype(np.float64))
-    n_mistakes = round(n - float(point.hits[0]))
-    if n_boot and n_mistakes < FEWEST_MISTAKES:
-        is_average = np.arange(len(table)) // 3 - k
-        steadied = (is_average >= 0) & (is_average < 3)
-        steadied[steadied] = ratios.ravel()
-        table = with_few_mistakes(
-            table,
-            statistic.method,
-            _statistics(left_out, zero_division),
-            times,
-            confidence,
-            n_mistakes=n_mistakes,
-            at=steadied,
-            of_mistakes=np.zeros(len(table), dtype=np.bool_),
-            least=np.zeros(len(table)),
-        )
     return _result(names, table, point, zero_division)
 
 
