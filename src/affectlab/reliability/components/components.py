@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
 from affectlab.core.estimates import NO_INTERVAL
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
-from affectlab.core.types import Floats
 from affectlab.core.words import joined, number, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
-    CELL,
     RATER,
     STIMULUS,
     Design,
     designs,
     estimates_table,
 )
+from affectlab.reliability.components.generalizability import (
+    column_of,
+    decision_studies,
+    facets_of,
+    reliability_rows,
+)
 from affectlab.reliability.components.restricted_likelihood import (
     RESIDUAL,
     Solution,
     fit,
-    of_ratio,
     of_variance,
     one_core,
     profile_interval,
@@ -37,7 +39,6 @@ from affectlab.reliability.components.restricted_likelihood import (
 
 _MOST_PROFILED = 3_000_000
 """Answers up to which intervals are by profile likelihood."""
-_ROUNDING = 1e-12
 _COLUMNS: tuple[Column, ...] = (
     Key("label"),
     Key("factor"),
@@ -46,14 +47,6 @@ _COLUMNS: tuple[Column, ...] = (
     Share("share"),
     Count("n_levels", "levels"),
 )
-_RELIABILITY: tuple[Column, ...] = (
-    Key("label"),
-    Key("coefficient"),
-    Key("raters"),
-    Value(decimals=2),
-    Interval(),
-)
-_RELIABLE = ("label", "coefficient", "raters")
 _MEAN = "Reliability of one rating, and of the mean of several raters."
 _KINDS = (
     "agreement: of raters who stand for others, whose levels count as error; consistency: of "
@@ -73,7 +66,7 @@ def variance_components(
     ratings: Ratings,
     *,
     factors: Sequence[str] = (STIMULUS, RATER),
-    k: Sequence[int] = (1, 3, 5, 10),
+    k: Sequence[int] | Mapping[str, Sequence[int]] = (1, 3, 5, 10),
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -94,7 +87,11 @@ def variance_components(
         \text{consistency}_k = \frac{\sigma^2_s}{\sigma^2_s + \sigma^2_e/k},
 
     for k = 1 the intraclass correlations (2,1) and (3,1); in generalizability theory the absolute
-    and the relative coefficient.
+    coefficient :math:`\Phi` and the relative one :math:`E\rho^2`. Decision studies over several
+    facets divide each component by the numbers of levels of its facets: with sessions t, the
+    relative error is :math:`\sigma^2_{sr}/k_r + \sigma^2_{st}/k_t + \sigma^2_e/(k_r k_t)`, and
+    the absolute one has those of r, t and r:t, too. A facet that is nested in another, as raters
+    who answer to one label each, is divided by both.
 
     Parameters
     ----------
@@ -103,10 +100,12 @@ def variance_components(
         repeats count, too.
     factors
         Random factors: ``stimulus``, ``rater``, ``session``, ``label`` or another column of the
-        answers, raters or stimuli; and ``stimulus:rater``, which repeated answers tell from the
-        residual. With ``label`` all labels are one analysis; else each has its own.
+        answers, raters or stimuli; and their interactions, as ``stimulus:session``, of which the
+        last, such as ``stimulus:rater``, needs repeated answers. With ``label`` all labels are one
+        analysis; else each has its own.
     k
-        Numbers of raters whose mean is judged.
+        Numbers of raters whose mean is judged; or, by facet, of raters, sessions, labels, …:
+        ``{"rater": [1, 3], "session": [1, 2]}``, every combination, 1 where a facet is not named.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -118,8 +117,11 @@ def variance_components(
         The table ``components``: by ``label`` and ``factor`` (the last is ``residual``), ``value``
         (variance, in squared units of the scale), ``low``, ``high``, ``share`` of the whole,
         ``n_levels``, counts and ``status``. The table ``reliability``: by ``label``,
-        ``coefficient`` (``agreement``, ``consistency``) and number of ``raters``; empty where a
-        factor is none of ``stimulus``, ``rater`` and ``stimulus:rater``.
+        ``coefficient`` (``agreement``, ``consistency``) and numbers of ``raters``, and of
+        ``sessions`` and so on where these are factors; empty where ``stimulus`` is no factor or
+        each stimulus belongs to one level of a factor. On balanced data with positive variances,
+        the estimates are those of the analysis of variance, as in Brennan's tables; where that has
+        a negative variance, REML has 0 and other values of the rest.
 
     Intervals are by profile likelihood: where the restricted deviance, minimised over all other
     variances, exceeds its least value by less than the quantile of the chi-squared distribution.
@@ -151,8 +153,8 @@ def variance_components(
     0.8
     """
     check_confidence(confidence)
-    if not k or min(k) < 1:
-        raise InputError(f"k {list(k)}: expected numbers of raters, 1 or more")
+    facets = facets_of(factors)
+    studies = decision_studies(k, facets)
     parts = [
         _Label(design, None if design.status != "ok" else fit(design.model()))
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
@@ -163,15 +165,27 @@ def variance_components(
         for row in component_rows(part.design, part.solution, factors, confidence)
     ]
     components = components_table(rows)
-    applies = STIMULUS in factors and not set(factors) - {STIMULUS, RATER, CELL}
-    judged = parts if applies else []
-    means = [row for part in judged for row in _reliability_rows(part, factors, k, confidence)]
+    keys = ("label", "coefficient", *map(column_of, facets))
+    means = [
+        {"label": part.design.name, **row, **_about(part)}
+        for part in parts
+        if STIMULUS in factors
+        for row in reliability_rows(
+            part.design, part.solution, factors, studies, _cut(part.solution, confidence)
+        )
+    ]
     reliability = estimates_table(
-        "reliability", _MEAN, means, _RELIABLE, {}, _RELIABILITY, notes=(_KINDS,)
+        "reliability",
+        _MEAN,
+        means,
+        keys,
+        {},
+        (*map(Key, keys), Value(decimals=2), Interval()),
+        notes=(_KINDS,),
     )
     return Result(
         (components, reliability),
-        tuple(_sentences(components.frame, reliability.frame)),
+        tuple(_sentences(components.frame, reliability.frame, facets)),
         figures=(
             Figure(
                 "variance_shares",
@@ -182,14 +196,25 @@ def variance_components(
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
-        settings={"factors": list(factors), "k": list(k), "confidence": confidence},
+        settings={
+            "factors": list(factors),
+            "k": {name: list(n) for name, n in k.items()} if isinstance(k, Mapping) else list(k),
+            "confidence": confidence,
+        },
     )
 
 
-def _cut(confidence: float) -> float:
+def _cut(found: Solution | None, confidence: float) -> float | None:
+    """By how much the deviance rises to the ends of an interval; ``None`` where there is none."""
     from scipy.special import chdtri
 
+    if found is None or found.model.n > _MOST_PROFILED:
+        return None
     return float(chdtri(1, 1 - confidence))
+
+
+def _about(part: _Label) -> dict[str, Any]:
+    return {"method": _method(part.solution), **part.design.counts, "status": part.design.status}
 
 
 def component_rows(
@@ -213,10 +238,11 @@ def component_rows(
             variances = _variances(found)
             value = variances[factor]
             row |= {"value": value, "share": value / sum(variances.values())}
-            if found.model.n <= _MOST_PROFILED:
+            cut = _cut(found, confidence)
+            if cut is not None:
                 with one_core(found.model):
                     row["low"], row["high"] = profile_interval(
-                        of_variance(found, factor), value, found.deviance(), _cut(confidence)
+                        of_variance(found, factor), value, found.deviance(), cut
                     )
         yield row
 
@@ -235,57 +261,15 @@ def _variances(found: Solution) -> dict[str, float]:
     return {**own, RESIDUAL: found.residual}
 
 
-def _reliability_rows(
-    part: _Label, factors: Sequence[str], k: Sequence[int], confidence: float
-) -> Iterator[dict[str, Any]]:
-    for kind in ("agreement", "consistency"):
-        apart = {STIMULUS} if kind == "agreement" else {STIMULUS, RATER}
-        one = _single(part.solution, [one for one in factors if one not in apart], confidence)
-        for n in k:
-            value, low, high = n * one / (1 + (n - 1) * one)
-            yield {
-                "label": part.design.name,
-                "coefficient": kind,
-                "raters": str(n),
-                "value": value,
-                "low": low,
-                "high": high,
-                "method": _method(part.solution),
-                **part.design.counts,
-                "status": part.design.status,
-            }
-
-
-def _single(found: Solution | None, noise: Sequence[str], confidence: float) -> Floats:
-    """Reliability of one rating with the ends of its interval."""
-    from scipy.special import expit, logit
-
-    if found is None:
-        return np.full(3, np.nan)
-    variances = _variances(found)
-    signal, rest = variances[STIMULUS], sum(variances[one] for one in (*noise, RESIDUAL))
-    value = signal / (signal + rest)
-    if found.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
-        return np.array([value, np.nan, np.nan])
-    with one_core(found.model):
-        low, high = profile_interval(
-            of_ratio(found, STIMULUS, noise),
-            value,
-            found.deviance(),
-            _cut(confidence),
-            link=logit,
-            inverse=expit,
-        )
-    return np.array([value, low, high])
-
-
 def _method(found: Solution | None) -> str:
     if found is None or found.model.n <= _MOST_PROFILED:
         return "REML, interval by profile likelihood"
     return f"REML; {NO_INTERVAL}more than 3 million answers"
 
 
-def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[str]:
+def _sentences(
+    components: pl.DataFrame, reliability: pl.DataFrame, facets: Sequence[str]
+) -> Iterator[str]:
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
@@ -302,8 +286,10 @@ def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[
     if n_labels > 1:
         return
     agreement = reliability.filter(coefficient="agreement", status="ok")
-    for row in agreement.unique("raters", keep="first").sort("value").iter_rows(named=True):
-        who = "one rating" if row["raters"] == "1" else f"the mean of {row['raters']} raters"
+    for row in agreement.sort("value", maintain_order=True).iter_rows(named=True):
+        sizes = {facet: int(row[column_of(facet)]) for facet in facets}
+        several = [f"{n} {facet}s" for facet, n in sizes.items() if n > 1]
+        who = f"the mean of {joined(several)}" if several else "one rating"
         low, high = number(row["low"]), number(row["high"])
         ends = f" ({low} to {high})" if row["low"] == row["low"] else ""
         yield f"The reliability of {who} is {number(row['value'])}{ends}."

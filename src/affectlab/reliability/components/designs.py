@@ -103,7 +103,7 @@ def _frames(
                 if part not in known:
                     option = {"factor": "factors", "attribute": "fixed"}[what]
                     raise unknown_name(what, part, (*known, CELL), option)
-            if len(parts) > 1 and name != CELL:
+            if len(parts) > 1:
                 frame = frame.with_columns(pl.concat_str(parts, separator=":").alias(name))
     if CELL in factors and not {STIMULUS, RATER} <= set(factors):
         raise InputError(f"factors: {CELL} needs both {STIMULUS} and {RATER} beside it")
@@ -132,7 +132,9 @@ def _design(
         "n_raters": frame["rater"].n_unique(),
         "n_ratings": frame.height,
     }
-    own = [factor for factor in factors if factor != CELL]
+    # With further factors, cells are no longer what repeated answers share.
+    has_cells = set(factors) == {STIMULUS, RATER, CELL}
+    own = [factor for factor in factors if not (has_cells and factor == CELL)]
     for option, names in (("factors", own), ("fixed", attributes)):
         for column in names:
             if frame[column].null_count():
@@ -143,7 +145,7 @@ def _design(
         coded.append(Factor(factor, level, int(level.max()) + 1 if level.size else 0))
     value = frame["value"].to_numpy().astype(np.float64)
     levels = {one.name: one.n_levels for one in coded}
-    design = Design(name, frame, value, tuple(coded), counts, levels, CELL in factors)
+    design = Design(name, frame, value, tuple(coded), counts, levels, has_cells)
     single = next((one for one in coded if one.n_levels < 2), None)
     if single is not None:
         return design.undefined(f"fewer than two levels of {single.name}")
@@ -160,7 +162,7 @@ def _design(
         return design.undefined(
             f"answers to one {alike.name} never differ, which leaves no residual"
         )
-    if CELL in factors:
+    if has_cells:
         levels[CELL] = frame.select(STIMULUS, RATER).n_unique()
     if levels.get(CELL) == value.size:
         return design.undefined("no rater answered anything twice")

@@ -13,7 +13,7 @@ mean of n has the variance :math:`\sigma^2(\theta_c + 1/n)`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -357,14 +357,14 @@ def of_variance(solution: Solution, name: str) -> Constrained:
     return with_variance
 
 
-def of_ratio(solution: Solution, name: str, noise: Sequence[str]) -> Constrained:
+def of_ratio(solution: Solution, name: str, noise: Mapping[str, float]) -> Constrained:
     """The least deviance where the variance of one component over all has a given share.
 
-    `noise` are the other components that count, the residual always among them.
+    `noise` says how much of each other component counts beside the residual, which counts once.
     """
     model = solution.model
     at = model.names.index(name)
-    counted = np.array([one in noise for one in model.names if one != name], dtype=np.float64)
+    counted = np.array([noise.get(one, 0.0) for one in model.names if one != name])
     others = np.delete(np.sqrt(solution.theta), at)
 
     def with_share(value: float) -> float:

@@ -1,0 +1,155 @@
+r"""Generalizability and decision studies: the reliability of means over raters, sessions, labels.
+
+Everything but the stimuli that ratings are meant to generalise over is a facet. A component counts
+divided by the number of levels of its facets that a mean is taken over, and of the facets in which
+these are nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats
+from affectlab.reliability.components.designs import RATER, STIMULUS, Design
+from affectlab.reliability.components.restricted_likelihood import (
+    Solution,
+    of_ratio,
+    one_core,
+    profile_interval,
+)
+
+_ROUNDING = 1e-12
+
+
+def facets_of(factors: Sequence[str]) -> tuple[str, ...]:
+    """Give the facets: raters, whose ratings are averaged, and all other parts of factors."""
+    parts = [part for factor in factors for part in factor.split(":")]
+    return tuple(dict.fromkeys([RATER, *(part for part in parts if part != STIMULUS)]))
+
+
+def column_of(facet: str) -> str:
+    """Name the column that has the number of levels of a facet."""
+    return f"{facet}s"
+
+
+def decision_studies(
+    k: Sequence[int] | Mapping[str, Sequence[int]], facets: Sequence[str]
+) -> list[dict[str, int]]:
+    """Give every combination of numbers of levels; 1 of the facets that are not named.
+
+    Raises
+    ------
+    InputError
+        When a facet is unknown, or a number below 1.
+    """
+    given = k if isinstance(k, Mapping) else {RATER: k}
+    for name, sizes in given.items():
+        if name not in facets:
+            raise unknown_name("facet", name, facets, "k")
+        if not sizes or min(sizes) < 1:
+            raise InputError(f"k {list(sizes)}: expected numbers of {name}s, 1 or more")
+    every = [given.get(name, (1,)) for name in facets]
+    return [dict(zip(facets, sizes, strict=True)) for sizes in product(*every)]
+
+
+def reliability_rows(
+    design: Design,
+    found: Solution | None,
+    factors: Sequence[str],
+    studies: Sequence[Mapping[str, int]],
+    cut: float | None,
+) -> Iterator[dict[str, Any]]:
+    """Give the coefficients of each decision study, with intervals where there is a cut.
+
+    There are none where stimuli are nested in a facet other than raters: differences between its
+    levels are differences between stimuli, too.
+    """
+    facets = facets_of(factors)
+    inside = {one: _outer(design, one, facets) for one in (STIMULUS, *facets)}
+    if found is not None and inside[STIMULUS] - {RATER}:
+        return
+    ratios: dict[tuple[float, ...], Floats] = {}
+    for kind in ("agreement", "consistency"):
+        noise = [
+            one
+            for one in factors
+            if one != STIMULUS and (kind == "agreement" or STIMULUS in one.split(":"))
+        ]
+        for sizes in studies:
+            over = prod(sizes.values())
+            # Relative to the residual, which is divided by all.
+            weights = {
+                one: over / prod(sizes[facet] for facet in _closure(one, inside)) for one in noise
+            }
+            place = tuple(weights.get(one, 0.0) for one in factors)
+            if place not in ratios:
+                ratios[place] = signal_to_noise(found, weights, cut)
+            odds = over * ratios[place]
+            with np.errstate(invalid="ignore"):
+                value, low, high = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
+            yield {
+                "coefficient": kind,
+                **{column_of(facet): str(n) for facet, n in sizes.items()},
+                "value": value,
+                "low": low,
+                "high": high,
+            }
+
+
+def signal_to_noise(
+    found: Solution | None, weights: Mapping[str, float], cut: float | None
+) -> Floats:
+    """Variance of stimuli over that of the residual and weighted others, with its interval.
+
+    Parameters
+    ----------
+    found
+        The fit; ``nan`` without.
+    weights
+        How much of each other component counts.
+    cut
+        By how much the deviance rises to the ends of the interval; ``None`` for no interval.
+
+    Returns
+    -------
+    Ratio and both ends, shape (3,).
+    """
+    from scipy.special import expit, logit
+
+    if found is None:
+        return np.full(3, np.nan)
+    own = dict(zip(found.model.names, found.theta, strict=True))
+    noise = 1 + sum(weight * float(own[name]) for name, weight in weights.items())
+    ratio = float(own[STIMULUS]) / noise
+    share = ratio / (1 + ratio)
+    if cut is None or share >= 1 - _ROUNDING:
+        return np.array([ratio, np.nan, np.nan])
+    with one_core(found.model):
+        ends = profile_interval(
+            of_ratio(found, STIMULUS, weights),
+            share,
+            found.deviance(),
+            cut,
+            link=logit,
+            inverse=expit,
+        )
+    with np.errstate(divide="ignore"):
+        return np.array([ratio, *(np.divide(end, 1 - end) for end in ends)])
+
+
+def _outer(design: Design, inner: str, facets: Sequence[str]) -> set[str]:
+    """Facets in which another is nested: each of its levels meets one of theirs."""
+    frame, n = design.frame, design.frame[inner].n_unique()
+    return {one for one in facets if one != inner and frame.select(inner, one).n_unique() == n}
+
+
+def _closure(component: str, inside: Mapping[str, set[str]]) -> set[str]:
+    """Facets of a component, and those in which they are nested."""
+    own = set(component.split(":")) - {STIMULUS}
+    return own.union(*(inside[one] for one in own))
