@@ -147,7 +147,7 @@ class MixedModel:
         products = np.zeros((sizes.size, self.width, self.width))
         for g in range(sizes.size):
             levels = np.flatnonzero(group == g)
-            products[g] = self._products(self.size, np.ones(of_level.size), levels)
+            products[g] = _symmetric(self._products(self.size, np.ones(of_level.size), levels))
         counts = np.bincount(group).astype(np.float64)
         return products, sizes, counts
 
@@ -164,7 +164,7 @@ class MixedModel:
 
     @cached_property
     def _base(self) -> Floats:
-        return self._cells(self.size)
+        return _symmetric(self._cells(self.size))
 
     def _cells(self, weight: Floats) -> Floats:
         from affectlab.reliability.components.schur_kernels import cell_products
@@ -191,31 +191,36 @@ class MixedModel:
             found += more
         return found
 
-    def solve(self, theta: Floats) -> Solution:
-        """Evaluate the model for variances relative to that of the residual."""
-        from scipy.linalg import cholesky
-
-        own = theta[: len(self.factors)]
-        of_cell = theta[len(self.factors)] if self.cells is not None else 0.0
-        first = float(own[0])
-        weight = self.size if self.cells is None else self.size / (1 + self.size * of_cell)
+    def _reduced(self, theta: Floats) -> tuple[Floats, float]:
+        """Products of all columns less what the first factor explains, and its logarithms."""
+        first = float(theta[0])
         if self._grouped:
             products, sizes, counts = self._groups
             share = first / (1 + first * sizes)
             matrix = self._base + np.tensordot(share, products, axes=1)
-            log_first = float((counts * np.log1p(first * sizes)).sum())
-        else:
-            of_level = np.add.reduceat(weight, self.start[:-1])
-            share = first / (1 + first * of_level)
-            matrix = self._cells(weight) if self.cells is not None else self._base.copy()
-            matrix += self._products(weight, share, np.arange(share.size))
-            log_first = float(np.log1p(first * of_level).sum())
-        n_dense = self.dense.shape[1]
-        scale = np.ones(self.width)
-        at = 0
-        for one, relative in zip(self.factors[1:], own[1:], strict=True):
-            scale[at : at + one.n_levels] = np.sqrt(relative)
-            at += one.n_levels
+            return matrix, float((counts * np.log1p(first * sizes)).sum())
+        of_cell = float(theta[len(self.factors)]) if self.cells is not None else 0.0
+        weight = self.size / (1 + self.size * of_cell)
+        of_level = np.add.reduceat(weight, self.start[:-1])
+        share = first / (1 + first * of_level)
+        matrix = self._cells(weight) if self.cells is not None else self._base.copy()
+        matrix += self._products(weight, share, np.arange(share.size))
+        logs = float(np.log1p(first * of_level).sum() + np.log1p(self.size * of_cell).sum())
+        return matrix, logs
+
+    def _columns(self, theta: Floats) -> tuple[Floats, int]:
+        """Standard deviation of each column, 1 of fixed effects and answers; where these begin."""
+        sizes = [one.n_levels for one in self.factors[1:]]
+        scale, at = np.ones(self.width), sum(sizes)
+        scale[:at] = np.repeat(np.sqrt(theta[1 : len(self.factors)]), sizes)
+        return scale, at
+
+    def solve(self, theta: Floats) -> Solution:
+        """Evaluate the model for variances relative to that of the residual."""
+        from scipy.linalg import cholesky
+
+        matrix, logs = self._reduced(theta)
+        scale, at = self._columns(theta)
         matrix *= scale[:, None]
         matrix *= scale
         matrix[np.arange(at), np.arange(at)] += 1.0
@@ -225,11 +230,54 @@ class MixedModel:
             # No residual is left, or fixed effects cannot be told apart.
             return Solution(self, theta, np.inf, 0.0, np.empty((0, 0)))
         diagonal = np.diagonal(factor)
-        logs = log_first + 2 * float(np.log(diagonal[: at + n_dense - 1]).sum())
-        if self.cells is not None:
-            logs += float(np.log1p(self.size * of_cell).sum())
+        logs += 2 * float(np.log(diagonal[:-1]).sum())
         rest = float(diagonal[-1] ** 2) + self.within
         return Solution(self, theta, logs, rest, factor[at:, at:])
+
+    def slopes(self, root: Floats) -> tuple[Floats, Floats]:
+        r"""Slopes of logarithms and of the residual sum of squares by relative SDs.
+
+        With the matrix A of :meth:`solve`, b the coefficients of the answers on its other columns,
+        and v = (-b, 1), the logarithms change by :math:`\mathrm{tr}(A_{11}^{-1} dA_{11})` and the
+        sum of squares by :math:`v^\top dA\, v`. Only where :attr:`has_slopes`.
+
+        Returns
+        -------
+        Shape (components,) each.
+        """
+        from scipy.linalg import cho_factor, cho_solve
+
+        products, sizes, counts = self._groups
+        plain, _ = self._reduced(root**2)
+        scale, at = self._columns(root**2)
+        half = plain * scale
+        matrix = half * scale[:, None]
+        matrix[np.arange(at), np.arange(at)] += 1.0
+        n = self.width - 1
+        inverse = cho_solve(cho_factor(matrix[:n, :n], lower=True), np.eye(n), check_finite=False)
+        v = np.append(-inverse @ matrix[:n, n], 1.0)
+        first = 1 + root[0] ** 2 * sizes
+        change = np.tensordot(2 * root[0] / first**2, products, axes=1) * scale * scale[:, None]
+        own = float((counts * 2 * root[0] * sizes / first).sum())
+        by_logs = 2 * np.einsum("ij,ji->i", half[:n, :n], inverse)
+        by_rest = 2 * v * (half @ v)
+        places = np.cumsum([0, *(one.n_levels for one in self.factors[1:])])[:-1].astype(np.int64)
+        return (
+            np.append(
+                own + (change[:n, :n] * inverse).sum(), np.add.reduceat(by_logs[:at], places)
+            ),
+            np.append(v @ change @ v, np.add.reduceat(by_rest[:at], places)),
+        )
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether products of levels are at hand, from which slopes follow."""
+        return self._grouped
+
+
+def _symmetric(lower: Floats) -> Floats:
+    """Fill the upper triangle of a matrix with the lower one."""
+    return lower + np.tril(lower, -1).T
 
 
 def _combined(factors: Sequence[Factor]) -> Ints:
@@ -287,7 +335,23 @@ class Solution:
         return effects, inverse.T @ inverse
 
 
-def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats, float]:
+Search = Callable[[Floats], tuple[float, Floats]]
+"""From free parameters to the deviance and its slopes; no slopes where the model has none."""
+
+
+def _deviance(
+    model: MixedModel, root: Floats, residual: float | None = None
+) -> tuple[float, Floats, Solution]:
+    """The deviance at relative SDs, its slopes by them, and the solution."""
+    found = model.solve(root**2)
+    value = found.deviance(residual)
+    if not (model.has_slopes and np.isfinite(value)):
+        return value, np.zeros(root.size), found
+    by_logs, by_rest = model.slopes(root)
+    return value, by_logs + by_rest / (residual or found.residual), found
+
+
+def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats, float]:
     """Find the parameters of the least deviance, none below 0.
 
     A start on the bound is moved off it.
@@ -295,12 +359,13 @@ def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats
     from scipy.optimize import minimize
 
     if start.size == 0:
-        return start, deviance(start)
+        return start, deviance(start)[0]
     # A search for an end may ask for variances at which nothing can be solved: no slope there.
     with np.errstate(invalid="ignore"):
         best = minimize(
-            deviance,
+            deviance if model.has_slopes else lambda free: deviance(free)[0],
             np.maximum(start, 1e-2),
+            jac=model.has_slopes or None,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * start.size,
             options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
@@ -316,7 +381,7 @@ def fit(model: MixedModel, start: Floats | None = None) -> Solution:
     """
     first = np.ones(len(model.names)) if start is None else np.sqrt(start)
     with one_core(model):
-        root, _ = minimise(lambda root: model.solve(root**2).deviance(), first)
+        root, _ = minimise(model, lambda root: _deviance(model, root)[:2], first)
         root[root**2 < _SMALLEST] = 0.0
         return model.solve(root**2)
 
@@ -341,18 +406,21 @@ def of_variance(solution: Solution, name: str) -> Constrained:
 
         def with_residual(value: float) -> float:
             scaled = start * np.sqrt(solution.residual / value)
-            return minimise(lambda root: model.solve(root**2).deviance(value), scaled)[1]
+            return minimise(model, lambda root: _deviance(model, root, value)[:2], scaled)[1]
 
         return with_residual
     at = model.names.index(name)
     others = np.delete(start, at)
 
     def with_variance(value: float) -> float:
-        def deviance(free: Floats) -> float:
+        def deviance(free: Floats) -> tuple[float, Floats]:
             residual = solution.residual * float(np.exp(free[0] - _SHIFT))
-            return model.solve(np.insert(free[1:] ** 2, at, value / residual)).deviance(residual)
+            own = np.sqrt(value / residual)
+            found, slopes, at_root = _deviance(model, np.insert(free[1:], at, own), residual)
+            of_residual = at_root.freedom - at_root.rest / residual - slopes[at] * own / 2
+            return found, np.append(of_residual, np.delete(slopes, at))
 
-        return minimise(deviance, np.concatenate([[_SHIFT], others]))[1]
+        return minimise(model, deviance, np.append(_SHIFT, others))[1]
 
     return with_variance
 
@@ -370,11 +438,12 @@ def of_ratio(solution: Solution, name: str, noise: Mapping[str, float]) -> Const
     def with_share(value: float) -> float:
         odds = value / (1 - value)
 
-        def deviance(free: Floats) -> float:
-            own = odds * (1 + float(counted @ free**2))
-            return model.solve(np.insert(free**2, at, own)).deviance()
+        def deviance(free: Floats) -> tuple[float, Floats]:
+            own = np.sqrt(odds * (1 + float(counted @ free**2)))
+            found, slopes, _ = _deviance(model, np.insert(free, at, own))
+            return found, np.delete(slopes, at) + slopes[at] * odds * counted * free / own
 
-        return minimise(deviance, others)[1]
+        return minimise(model, deviance, others)[1]
 
     return with_share
 
@@ -404,18 +473,21 @@ def profile_interval(
     from scipy.optimize import brentq
 
     def above(place: float) -> float:
-        return constrained(float(inverse(place))) - least - cut
+        # The root of a rise that is about quadratic is about straight.
+        rise = constrained(float(inverse(place))) - least
+        return math.sqrt(max(rise, 0.0)) - math.sqrt(cut)
 
     start = float(link(max(value, _NEAR_ZERO)))
     ends = []
     for sign in (-1.0, 1.0):
-        step, near, far = 0.25, start, start
-        while above(far := near + sign * step) < 0:
-            near, step = far, step * 2
-            if step > _FARTHEST:
+        near, step = start, 0.5
+        while step <= _FARTHEST:
+            far = near + sign * step
+            height = above(far)
+            if height >= 0:
+                ends.append(float(inverse(brentq(above, near, far, xtol=1e-7, rtol=1e-9))))
                 break
+            near, step = far, 2 * step
         else:
-            ends.append(float(inverse(brentq(above, near, far, xtol=1e-5))))
-            continue
-        ends.append(0.0 if sign < 0 else float(inverse(np.inf)))
+            ends.append(0.0 if sign < 0 else float(inverse(np.inf)))
     return ends[0], ends[1]
