@@ -37,7 +37,7 @@ from affectlab.reliability.components.restricted_likelihood import (
     profile_interval,
 )
 
-_MOST_PROFILED = 3_000_000
+MOST_PROFILED = 3_000_000
 """Answers up to which intervals are by profile likelihood."""
 _COLUMNS: tuple[Column, ...] = (
     Key("label"),
@@ -208,7 +208,7 @@ def _cut(found: Solution | None, confidence: float) -> float | None:
     """By how much the deviance rises to the ends of an interval; ``None`` where there is none."""
     from scipy.special import chdtri
 
-    if found is None or found.model.n > _MOST_PROFILED:
+    if found is None or found.model.n > MOST_PROFILED:
         return None
     return float(chdtri(1, 1 - confidence))
 
@@ -262,7 +262,7 @@ def _variances(found: Solution) -> dict[str, float]:
 
 
 def _method(found: Solution | None) -> str:
-    if found is None or found.model.n <= _MOST_PROFILED:
+    if found is None or found.model.n <= MOST_PROFILED:
         return "REML, interval by profile likelihood"
     return f"REML; {NO_INTERVAL}more than 3 million answers"
 

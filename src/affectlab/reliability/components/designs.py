@@ -18,7 +18,7 @@ from affectlab.ratings import Ratings, canonical, people_or_all, require_order, 
 from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel
 
 STIMULUS, RATER, CELL = "stimulus", "rater", "stimulus:rater"
-_MOST_LEVELS = 4000
+MOST_LEVELS = 4000
 """Levels of all factors but the largest, which share one dense matrix."""
 
 
@@ -150,10 +150,10 @@ def _design(
     if single is not None:
         return design.undefined(f"fewer than two levels of {single.name}")
     dense = sum(levels.values()) - max(levels.values())
-    if dense > _MOST_LEVELS:
+    if dense > MOST_LEVELS:
         raise InputError(
             f"factors {joined(levels)} of {shown(name)}: all but the largest have {dense:,} "
-            f"levels in all; expected at most {_MOST_LEVELS:,}"
+            f"levels in all; expected at most {MOST_LEVELS:,}"
         )
     if np.ptp(value) == 0:
         return design.undefined("no variance")

@@ -24,7 +24,8 @@ from affectlab.reliability.components.restricted_likelihood import (
     profile_interval,
 )
 
-_ROUNDING = 1e-12
+_SURE = 1e12
+"""Ratios from here on are what rounding leaves of no noise."""
 
 
 def facets_of(factors: Sequence[str]) -> tuple[str, ...]:
@@ -120,27 +121,16 @@ def signal_to_noise(
     -------
     Ratio and both ends, shape (3,).
     """
-    from scipy.special import expit, logit
-
     if found is None:
         return np.full(3, np.nan)
     own = dict(zip(found.model.names, found.theta, strict=True))
     noise = 1 + sum(weight * float(own[name]) for name, weight in weights.items())
     ratio = float(own[STIMULUS]) / noise
-    share = ratio / (1 + ratio)
-    if cut is None or share >= 1 - _ROUNDING:
+    if cut is None or not ratio < _SURE:
         return np.array([ratio, np.nan, np.nan])
     with one_core(found.model):
-        ends = profile_interval(
-            of_ratio(found, STIMULUS, weights),
-            share,
-            found.deviance(),
-            cut,
-            link=logit,
-            inverse=expit,
-        )
-    with np.errstate(divide="ignore"):
-        return np.array([ratio, *(np.divide(end, 1 - end) for end in ends)])
+        ends = profile_interval(of_ratio(found, STIMULUS, weights), ratio, found.deviance(), cut)
+    return np.array([ratio, *ends])
 
 
 def _outer(design: Design, inner: str, facets: Sequence[str]) -> set[str]:

@@ -27,6 +27,8 @@ _CHUNKS = 8
 _MOST_BYTES = 1 << 28
 """Memory that parts of the matrix may take in all."""
 _SMALLEST = 1e-10
+_SMALL = 60
+"""Columns of a matrix up to which plain loops are faster than calls."""
 _LARGE = 400
 """Columns of a matrix from which on several cores are worth while."""
 _SHIFT = 50.0
@@ -34,6 +36,7 @@ _SHIFT = 50.0
 _NEAR_ZERO = 1e-6
 _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
+_OFF_ZERO, _STEP_OFF, _RESTARTS = 1e-2, 1e-3, 4
 RESIDUAL = "residual"
 _TOLERANCE = 1e-10
 
@@ -137,7 +140,7 @@ class MixedModel:
         return int(self.dense.shape[1]) - 1
 
     @cached_property
-    def _groups(self) -> tuple[Floats, Floats, Floats]:
+    def products_of_levels(self) -> tuple[Floats, Floats, Floats]:
         """Where no cell has an effect of its own: base matrix, sizes of levels, their products.
 
         The matrix for any variances is a weighted sum of these.
@@ -163,7 +166,7 @@ class MixedModel:
         return self.cells is None and n_sizes * self.width**2 * 8 <= 2 * _MOST_BYTES
 
     @cached_property
-    def _base(self) -> Floats:
+    def base(self) -> Floats:
         return _symmetric(self._cells(self.size))
 
     def _cells(self, weight: Floats) -> Floats:
@@ -195,15 +198,15 @@ class MixedModel:
         """Products of all columns less what the first factor explains, and its logarithms."""
         first = float(theta[0])
         if self._grouped:
-            products, sizes, counts = self._groups
+            products, sizes, counts = self.products_of_levels
             share = first / (1 + first * sizes)
-            matrix = self._base + np.tensordot(share, products, axes=1)
+            matrix = self.base + np.tensordot(share, products, axes=1)
             return matrix, float((counts * np.log1p(first * sizes)).sum())
         of_cell = float(theta[len(self.factors)]) if self.cells is not None else 0.0
         weight = self.size / (1 + self.size * of_cell)
         of_level = np.add.reduceat(weight, self.start[:-1])
         share = first / (1 + first * of_level)
-        matrix = self._cells(weight) if self.cells is not None else self._base.copy()
+        matrix = self._cells(weight) if self.cells is not None else self.base.copy()
         matrix += self._products(weight, share, np.arange(share.size))
         logs = float(np.log1p(first * of_level).sum() + np.log1p(self.size * of_cell).sum())
         return matrix, logs
@@ -247,7 +250,7 @@ class MixedModel:
         """
         from scipy.linalg import cho_factor, cho_solve
 
-        products, sizes, counts = self._groups
+        products, sizes, counts = self.products_of_levels
         plain, _ = self._reduced(root**2)
         scale, at = self._columns(root**2)
         half = plain * scale
@@ -354,22 +357,33 @@ def _deviance(
 def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats, float]:
     """Find the parameters of the least deviance, none below 0.
 
-    A start on the bound is moved off it.
+    Where a standard deviation is 0 the deviance has no slope by it, so that a search which comes
+    there stays: it is taken up again from where the deviance falls as it leaves 0.
     """
     from scipy.optimize import minimize
 
     if start.size == 0:
         return start, deviance(start)[0]
-    # A search for an end may ask for variances at which nothing can be solved: no slope there.
-    with np.errstate(invalid="ignore"):
-        best = minimize(
-            deviance if model.has_slopes else lambda free: deviance(free)[0],
-            np.maximum(start, 1e-2),
-            jac=model.has_slopes or None,
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * start.size,
-            options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
-        )
+    place = np.maximum(start, _OFF_ZERO)
+    for _ in range(_RESTARTS):
+        # A search for an end may ask for variances at which nothing can be solved: no slope there.
+        with np.errstate(invalid="ignore"):
+            best = minimize(
+                deviance if model.has_slopes else lambda free: deviance(free)[0],
+                place,
+                jac=model.has_slopes or None,
+                method="L-BFGS-B",
+                bounds=[(0.0, None)] * start.size,
+                options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
+            )
+        place = best.x.copy()
+        for k in np.flatnonzero(best.x < _STEP_OFF):
+            moved = best.x.copy()
+            moved[k] = _STEP_OFF
+            if deviance(moved)[0] < best.fun:
+                place[k] = _OFF_ZERO
+        if (place == best.x).all():
+            break
     return best.x, float(best.fun)
 
 
@@ -426,7 +440,7 @@ def of_variance(solution: Solution, name: str) -> Constrained:
 
 
 def of_ratio(solution: Solution, name: str, noise: Mapping[str, float]) -> Constrained:
-    """The least deviance where the variance of one component over all has a given share.
+    """The least deviance where the variance of one component over that of others is given.
 
     `noise` says how much of each other component counts beside the residual, which counts once.
     """
@@ -434,10 +448,10 @@ def of_ratio(solution: Solution, name: str, noise: Mapping[str, float]) -> Const
     at = model.names.index(name)
     counted = np.array([noise.get(one, 0.0) for one in model.names if one != name])
     others = np.delete(np.sqrt(solution.theta), at)
+    if others.size == 1 and model.has_slopes and model.width <= _SMALL:
+        return _of_ratio_of_two(solution, at, float(counted[0]))
 
-    def with_share(value: float) -> float:
-        odds = value / (1 - value)
-
+    def with_odds(odds: float) -> float:
         def deviance(free: Floats) -> tuple[float, Floats]:
             own = np.sqrt(odds * (1 + float(counted @ free**2)))
             found, slopes, _ = _deviance(model, np.insert(free, at, own))
@@ -445,39 +459,52 @@ def of_ratio(solution: Solution, name: str, noise: Mapping[str, float]) -> Const
 
         return minimise(model, deviance, others)[1]
 
-    return with_share
+    return with_odds
+
+
+def _of_ratio_of_two(solution: Solution, at: int, counted: float) -> Constrained:
+    """The same for two crossed factors with few levels of one, in compiled code."""
+    from affectlab.reliability.components.schur_kernels import least_deviance_at_odds
+
+    model, freedom = solution.model, solution.freedom
+    products, sizes, counts = model.products_of_levels
+    n_levels = model.factors[1].n_levels
+    root = float(np.sqrt(solution.theta[1 - at]))
+    constant = freedom * (1 + math.log(2 * math.pi / freedom))
+
+    def with_odds(odds: float) -> float:
+        nonlocal root
+        found, root = least_deviance_at_odds(
+            model.base, products, sizes, counts, n_levels, model.within, freedom,
+            odds, counted, at == 0, root,
+        )  # fmt: skip
+        return float(found) + constant
+
+    return with_odds
 
 
 def profile_interval(
-    constrained: Constrained,
-    value: float,
-    least: float,
-    cut: float,
-    *,
-    link: Callable[[float], float] = np.log,
-    inverse: Callable[[float], float] = np.exp,
+    constrained: Constrained, value: float, least: float, cut: float
 ) -> tuple[float, float]:
     """Find where the deviance is `cut` above the least one, on both sides of the estimate.
 
     Parameters
     ----------
     constrained
-        The least deviance where the quantity has a value.
+        The least deviance where the quantity, which is not below 0, has a value.
     value, least
         The estimate and its deviance.
     cut
         Quantile of the chi-squared distribution with one degree of freedom.
-    link, inverse
-        From the quantity, above 0, to a scale without ends, and back.
     """
     from scipy.optimize import brentq
 
     def above(place: float) -> float:
         # The root of a rise that is about quadratic is about straight.
-        rise = constrained(float(inverse(place))) - least
+        rise = constrained(math.exp(place)) - least
         return math.sqrt(max(rise, 0.0)) - math.sqrt(cut)
 
-    start = float(link(max(value, _NEAR_ZERO)))
+    start = math.log(max(value, _NEAR_ZERO))
     ends = []
     for sign in (-1.0, 1.0):
         near, step = start, 0.5
@@ -485,9 +512,9 @@ def profile_interval(
             far = near + sign * step
             height = above(far)
             if height >= 0:
-                ends.append(float(inverse(brentq(above, near, far, xtol=1e-7, rtol=1e-9))))
+                ends.append(math.exp(brentq(above, near, far, xtol=1e-7, rtol=1e-9)))
                 break
             near, step = far, 2 * step
         else:
-            ends.append(0.0 if sign < 0 else float(inverse(np.inf)))
+            ends.append(0.0 if sign < 0 else math.inf)
     return ends[0], ends[1]
