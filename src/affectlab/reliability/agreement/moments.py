@@ -86,32 +86,6 @@ class Sums:
         )
         return Terms(*(np.array([scalar], dtype=np.float64) for scalar in scalars))
 
-    def terms_without_each_unit(self) -> Terms:
-        """The terms of the table without unit u, for every u."""
-        whole = self.terms()
-        units = self.m.size
-
-        def per_unit(amount: Floats) -> Floats:
-            return np.bincount(self.unit, amount, units).astype(np.float64)
-
-        count, of_rater = self.per_rater[self.rater], self.of_rater[self.rater]
-        alone = count == 1
-        rest = np.maximum(count - 1, 1)
-        change = np.where(alone, 0.0, (of_rater - self.value) ** 2 / rest) - of_rater**2 / count
-        n = whole.n - self.m
-        return Terms(
-            units=np.full(units, units - 1.0),
-            raters=whole.raters - per_unit(alone.astype(np.float64)),
-            n=n,
-            unit_squares=whole.unit_squares - self.m**2,
-            rater_squares=whole.rater_squares - per_unit(2 * count - 1),
-            inverse_m=whole.inverse_m - 1 / self.m,
-            t0=whole.t0 - per_unit(self.value**2),
-            t_units=whole.t_units - self.of_unit**2 / self.m,
-            t_raters=whole.t_raters + per_unit(change),
-            t_mean=(self.value.sum() - self.of_unit) ** 2 / np.maximum(n, 1),
-        )
-
 
 def henderson(terms: Terms) -> Floats:
     """Solve for the components of every table; see :func:`moment_components`.

@@ -72,3 +72,118 @@ def cell_products(places: Ints, dense: Floats, weight: Floats, total: Floats) ->
         for d in range(n_dense):
             for e in range(d + 1):
                 total[first + d, first + e] += weight[c] * dense[c, d] * dense[c, e]
+
+
+@kernel
+def two_factor_deviance(
+    base: Floats,
+    products: Floats,
+    sizes: Floats,
+    counts: Floats,
+    n_levels: int,
+    within: float,
+    freedom: int,
+    first: float,
+    second: float,
+    matrix: Floats,
+) -> float:
+    """Restricted deviance of two crossed factors at relative variances, less its constant.
+
+    As the solution of a mixed model: the first factor is eliminated, the ``n_levels`` columns of
+    the second come first in ``base`` and in ``products``, which are those of its levels by their
+    sizes. ``matrix`` is room of the shape of ``base``.
+    """
+    width = base.shape[0]
+    logs = 0.0
+    for g in range(sizes.size):
+        logs += counts[g] * np.log1p(first * sizes[g])
+    root = np.sqrt(second)
+    for i in range(width):
+        for j in range(i + 1):
+            total = base[i, j]
+            for g in range(sizes.size):
+                total += first / (1.0 + first * sizes[g]) * products[g, i, j]
+            if i < n_levels:
+                total *= root
+            if j < n_levels:
+                total *= root
+            matrix[i, j] = total
+        if i < n_levels:
+            matrix[i, i] += 1.0
+    for j in range(width):
+        total = matrix[j, j]
+        for k in range(j):
+            total -= matrix[j, k] ** 2
+        if j == width - 1:
+            rest = total + within
+            return logs + freedom * np.log(rest) if rest > 0.0 else np.inf
+        if total <= 0.0:
+            return np.inf
+        own = np.sqrt(total)
+        matrix[j, j] = own
+        logs += 2.0 * np.log(own)
+        for i in range(j + 1, width):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = total / own
+    return logs
+
+
+@kernel
+def least_deviance_at_odds(
+    base: Floats,
+    products: Floats,
+    sizes: Floats,
+    counts: Floats,
+    n_levels: int,
+    within: float,
+    freedom: int,
+    odds: float,
+    counted: float,
+    is_first: bool,
+    start: float,
+) -> tuple[float, float]:
+    """Least deviance where one factor has given odds against the residual and the other.
+
+    The other counts ``counted`` times; its relative standard deviation, by which the deviance is
+    minimised in a golden section from ``start``, is the second value.
+    """
+    matrix = np.empty_like(base)
+    golden = (np.sqrt(5.0) - 1.0) / 2.0
+    low, high = 0.0, max(2.0 * start, 0.5)
+    value = np.empty(2)
+    at = np.empty(2)
+    best, place = np.inf, start
+    for widening in range(60):
+        at[0], at[1] = high - golden * (high - low), low + golden * (high - low)
+        fresh = 2
+        for _ in range(200):
+            for k in range(2):
+                if fresh != 2 and fresh != k:
+                    continue
+                own = odds * (1.0 + counted * at[k] ** 2)
+                first, second = (own, at[k] ** 2) if is_first else (at[k] ** 2, own)
+                value[k] = two_factor_deviance(
+                    base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
+                )
+            if high - low < 1e-4 * (1.0 + low):
+                break
+            if value[0] <= value[1]:
+                high, at[1], value[1] = at[1], at[0], value[0]
+                at[0], fresh = high - golden * (high - low), 0
+            else:
+                low, at[0], value[0] = at[0], at[1], value[1]
+                at[1], fresh = low + golden * (high - low), 1
+        place = (low + high) / 2.0
+        best = min(value[0], value[1])
+        widest = max(2.0 * start, 0.5) * 4.0**widening
+        if place < 0.99 * widest:
+            break
+        low, high = 0.5 * widest, 4.0 * widest
+    own = odds
+    first, second = (own, 0.0) if is_first else (0.0, own)
+    none = two_factor_deviance(
+        base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
+    )
+    return (none, 0.0) if none <= best else (best, place)
