@@ -7,12 +7,10 @@ from affectlab.reliability.components.components import (
 from affectlab.reliability.components.designs import (
     MOST_LEVELS as MOST_LEVELS,
     RATER as RATER,
-    STIMULUS as STIMULUS,
+    crossed as crossed,
 )
 from affectlab.reliability.components.generalizability import signal_to_noise as signal_to_noise
 from affectlab.reliability.components.restricted_likelihood import (
-    Factor as Factor,
-    MixedModel as MixedModel,
     Solution as Solution,
     fit as fit,
 )
