@@ -123,6 +123,26 @@ def test_a_negative_component_is_0() -> None:
     assert variances(found)["stimulus"] == pytest.approx((between - residual) / 4, rel=1e-4)
 
 
+def test_ordered_categories_have_decision_studies_on_the_latent_scale() -> None:
+    values = np.moveaxis(table(BRENNAN_3, (10, 2, 4)), 1, 2)
+    found = variance_components(
+        ratings_of(values, "rater", "session"),
+        factors=("stimulus", "rater", "session", "stimulus:rater"),
+        k={"rater": [1, 4], "session": [2]},
+        link="probit",
+    )
+    of = variances(found)
+    assert of["residual"] == 1
+    relative = of["stimulus:rater"] / 4 + 1 / 8
+    absolute = relative + of["rater"] / 4 + of["session"] / 2
+    expected = tuple(of["stimulus"] / (of["stimulus"] + noise) for noise in (relative, absolute))
+    assert coefficients(found, rater=4, session=2) == pytest.approx(expected)
+    rows = found.to_frame("reliability")
+    assert (rows["low"] < rows["value"]).all()
+    assert (rows["value"] < rows["high"]).all()
+    assert rows["method"].str.contains("delta method").all()
+
+
 def test_the_interval_of_one_facet_follows_from_that_of_one_rating() -> None:
     found = variance_components(ratings_of(table(BRENNAN_1, (10, 12)), "rater"), k=[1, 12])
     one, twelve = found.to_frame("reliability").filter(coefficient="agreement").rows(named=True)

@@ -17,15 +17,13 @@ from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
-from affectlab.reliability.agreement.moments import Sums, henderson
+from affectlab.reliability.agreement.moments import Sums, additive_variances, residual_freedom
 from affectlab.reliability.components import (
     MOST_LEVELS,
     MOST_PROFILED,
     RATER,
-    STIMULUS,
-    Factor,
-    MixedModel,
     Solution,
+    crossed,
     fit,
     share_of_signal,
     signal_to_noise,
@@ -252,28 +250,23 @@ class _Fits:
         self._sums = sums
         levels = (sums.m.size, sums.per_rater.size)
         self._is_large = min(levels) > MOST_LEVELS
-        self._confounded = bool(np.isnan(henderson(sums.terms())).any())
+        self._confounded = residual_freedom(sums.unit, sums.rater) == 0
         left = sums.value - (sums.of_unit / sums.m)[sums.unit]
         self._unanimous = bool((left**2).sum() <= _ROUNDING * (sums.value**2).sum())
 
     @cached_property
     def _additive(self) -> tuple[float, float] | None:
         """Variances of units and raters where nothing else is left of the ratings."""
-        return _parallel(self._sums)
+        return additive_variances(self._sums)
 
     @cached_property
     def _one_way(self) -> Solution:
-        sums = self._sums
-        return fit(MixedModel.of(sums.value, [Factor(STIMULUS, sums.unit, sums.m.size)]))
+        return fit(crossed(self._sums.value, stimulus=self._sums.unit))
 
     @cached_property
     def _crossed(self) -> Solution:
         sums = self._sums
-        factors = [
-            Factor(STIMULUS, sums.unit, sums.m.size),
-            Factor(RATER, sums.rater, sums.per_rater.size),
-        ]
-        return fit(MixedModel.of(sums.value, factors))
+        return fit(crossed(sums.value, stimulus=sums.unit, rater=sums.rater))
 
     def status(self, form: str) -> str:
         """Say why a form is not defined."""
@@ -302,23 +295,6 @@ class _Fits:
             return np.full(3, np.inf if form.startswith("3") else of_units / of_raters)
         weights = {RATER: 1.0} if form.startswith("2") else {}
         return signal_to_noise(self._crossed, weights, confidence)
-
-
-def _parallel(sums: Sums) -> tuple[float, float] | None:
-    """Variances of units and raters; ``None`` where something else is left of the ratings."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import lsqr
-
-    n, units = sums.value.size, sums.m.size
-    if n <= units + sums.per_rater.size - 1:
-        return None
-    rows = np.tile(np.arange(n), 2)
-    columns = np.concatenate([sums.unit, units + sums.rater])
-    design = csr_array((np.ones(2 * n), (rows, columns)), shape=(n, units + sums.per_rater.size))
-    effects = lsqr(design, sums.value, atol=1e-14, btol=1e-14, iter_lim=200)[0]
-    if ((sums.value - design @ effects) ** 2).sum() > _ROUNDING * (sums.value**2).sum():
-        return None
-    return float(effects[:units].var(ddof=1)), float(effects[units:].var(ddof=1))
 
 
 @coefficient(

@@ -4,7 +4,7 @@ from affectlab.reliability.components.components import variance_components
 from affectlab.reliability.components.designs import (
     MOST_LEVELS as MOST_LEVELS,
     RATER as RATER,
-    STIMULUS as STIMULUS,
+    crossed as crossed,
 )
 from affectlab.reliability.components.fixed_effects import mixed_model
 from affectlab.reliability.components.generalizability import (
@@ -13,8 +13,6 @@ from affectlab.reliability.components.generalizability import (
 )
 from affectlab.reliability.components.restricted_likelihood import (
     MOST_PROFILED as MOST_PROFILED,
-    Factor as Factor,
-    MixedModel as MixedModel,
     Solution as Solution,
     fit as fit,
 )

@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.tables import Column, Table
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
 from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
@@ -52,6 +52,13 @@ class Design:
     def undefined(self, why: str) -> Design:
         """Say why there is nothing to estimate."""
         return replace(self, status=f"undefined: {why}")
+
+
+def crossed(value: Floats, **levels: Ints) -> MixedModel:
+    """Arrange answers with crossed random factors, by name; codes of levels have no gaps."""
+    return MixedModel.of(
+        value, [Factor(name, code, int(code.max()) + 1) for name, code in levels.items()]
+    )
 
 
 def check_link(link: str) -> None:

@@ -30,6 +30,7 @@ _MOST_BYTES = 1 << 28
 _SMALLEST = 1e-10
 _SMALL = 60
 """Columns of a matrix up to which plain loops are faster than calls."""
+_LEAST_SCALE = 0.3
 _LARGE = 400
 """Columns of a matrix from which on several cores are worth while."""
 _SHIFT = 50.0
@@ -628,14 +629,13 @@ def _of_ratio_of_two(solution: Solution, at: int, counted: float) -> Constrained
     model, freedom = solution.model, solution.freedom
     products, sizes, counts = model.products_of_levels
     n_levels = model.factors[1].n_levels
-    root = float(np.sqrt(solution.theta[1 - at]))
+    scale = max(float(np.sqrt(solution.theta[1 - at])), _LEAST_SCALE)
     constant = freedom * (1 + math.log(2 * math.pi / freedom))
 
     def with_odds(odds: float) -> float:
-        nonlocal root
-        found, root = least_deviance_at_odds(
+        found = least_deviance_at_odds(
             model.base, products, sizes, counts, n_levels, model.within, freedom,
-            odds, counted, at == 0, root,
+            odds, counted, at == 0, scale,
         )  # fmt: skip
         return float(found) + constant
 

@@ -10,6 +10,9 @@ from affectlab.core.compiled import kernel
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_GRID = 10
+_CLOSE = 1e-4
+
 
 @kernel
 def level_products(
@@ -142,48 +145,46 @@ def least_deviance_at_odds(
     odds: float,
     counted: float,
     is_first: bool,
-    start: float,
-) -> tuple[float, float]:
+    scale: float,
+) -> float:
     """Least deviance where one factor has given odds against the residual and the other.
 
-    The other counts ``counted`` times; its relative standard deviation, by which the deviance is
-    minimised in a golden section from ``start``, is the second value.
+    The other counts ``counted`` times. The deviance is minimised by its relative standard
+    deviation: over a grid about ``scale`` first, since there may be two minima, then in a golden
+    section.
     """
     matrix = np.empty_like(base)
+    grid = np.zeros(_GRID)
+    for k in range(1, _GRID):
+        grid[k] = scale * 3.0 ** (k - 4)
+    value = np.empty(_GRID)
+    for k in range(_GRID):
+        own = odds * (1.0 + counted * grid[k] ** 2)
+        first, second = (own, grid[k] ** 2) if is_first else (grid[k] ** 2, own)
+        value[k] = two_factor_deviance(
+            base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
+        )
+    best = int(np.argmin(value))
+    least = float(value[best])
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
     golden = (np.sqrt(5.0) - 1.0) / 2.0
-    low, high = 0.0, max(2.0 * start, 0.5)
-    value = np.empty(2)
-    at = np.empty(2)
-    best, place = np.inf, start
-    for widening in range(60):
-        at[0], at[1] = high - golden * (high - low), low + golden * (high - low)
-        fresh = 2
-        for _ in range(200):
-            for k in range(2):
-                if fresh != 2 and fresh != k:
-                    continue
-                own = odds * (1.0 + counted * at[k] ** 2)
-                first, second = (own, at[k] ** 2) if is_first else (at[k] ** 2, own)
-                value[k] = two_factor_deviance(
-                    base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
-                )
-            if high - low < 1e-4 * (1.0 + low):
-                break
-            if value[0] <= value[1]:
-                high, at[1], value[1] = at[1], at[0], value[0]
-                at[0], fresh = high - golden * (high - low), 0
-            else:
-                low, at[0], value[0] = at[0], at[1], value[1]
-                at[1], fresh = low + golden * (high - low), 1
-        place = (low + high) / 2.0
-        best = min(value[0], value[1])
-        widest = max(2.0 * start, 0.5) * 4.0**widening
-        if place < 0.99 * widest:
-            break
-        low, high = 0.5 * widest, 4.0 * widest
-    own = odds
-    first, second = (own, 0.0) if is_first else (0.0, own)
-    none = two_factor_deviance(
-        base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
-    )
-    return (none, 0.0) if none <= best else (best, place)
+    at = np.array([high - golden * (high - low), low + golden * (high - low)])
+    ends = np.empty(2)
+    fresh = 2
+    while high - low > _CLOSE * (scale + low):
+        for k in range(2):
+            if fresh != 2 and fresh != k:
+                continue
+            own = odds * (1.0 + counted * at[k] ** 2)
+            first, second = (own, at[k] ** 2) if is_first else (at[k] ** 2, own)
+            ends[k] = two_factor_deviance(
+                base, products, sizes, counts, n_levels, within, freedom, first, second, matrix
+            )
+            least = min(least, float(ends[k]))
+        if ends[0] <= ends[1]:
+            high, at[1], ends[1] = at[1], at[0], ends[0]
+            at[0], fresh = high - golden * (high - low), 0
+        else:
+            low, at[0], ends[0] = at[0], at[1], ends[1]
+            at[1], fresh = low + golden * (high - low), 1
+    return least
