@@ -14,9 +14,7 @@ from scipy import stats
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import PlanModel, mean_opinion_scores, plan, plan_model, split_half
-from affectlab.reliability.agreement.moments import moment_components
 from affectlab.simulate import simulate_raters, simulate_truth
 from affectlab.simulate.raters import RaterProfile
 
@@ -287,28 +285,27 @@ class TestRangeThatThePilotLeavesOpen:
 
 
 class TestPlanModel:
-    def test_components_of_complete_data_are_those_of_the_analysis_of_variance(self):
+    def test_a_negative_variance_of_raters_is_pooled_with_the_noise(self):
         x = np.random.default_rng(0).normal(0, 1, (6, 40)) + np.arange(40) / 10
-        found = moment_components(answers_of(x))
-        mean = x.mean()
-        of_stimuli = 6 * ((x.mean(axis=0) - mean) ** 2).sum() / 39
-        of_raters = 40 * ((x.mean(axis=1) - mean) ** 2).sum() / 5
-        rest = x - x.mean(axis=0) - x.mean(axis=1)[:, None] + mean
-        residual = (rest**2).sum() / (39 * 5)
-        assert found.residual == pytest.approx(residual)
-        assert found.stimulus == pytest.approx((of_stimuli - residual) / 6)
-        assert found.rater == pytest.approx((of_raters - residual) / 40)
+        x -= x.mean(axis=1, keepdims=True)
+        found = plan_model(x)
+        assert found.rater_bias_sd == 0
+        within = ((x - x.mean(axis=0)) ** 2).sum() / (40 * 5)
+        assert found.residual_sd == pytest.approx(math.sqrt(within), rel=1e-4)
 
-    def test_components_of_sparse_data_are_unbiased(self):
+    @pytest.mark.parametrize("per_stimulus", [3, 5, 30])
+    def test_how_much_raters_differ_in_noise_does_not_grow_with_gaps(self, per_stimulus):
+        """Raters of whom little is known do not look more different than they are."""
         rng = np.random.default_rng(1)
+        truth = PlanModel(20, 6, 12, 4)
         found = []
-        for _ in range(200):
-            x = rng.normal(0, 3, 60) + rng.normal(0, 2, (12, 1)) + rng.normal(0, 4, (12, 60))
-            x[rng.random(x.shape) < 0.7] = np.nan
-            got = moment_components(answers_of(x))
-            found.append([got.stimulus, got.rater, got.residual])
-        error = np.std(found, axis=0, ddof=1) / np.sqrt(200)
-        assert (np.abs(np.mean(found, axis=0) - [9, 4, 16]) < 4 * error).all()
+        for _ in range(40):
+            noise = truth.draw_noise_sd(rng, (30, 1))
+            x = truth.draw_stimuli(rng, (80,)) + truth.draw_bias(rng, (30, 1))
+            x = x + noise * rng.standard_normal(x.shape)
+            x[np.argsort(rng.random(x.shape), axis=0) >= per_stimulus] = np.nan
+            found.append(plan_model(x).inconsistency_sd)
+        assert np.mean(found) == pytest.approx(4, rel=0.3)
 
     @pytest.mark.parametrize("gaps", [0.0, 0.6])
     def test_recovers_numbers_without_ends(self, gaps):
@@ -349,12 +346,12 @@ class TestPlanModel:
         )
         model = plan_model(Ratings(frame, scale=scale))
         assert "rounding and ends of the scale undone" in model.note
-        wanted = moment_components(answers_of(x))
-        got = moment_components(answers_of(study(model, 200, 1000)))
+        # Without a scale, the model has the components of the answers themselves.
+        wanted, got = plan_model(x), plan_model(study(model, 200, 1000))
         assert got.mean == pytest.approx(wanted.mean, abs=0.03 * width)
-        assert math.sqrt(got.residual) == pytest.approx(math.sqrt(wanted.residual), rel=0.06)
-        assert math.sqrt(got.stimulus) == pytest.approx(math.sqrt(wanted.stimulus), rel=0.08)
-        assert math.sqrt(got.rater) == pytest.approx(math.sqrt(wanted.rater), rel=0.2)
+        assert got.residual_sd == pytest.approx(wanted.residual_sd, rel=0.06)
+        assert got.stimulus_sd == pytest.approx(wanted.stimulus_sd, rel=0.08)
+        assert got.rater_bias_sd == pytest.approx(wanted.rater_bias_sd, rel=0.2)
 
     def test_a_skewed_pilot_stays_skewed(self):
         rng = np.random.default_rng(4)

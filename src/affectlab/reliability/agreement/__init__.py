@@ -27,10 +27,10 @@ from affectlab.reliability.agreement.kappa import (
     weighted_kappa,
 )
 from affectlab.reliability.agreement.moments import (
-    Components,
+    Sums as Sums,
+    additive_variances as additive_variances,
     identifiable,
-    moment_components,
-    rater_variances,
+    noise_spread,
 )
 from affectlab.reliability.agreement.over_labels import over_labels
 from affectlab.reliability.agreement.percent import percent_agreement
@@ -39,7 +39,6 @@ from affectlab.reliability.agreement.split_half import Half, Scorer, split_half
 
 __all__ = [
     "Coefficient",
-    "Components",
     "Distance",
     "Half",
     "KappaResult",
@@ -61,12 +60,11 @@ __all__ = [
     "list_coefficients",
     "load_coefficient",
     "load_coefficients",
-    "moment_components",
+    "noise_spread",
     "over_labels",
     "pairwise_kappa",
     "percent_agreement",
     "random_pair_kappa",
-    "rater_variances",
     "self_consistency",
     "split_half",
     "weighted_kappa",

@@ -1,7 +1,8 @@
-"""Variance components of ratings by moments: stimuli, raters, and what is left."""
+"""Sums of the ratings of one label, what they tell apart, and the noise of each rater."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,39 +12,8 @@ from affectlab.ratings import Answers
 
 _MOST_ROUNDS = 500
 _CLOSE = 1e-9
-_SINGULAR = 1e-12
-"""Determinants of lines divided by the number of ratings up to here are those of singular ones."""
-
-
-@dataclass(frozen=True)
-class Components:
-    """Mean and variance components of one label's ratings; variances may come out negative."""
-
-    mean: float
-    stimulus: float
-    rater: float
-    residual: float
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Quadratic sums and counts of one table, or of many at once; fields have shape (tables,)."""
-
-    units: Floats
-    raters: Floats
-    n: Floats
-    """Ratings."""
-    unit_squares: Floats
-    """Sum of squared numbers of ratings per unit."""
-    rater_squares: Floats
-    """Sum of squared numbers of ratings per rater."""
-    inverse_m: Floats
-    """Sum over units of 1 / ratings per unit."""
-    t0: Floats
-    """Sum of squared ratings."""
-    t_units: Floats
-    t_raters: Floats
-    t_mean: Floats
+_ROUNDING = 1e-12
+"""Sums of squares up to this share of all are what rounding leaves of none."""
 
 
 @dataclass(frozen=True)
@@ -70,126 +40,65 @@ class Sums:
         sums = [np.bincount(code, value).astype(np.float64) for code in (unit, rater)]
         return cls(unit, rater, value, counts[0], sums[0], counts[1], sums[1])
 
-    def terms(self) -> Terms:
-        """The terms of the table."""
-        scalars = (
-            self.m.size,
-            self.per_rater.size,
-            self.value.size,
-            (self.m**2).sum(),
-            (self.per_rater**2).sum(),
-            (1 / self.m).sum(),
-            (self.value**2).sum(),
-            (self.of_unit**2 / self.m).sum(),
-            (self.of_rater**2 / self.per_rater).sum(),
-            self.value.sum() ** 2 / max(self.value.size, 1),
-        )
-        return Terms(*(np.array([scalar], dtype=np.float64) for scalar in scalars))
 
-    def terms_without_each_unit(self) -> Terms:
-        """The terms of the table without unit u, for every u."""
-        whole = self.terms()
-        units = self.m.size
+def residual_freedom(unit: Ints, rater: Ints) -> int:
+    """Ratings less the effects of units and raters that they tell; codes have no gaps."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
 
-        def per_unit(amount: Floats) -> Floats:
-            return np.bincount(self.unit, amount, units).astype(np.float64)
-
-        count, of_rater = self.per_rater[self.rater], self.of_rater[self.rater]
-        alone = count == 1
-        rest = np.maximum(count - 1, 1)
-        change = np.where(alone, 0.0, (of_rater - self.value) ** 2 / rest) - of_rater**2 / count
-        n = whole.n - self.m
-        return Terms(
-            units=np.full(units, units - 1.0),
-            raters=whole.raters - per_unit(alone.astype(np.float64)),
-            n=n,
-            unit_squares=whole.unit_squares - self.m**2,
-            rater_squares=whole.rater_squares - per_unit(2 * count - 1),
-            inverse_m=whole.inverse_m - 1 / self.m,
-            t0=whole.t0 - per_unit(self.value**2),
-            t_units=whole.t_units - self.of_unit**2 / self.m,
-            t_raters=whole.t_raters + per_unit(change),
-            t_mean=(self.value.sum() - self.of_unit) ** 2 / np.maximum(n, 1),
-        )
-
-
-def henderson(terms: Terms) -> Floats:
-    """Solve for the components of every table; see :func:`moment_components`.
-
-    Returns
-    -------
-    Stimuli, raters and residual, shape (3, tables); ``nan`` where the ratings do not tell them
-    apart.
-    """
-    t = terms
-    n = np.maximum(t.n, 1)
-    of_mean = np.stack([t.unit_squares / n, t.rater_squares / n, np.ones_like(n)])
-    lines = np.stack(
-        [
-            np.stack([n, t.units, t.units]) - of_mean,
-            np.stack([t.raters, n, t.raters]) - of_mean,
-            np.stack([n, n, n]) - of_mean,
-        ]
-    ).transpose(2, 0, 1)
-    sides = np.stack([t.t_units, t.t_raters, t.t0]) - t.t_mean
-    solvable = np.abs(np.linalg.det(lines / n[:, None, None])) > _SINGULAR
-    found = np.full((n.size, 3), np.nan)
-    found[solvable] = np.linalg.solve(lines[solvable], sides.T[solvable][:, :, None])[:, :, 0]
-    return found.T
-
-
-def moment_components(part: Answers) -> Components:
-    r"""Estimate the components of :math:`x_{ij} = \mu + s_j + b_i + e_{ij}` by moments.
-
-    Henderson's first method: with uncorrected sums of squares over all N ratings, over stimuli,
-    over raters and over the mean,
-
-    .. math::
-
-        E T_0 &= N(\mu^2 + \sigma_s^2 + \sigma_b^2 + \sigma_e^2) \\
-        E T_s &= N\mu^2 + N\sigma_s^2 + J\sigma_b^2 + J\sigma_e^2 \\
-        E T_b &= N\mu^2 + I\sigma_s^2 + N\sigma_b^2 + I\sigma_e^2 \\
-        E T_\mu &= N\mu^2 + \tfrac{\sum n_j^2}{N}\sigma_s^2 + \tfrac{\sum n_i^2}{N}\sigma_b^2
-            + \sigma_e^2
-
-    for J stimuli and I raters, each rater at most once per stimulus. Unbiased for any pattern of
-    gaps, without iteration; on complete data the analysis of variance.
-
-    Returns
-    -------
-    Components; all ``nan`` where the ratings do not tell the components apart.
-
-    References
-    ----------
-    Henderson (1953), Biometrics 9; Searle, Casella and McCulloch (1992), Variance Components,
-    chapter 5.
-    """
-    if part.value.size < 2:
-        return Components(*[float("nan")] * 4)
-    found = henderson(Sums.of(part).terms())[:, 0].tolist()
-    return Components(float(part.value.mean()), *found)
+    units, raters = int(unit.max()) + 1, int(rater.max()) + 1
+    graph = csr_array(
+        (np.ones(unit.size), (unit, units + rater)), shape=(units + raters, units + raters)
+    )
+    return int(unit.size) - units - raters + int(connected_components(graph, directed=False)[0])
 
 
 def identifiable(part: Answers) -> bool:
     """Whether the ratings tell stimuli, raters and noise apart."""
-    return not np.isnan(moment_components(part).residual)
+    if part.value.size < 2:
+        return False
+    sums = Sums.of(part)
+    several = min(sums.m.size, sums.per_rater.size) > 1
+    return several and residual_freedom(sums.unit, sums.rater) > 0
 
 
-def rater_variances(part: Answers, residual: float) -> tuple[Floats, Floats]:
-    r"""Estimate the noise variance :math:`v_i^2` of every rater by moments.
+def additive_variances(sums: Sums) -> tuple[float, float] | None:
+    """Variances of units and raters; ``None`` where something else is left of the ratings."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import lsqr
+
+    n, units = sums.value.size, sums.m.size
+    rows = np.tile(np.arange(n), 2)
+    columns = np.concatenate([sums.unit, units + sums.rater])
+    design = csr_array((np.ones(2 * n), (rows, columns)), shape=(n, units + sums.per_rater.size))
+    effects = lsqr(design, sums.value, atol=1e-14, btol=1e-14, iter_lim=200)[0]
+    if ((sums.value - design @ effects) ** 2).sum() > _ROUNDING * (sums.value**2).sum():
+        return None
+    return float(effects[:units].var(ddof=1)), float(effects[units:].var(ddof=1))
+
+
+def noise_spread(part: Answers, residual: float) -> float:
+    r"""Estimate how much the noise of raters differs: the SD over raters of :math:`\log v_i`.
 
     Residuals of the additive least-squares fit hold the noise of all raters on the stimulus. With
-    :math:`m_j` raters on stimulus j, up to terms in the raters' own means,
+    :math:`m_j` raters on stimulus j and :math:`d_j = 1 - 2/m_j`, up to terms in the raters' own
+    means, a rater's sum of squares over :math:`1 - 1/n_i` has
 
-    .. math:: E\,SS_i = \Bigl(1 - \tfrac{1}{n_i}\Bigr) \sum_{j \in J_i}
-        \Bigl[\Bigl(1 - \tfrac{2}{m_j}\Bigr) v_i^2 + \tfrac{\sigma_e^2}{m_j}\Bigr],
+    .. math:: E\,SS_i = \sum_{j \in J_i} \Bigl[d_j v_i^2 + \tfrac{\sigma_e^2}{m_j}\Bigr], \quad
+        \mathrm{var}\,SS_i = \tfrac{2}{1 - 1/n_i} \sum_{j \in J_i}
+        \Bigl[d_j v_i^2 + \tfrac{\sigma_e^2}{m_j}\Bigr]^2
 
-    solved for :math:`v_i^2` (Grubbs 1948, for gaps). A stimulus of two raters does not tell whose
-    the noise is.
+    (Grubbs 1948, for gaps). The weighted variance over raters of the estimates of :math:`v_i^2` is
+    set to its expectation, in which c, the squared coefficient of variation of :math:`v_i^2`, is
+    linear; of lognormal noise, :math:`c = \exp(4 s^2) - 1` with the spread s. A stimulus of two
+    raters does not tell whose the noise is.
 
-    Returns
-    -------
-    Estimates, which may be negative, and degrees of freedom, for the raters with any.
+    Parameters
+    ----------
+    part
+        Answers to one label.
+    residual
+        Mean over raters of :math:`v_i^2`.
     """
     _, unit = np.unique(part.unit, return_inverse=True)
     _, rater = np.unique(part.rater, return_inverse=True)
@@ -205,10 +114,22 @@ def rater_variances(part: Answers, residual: float) -> tuple[Floats, Floats]:
             break
     quality = np.bincount(unit, part.value - bias[rater]) / n_j
     squares = np.bincount(rater, (part.value - quality[unit] - bias[rater]) ** 2)
-    own = np.bincount(rater, np.maximum(1 - 2 / n_j[unit], 0))
-    shared = np.bincount(rater, 1 / n_j[unit])
+    share, others = np.maximum(1 - 2 / n_j[unit], 0), 1 / n_j[unit]
+    own = np.bincount(rater, share)
     informed = (own >= 1) & (n_i >= 2)
-    n_i, own, shared, squares = n_i[informed], own[informed], shared[informed], squares[informed]
-    variances: Floats = (squares / (1 - 1 / n_i) - residual * shared) / own
-    freedom: Floats = own * (1 - 1 / n_i)
-    return variances, freedom
+    if residual <= 0 or informed.sum() < 2:
+        return 0.0
+
+    def of(amount: Floats) -> Floats:
+        sums: Floats = np.bincount(rater, amount)[informed].astype(np.float64)
+        return sums
+
+    own, left = own[informed], 1 - 1 / n_i[informed]
+    relative = (squares[informed] / left / residual - of(others)) / own
+    by_spread = 2 * of(share**2) / (left * own**2)
+    sampling = by_spread + 2 * of(2 * share * others + others**2) / (left * own**2)
+    weight = 1 / sampling
+    between = float((weight * (relative - np.average(relative, weights=weight)) ** 2).sum())
+    counted = weight * (1 - weight / weight.sum())
+    c = (between - float(counted @ sampling)) / float(counted @ (1 + by_spread))
+    return math.sqrt(math.log1p(max(c, 0.0))) / 2

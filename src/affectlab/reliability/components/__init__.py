@@ -1,6 +1,20 @@
 """Variance components of crossed designs, and differences in level with raters as random."""
 
 from affectlab.reliability.components.components import variance_components
+from affectlab.reliability.components.designs import (
+    MOST_LEVELS as MOST_LEVELS,
+    RATER as RATER,
+    crossed as crossed,
+)
 from affectlab.reliability.components.fixed_effects import mixed_model
+from affectlab.reliability.components.generalizability import (
+    share_of_signal as share_of_signal,
+    signal_to_noise as signal_to_noise,
+)
+from affectlab.reliability.components.restricted_likelihood import (
+    MOST_PROFILED as MOST_PROFILED,
+    Solution as Solution,
+    fit as fit,
+)
 
 __all__ = ["mixed_model", "variance_components"]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
-from affectlab.core.types import Floats
 from affectlab.core.words import joined, number, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
-    CELL,
     RATER,
     STIMULUS,
     Design,
@@ -26,6 +23,12 @@ from affectlab.reliability.components.designs import (
     designs,
     estimates_table,
     fitted,
+)
+from affectlab.reliability.components.generalizability import (
+    column_of,
+    decision_studies,
+    facets_of,
+    reliability_rows,
 )
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL
 
@@ -37,14 +40,6 @@ _COLUMNS: tuple[Column, ...] = (
     Share("share"),
     Count("n_levels", "levels"),
 )
-_RELIABILITY: tuple[Column, ...] = (
-    Key("label"),
-    Key("coefficient"),
-    Key("raters"),
-    Value(decimals=2),
-    Interval(),
-)
-_RELIABLE = ("label", "coefficient", "raters")
 _MEAN = "Reliability of one rating, and of the mean of several raters."
 _KINDS = (
     "agreement: of raters who stand for others, whose levels count as error; consistency: of "
@@ -56,7 +51,7 @@ def variance_components(
     ratings: Ratings,
     *,
     factors: Sequence[str] = (STIMULUS, RATER),
-    k: Sequence[int] = (1, 3, 5, 10),
+    k: Sequence[int] | Mapping[str, Sequence[int]] = (1, 3, 5, 10),
     link: Link = "identity",
     everyone: bool = False,
     confidence: float = 0.95,
@@ -78,7 +73,11 @@ def variance_components(
         \text{consistency}_k = \frac{\sigma^2_s}{\sigma^2_s + \sigma^2_e/k},
 
     for k = 1 the intraclass correlations (2,1) and (3,1); in generalizability theory the absolute
-    and the relative coefficient.
+    coefficient :math:`\Phi` and the relative one :math:`E\rho^2`. Decision studies over several
+    facets divide each component by the numbers of levels of its facets: with sessions t, the
+    relative error is :math:`\sigma^2_{sr}/k_r + \sigma^2_{st}/k_t + \sigma^2_e/(k_r k_t)`, and
+    the absolute one has those of r, t and r:t, too. A facet that is nested in another, as raters
+    who answer to one label each, is divided by both.
 
     Parameters
     ----------
@@ -87,10 +86,12 @@ def variance_components(
         repeats count, too.
     factors
         Random factors: ``stimulus``, ``rater``, ``session``, ``label`` or another column of the
-        answers, raters or stimuli; and ``stimulus:rater``, which repeated answers tell from the
-        residual. With ``label`` all labels are one analysis; else each has its own.
+        answers, raters or stimuli; and their interactions, as ``stimulus:session``, of which the
+        last, such as ``stimulus:rater``, needs repeated answers. With ``label`` all labels are one
+        analysis; else each has its own.
     k
-        Numbers of raters whose mean is judged.
+        Numbers of raters whose mean is judged; or, by facet, of raters, sessions, labels, …:
+        ``{"rater": [1, 3], "session": [1, 2]}``, every combination, 1 where a facet is not named.
     link
         ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
         cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
@@ -106,8 +107,11 @@ def variance_components(
         The table ``components``: by ``label`` and ``factor`` (the last is ``residual``), ``value``
         (variance, in squared units of the scale), ``low``, ``high``, ``share`` of the whole,
         ``n_levels``, counts and ``status``. The table ``reliability``: by ``label``,
-        ``coefficient`` (``agreement``, ``consistency``) and number of ``raters``; empty where a
-        factor is none of ``stimulus``, ``rater`` and ``stimulus:rater``.
+        ``coefficient`` (``agreement``, ``consistency``) and numbers of ``raters``, and of
+        ``sessions`` and so on where these are factors; empty where ``stimulus`` is no factor or
+        each stimulus belongs to one level of a factor. On balanced data with positive variances,
+        the estimates are those of the analysis of variance, as in Brennan's tables; where that has
+        a negative variance, REML has 0 and other values of the rest.
 
     Intervals are by profile likelihood: where the restricted deviance, minimised over all other
     variances, exceeds its least value by less than the quantile of the chi-squared distribution.
@@ -143,23 +147,33 @@ def variance_components(
     """
     check_confidence(confidence)
     check_link(link)
-    if not k or min(k) < 1:
-        raise InputError(f"k {list(k)}: expected numbers of raters, 1 or more")
+    facets = facets_of(factors)
+    studies = decision_studies(k, facets)
     parts = [
         fitted(design, link)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
     rows = [row for part in parts for row in component_rows(*part, factors, confidence)]
     components = components_table(rows)
-    applies = STIMULUS in factors and not set(factors) - {STIMULUS, RATER, CELL}
-    judged = parts if applies else []
-    means = [row for part in judged for row in _reliability_rows(*part, factors, k, confidence)]
+    keys = ("label", "coefficient", *map(column_of, facets))
+    means = [
+        {"label": design.name, **row, **_about(design, fit)}
+        for design, fit in parts
+        if STIMULUS in factors
+        for row in reliability_rows(design, fit, factors, studies, confidence)
+    ]
     reliability = estimates_table(
-        "reliability", _MEAN, means, _RELIABLE, {}, _RELIABILITY, notes=(_KINDS,)
+        "reliability",
+        _MEAN,
+        means,
+        keys,
+        {},
+        (*map(Key, keys), Value(decimals=2), Interval()),
+        notes=(_KINDS,),
     )
     return Result(
         (components, reliability),
-        tuple(_sentences(components.frame, reliability.frame)),
+        tuple(_sentences(components.frame, reliability.frame, facets)),
         figures=(
             Figure(
                 "variance_shares",
@@ -172,11 +186,19 @@ def variance_components(
         ),
         settings={
             "factors": list(factors),
-            "k": list(k),
+            "k": {name: list(n) for name, n in k.items()} if isinstance(k, Mapping) else list(k),
             "link": link,
             "confidence": confidence,
         },
     )
+
+
+def _about(design: Design, fit: Fit | None) -> dict[str, Any]:
+    return {
+        "method": "" if fit is None else fit.method,
+        **design.counts,
+        "status": design.status,
+    }
 
 
 def component_rows(
@@ -191,10 +213,8 @@ def component_rows(
             "low": np.nan,
             "high": np.nan,
             "share": np.nan,
-            "method": "" if fit is None else fit.method,
             "n_levels": design.value.size if factor == RESIDUAL else design.levels.get(factor),
-            **design.counts,
-            "status": design.status,
+            **_about(design, fit),
         }
         if fit is not None:
             variances = fit.variances
@@ -212,38 +232,9 @@ def components_table(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _reliability_rows(
-    design: Design, fit: Fit | None, factors: Sequence[str], k: Sequence[int], confidence: float
-) -> Iterator[dict[str, Any]]:
-    for kind in ("agreement", "consistency"):
-        apart = {STIMULUS} if kind == "agreement" else {STIMULUS, RATER}
-        one = _single(fit, [one for one in factors if one not in apart], confidence)
-        for n in k:
-            value, low, high = n * one / (1 + (n - 1) * one)
-            yield {
-                "label": design.name,
-                "coefficient": kind,
-                "raters": str(n),
-                "value": value,
-                "low": low,
-                "high": high,
-                "method": "" if fit is None else fit.method,
-                **design.counts,
-                "status": design.status,
-            }
-
-
-def _single(fit: Fit | None, noise: Sequence[str], confidence: float) -> Floats:
-    """Reliability of one rating with the ends of its interval."""
-    if fit is None:
-        return np.full(3, np.nan)
-    variances = fit.variances
-    whole = sum(variances[one] for one in (STIMULUS, *noise, RESIDUAL))
-    ends = fit.ratio_interval(STIMULUS, noise, confidence)
-    return np.array([variances[STIMULUS] / whole, *ends])
-
-
-def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[str]:
+def _sentences(
+    components: pl.DataFrame, reliability: pl.DataFrame, facets: Sequence[str]
+) -> Iterator[str]:
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
@@ -260,8 +251,10 @@ def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[
     if n_labels > 1:
         return
     agreement = reliability.filter(coefficient="agreement", status="ok")
-    for row in agreement.unique("raters", keep="first").sort("value").iter_rows(named=True):
-        who = "one rating" if row["raters"] == "1" else f"the mean of {row['raters']} raters"
+    for row in agreement.sort("value", maintain_order=True).iter_rows(named=True):
+        sizes = {facet: int(row[column_of(facet)]) for facet in facets}
+        several = [f"{n} {facet}s" for facet, n in sizes.items() if n > 1]
+        who = f"the mean of {joined(several)}" if several else "one rating"
         low, high = number(row["low"]), number(row["high"])
         ends = f" ({low} to {high})" if row["low"] == row["low"] else ""
         yield f"The reliability of {who} is {number(row['value'])}{ends}."

@@ -17,7 +17,7 @@ but the last are by formula.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -330,21 +330,19 @@ class CumulativeSolution:
         """Give the interval of a variance, from the error of its logarithm."""
         if name == RESIDUAL:
             return np.nan, np.nan
-        return self._interval(name, (), confidence, np.exp)
+        return self._interval(name, {}, confidence)
 
     def ratio_interval(
-        self, name: str, noise: Sequence[str], confidence: float
+        self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
-        """Give the interval of one variance over itself, others and the residual.
+        """Give the interval of one variance over that of the residual and weighted others.
 
-        From the error of the logarithm of its odds.
+        From the error of its logarithm.
         """
-        from scipy.special import expit
-
-        return self._interval(name, (*noise, RESIDUAL), confidence, expit)
+        return self._interval(name, {**weights, RESIDUAL: 1.0}, confidence)
 
     def _interval(
-        self, name: str, noise: Sequence[str], confidence: float, inverse: np.ufunc
+        self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
         """Put an interval around the logarithm of a variance, over others where there are any."""
         from scipy.special import ndtri
@@ -353,14 +351,14 @@ class CumulativeSolution:
         own = names.index(name)
         if self.deviations[own] == 0:
             return np.nan, np.nan
-        rest = sum(self.variances[one] for one in noise) or 1.0
-        counted = np.array([one in noise for one in names])
-        slopes = np.where(counted, -2 * self.deviations / rest, 0.0)
+        variances = self.variances
+        rest = sum(weight * variances[one] for one, weight in weights.items()) or 1.0
+        slopes = np.array([weights.get(one, 0.0) for one in names]) * -2 * self.deviations / rest
         slopes[own] += 2 / self.deviations[own]
         last = self.covariance[-len(names) :, -len(names) :]
         half = float(ndtri((1 + confidence) / 2) * np.sqrt(slopes @ last @ slopes))
         centre = math.log(self.deviations[own] ** 2 / rest)
-        return float(inverse(centre - half)), float(inverse(centre + half))
+        return math.exp(centre - half), math.exp(centre + half)
 
     def centred_thresholds(self) -> tuple[Floats, Floats]:
         """Thresholds about their mean, with standard errors."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.tables import Column, Table
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
 from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
@@ -29,7 +29,7 @@ Link: TypeAlias = Literal["identity", "probit", "logit"]
 _MOST_CATEGORIES = 50
 _MOST_PAIRS = 50_000_000
 """Levels of the largest factor times those of all others, where each pair takes memory."""
-_MOST_LEVELS = 4000
+MOST_LEVELS = 4000
 """Levels of all factors but the largest, which share one dense matrix."""
 
 
@@ -54,6 +54,13 @@ class Design:
         return replace(self, status=f"undefined: {why}")
 
 
+def crossed(value: Floats, **levels: Ints) -> MixedModel:
+    """Arrange answers with crossed random factors, by name; codes of levels have no gaps."""
+    return MixedModel.of(
+        value, [Factor(name, code, int(code.max()) + 1) for name, code in levels.items()]
+    )
+
+
 def check_link(link: str) -> None:
     """Refuse an unknown link."""
     if link not in get_args(Link):
@@ -75,9 +82,9 @@ class Fit(Protocol):
         """Give the interval of a variance."""
 
     def ratio_interval(
-        self, name: str, noise: Sequence[str], confidence: float
+        self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
-        """Give the interval of one variance over itself, others and the residual."""
+        """Give the interval of one variance over that of the residual and weighted others."""
 
     def estimates(self) -> FixedEffects:
         """Fixed effects with their covariance, the mean first."""
@@ -170,7 +177,7 @@ def _frames(
                 if part not in known:
                     option = {"factor": "factors", "attribute": "fixed"}[what]
                     raise unknown_name(what, part, (*known, CELL), option)
-            if len(parts) > 1 and name != CELL:
+            if len(parts) > 1:
                 frame = frame.with_columns(pl.concat_str(parts, separator=":").alias(name))
     if CELL in factors and not {STIMULUS, RATER} <= set(factors):
         raise InputError(f"factors: {CELL} needs both {STIMULUS} and {RATER} beside it")
@@ -199,7 +206,9 @@ def _design(
         "n_raters": frame["rater"].n_unique(),
         "n_ratings": frame.height,
     }
-    own = [factor for factor in factors if factor != CELL]
+    # With further factors, cells are no longer what repeated answers share.
+    has_cells = set(factors) == {STIMULUS, RATER, CELL}
+    own = [factor for factor in factors if not (has_cells and factor == CELL)]
     for option, names in (("factors", own), ("fixed", attributes)):
         for column in names:
             if frame[column].null_count():
@@ -210,15 +219,15 @@ def _design(
         coded.append(Factor(factor, level, int(level.max()) + 1 if level.size else 0))
     value = frame["value"].to_numpy().astype(np.float64)
     levels = {one.name: one.n_levels for one in coded}
-    design = Design(name, frame, value, tuple(coded), counts, levels, CELL in factors)
+    design = Design(name, frame, value, tuple(coded), counts, levels, has_cells)
     single = next((one for one in coded if one.n_levels < 2), None)
     if single is not None:
         return design.undefined(f"fewer than two levels of {single.name}")
     dense = sum(levels.values()) - max(levels.values())
-    if dense > _MOST_LEVELS:
+    if dense > MOST_LEVELS:
         raise InputError(
             f"factors {joined(levels)} of {shown(name)}: all but the largest have {dense:,} "
-            f"levels in all; expected at most {_MOST_LEVELS:,}"
+            f"levels in all; expected at most {MOST_LEVELS:,}"
         )
     if np.ptp(value) == 0:
         return design.undefined("no variance")
@@ -227,7 +236,7 @@ def _design(
         return design.undefined(
             f"answers to one {alike.name} never differ, which leaves no residual"
         )
-    if CELL in factors:
+    if has_cells:
         levels[CELL] = frame.select(STIMULUS, RATER).n_unique()
     if levels.get(CELL) == value.size:
         return design.undefined("no rater answered anything twice")

@@ -13,7 +13,7 @@ mean of n has the variance :math:`\sigma^2(\theta_c + 1/n)`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -28,16 +28,19 @@ _CHUNKS = 8
 _MOST_BYTES = 1 << 28
 """Memory that parts of the matrix may take in all."""
 _SMALLEST = 1e-10
+_SMALL = 60
+"""Columns of a matrix up to which plain loops are faster than calls."""
+_LEAST_SCALE = 0.3
 _LARGE = 400
 """Columns of a matrix from which on several cores are worth while."""
 _SHIFT = 50.0
 """Keeps logarithms above the bound of 0 that parameters have."""
 _NEAR_ZERO = 1e-6
-_ROUNDING = 1e-12
-_MOST_PROFILED = 3_000_000
+MOST_PROFILED = 3_000_000
 """Answers up to which intervals are by profile likelihood."""
 _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
+_OFF_ZERO, _STEP_OFF, _RESTARTS = 1e-2, 1e-3, 4
 RESIDUAL = "residual"
 _TOLERANCE = 1e-10
 _STEP = 1e-3
@@ -149,7 +152,7 @@ class MixedModel:
         return int(self.dense.shape[1]) - 1
 
     @cached_property
-    def _groups(self) -> tuple[Floats, Floats, Floats]:
+    def products_of_levels(self) -> tuple[Floats, Floats, Floats]:
         """Where no cell has an effect of its own: base matrix, sizes of levels, their products.
 
         The matrix for any variances is a weighted sum of these.
@@ -159,7 +162,7 @@ class MixedModel:
         products = np.zeros((sizes.size, self.width, self.width))
         for g in range(sizes.size):
             levels = np.flatnonzero(group == g)
-            products[g] = self._products(self.size, np.ones(of_level.size), levels)
+            products[g] = _symmetric(self._products(self.size, np.ones(of_level.size), levels))
         counts = np.bincount(group).astype(np.float64)
         return products, sizes, counts
 
@@ -175,8 +178,8 @@ class MixedModel:
         return self.cells is None and n_sizes * self.width**2 * 8 <= 2 * _MOST_BYTES
 
     @cached_property
-    def _base(self) -> Floats:
-        return self._cells(self.size)
+    def base(self) -> Floats:
+        return _symmetric(self._cells(self.size))
 
     def _cells(self, weight: Floats) -> Floats:
         from affectlab.reliability.components.schur_kernels import cell_products
@@ -203,45 +206,95 @@ class MixedModel:
             found += more
         return found
 
+    def _reduced(self, theta: Floats) -> tuple[Floats, float]:
+        """Products of all columns less what the first factor explains, and its logarithms."""
+        first = float(theta[0])
+        if self._grouped:
+            products, sizes, counts = self.products_of_levels
+            share = first / (1 + first * sizes)
+            matrix = self.base + np.tensordot(share, products, axes=1)
+            return matrix, float((counts * np.log1p(first * sizes)).sum())
+        of_cell = float(theta[len(self.factors)]) if self.cells is not None else 0.0
+        weight = self.size / (1 + self.size * of_cell)
+        of_level = np.add.reduceat(weight, self.start[:-1])
+        share = first / (1 + first * of_level)
+        matrix = self._cells(weight) if self.cells is not None else self.base.copy()
+        matrix += self._products(weight, share, np.arange(share.size))
+        logs = float(np.log1p(first * of_level).sum() + np.log1p(self.size * of_cell).sum())
+        return matrix, logs
+
+    def _columns(self, theta: Floats) -> tuple[Floats, int]:
+        """Standard deviation of each column, 1 of fixed effects and answers; where these begin."""
+        sizes = [one.n_levels for one in self.factors[1:]]
+        scale, at = np.ones(self.width), sum(sizes)
+        scale[:at] = np.repeat(np.sqrt(theta[1 : len(self.factors)]), sizes)
+        return scale, at
+
     def solve(self, theta: Floats) -> Solution:
         """Evaluate the model for variances relative to that of the residual."""
         from scipy.linalg import cholesky
 
-        own = theta[: len(self.factors)]
-        of_cell = theta[len(self.factors)] if self.cells is not None else 0.0
-        first = float(own[0])
-        weight = self.size if self.cells is None else self.size / (1 + self.size * of_cell)
-        if self._grouped:
-            products, sizes, counts = self._groups
-            share = first / (1 + first * sizes)
-            matrix = self._base + np.tensordot(share, products, axes=1)
-            log_first = float((counts * np.log1p(first * sizes)).sum())
-        else:
-            of_level = np.add.reduceat(weight, self.start[:-1])
-            share = first / (1 + first * of_level)
-            matrix = self._cells(weight) if self.cells is not None else self._base.copy()
-            matrix += self._products(weight, share, np.arange(share.size))
-            log_first = float(np.log1p(first * of_level).sum())
-        n_dense = self.dense.shape[1]
-        scale = np.ones(self.width)
-        at = 0
-        for one, relative in zip(self.factors[1:], own[1:], strict=True):
-            scale[at : at + one.n_levels] = np.sqrt(relative)
-            at += one.n_levels
+        matrix, logs = self._reduced(theta)
+        scale, at = self._columns(theta)
         matrix *= scale[:, None]
         matrix *= scale
         matrix[np.arange(at), np.arange(at)] += 1.0
+        # Beside it the sum of squares of means may be 0.
+        matrix[-1, -1] += self.within
         try:
             factor = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             # No residual is left, or fixed effects cannot be told apart.
             return Solution(self, theta, np.inf, 0.0, np.empty((0, 0)))
         diagonal = np.diagonal(factor)
-        logs = log_first + 2 * float(np.log(diagonal[: at + n_dense - 1]).sum())
-        if self.cells is not None:
-            logs += float(np.log1p(self.size * of_cell).sum())
-        rest = float(diagonal[-1] ** 2) + self.within
+        logs += 2 * float(np.log(diagonal[:-1]).sum())
+        rest = float(diagonal[-1] ** 2)
         return Solution(self, theta, logs, rest, factor[at:, at:])
+
+    def slopes(self, root: Floats) -> tuple[Floats, Floats]:
+        r"""Slopes of logarithms and of the residual sum of squares by relative SDs.
+
+        With the matrix A of :meth:`solve`, b the coefficients of the answers on its other columns,
+        and v = (-b, 1), the logarithms change by :math:`\mathrm{tr}(A_{11}^{-1} dA_{11})` and the
+        sum of squares by :math:`v^\top dA\, v`. Only where :attr:`has_slopes`.
+
+        Returns
+        -------
+        Shape (components,) each.
+        """
+        from scipy.linalg import cho_factor, cho_solve
+
+        products, sizes, counts = self.products_of_levels
+        plain, _ = self._reduced(root**2)
+        scale, at = self._columns(root**2)
+        half = plain * scale
+        matrix = half * scale[:, None]
+        matrix[np.arange(at), np.arange(at)] += 1.0
+        n = self.width - 1
+        inverse = cho_solve(cho_factor(matrix[:n, :n], lower=True), np.eye(n), check_finite=False)
+        v = np.append(-inverse @ matrix[:n, n], 1.0)
+        first = 1 + root[0] ** 2 * sizes
+        change = np.tensordot(2 * root[0] / first**2, products, axes=1) * scale * scale[:, None]
+        own = float((counts * 2 * root[0] * sizes / first).sum())
+        by_logs = 2 * np.einsum("ij,ji->i", half[:n, :n], inverse)
+        by_rest = 2 * v * (half @ v)
+        places = np.cumsum([0, *(one.n_levels for one in self.factors[1:])])[:-1].astype(np.int64)
+        return (
+            np.append(
+                own + (change[:n, :n] * inverse).sum(), np.add.reduceat(by_logs[:at], places)
+            ),
+            np.append(v @ change @ v, np.add.reduceat(by_rest[:at], places)),
+        )
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether products of levels are at hand, from which slopes follow."""
+        return self._grouped
+
+
+def _symmetric(lower: Floats) -> Floats:
+    """Fill the upper triangle of a matrix with the lower one."""
+    return lower + np.tril(lower, -1).T
 
 
 def row_codes(columns: Floats) -> Ints:
@@ -316,37 +369,28 @@ class Solution:
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        if self.model.n <= _MOST_PROFILED:
+        if self.model.n <= MOST_PROFILED:
             return "REML, interval by profile likelihood"
         return f"REML; {NO_INTERVAL}more than 3 million answers"
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the profile interval of a variance."""
-        if self.model.n > _MOST_PROFILED:
+        if self.model.n > MOST_PROFILED:
             return np.nan, np.nan
         value, least = self.variances[name], self.deviance()
         with one_core(self.model):
             return profile_interval(of_variance(self, name), value, least, _cut(confidence))
 
     def ratio_interval(
-        self, name: str, noise: Sequence[str], confidence: float
+        self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
-        """Give the profile interval of one variance over itself, others and the residual."""
-        from scipy.special import expit, logit
-
-        variances = self.variances
-        value = variances[name] / sum(variances[one] for one in (name, *noise, RESIDUAL))
-        if self.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
+        """Give the profile interval of one variance over that of the residual and others."""
+        if self.model.n > MOST_PROFILED:
             return np.nan, np.nan
+        own, least = dict(zip(self.model.names, self.theta.tolist(), strict=True)), self.deviance()
+        value = own[name] / (1 + sum(weight * own[one] for one, weight in weights.items()))
         with one_core(self.model):
-            return profile_interval(
-                of_ratio(self, name, noise),
-                value,
-                self.deviance(),
-                _cut(confidence),
-                link=logit,
-                inverse=expit,
-            )
+            return profile_interval(of_ratio(self, name, weights), value, least, _cut(confidence))
 
     def estimates(self) -> FixedEffects:
         """Fixed effects, the mean first, with what their degrees of freedom follow from.
@@ -448,24 +492,52 @@ class FixedEffects:
         return statistic, 2 * mean / (mean - value.size)
 
 
-def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats, float]:
+Search = Callable[[Floats], tuple[float, Floats]]
+"""From free parameters to the deviance and its slopes; no slopes where the model has none."""
+
+
+def _deviance(
+    model: MixedModel, root: Floats, residual: float | None = None
+) -> tuple[float, Floats, Solution]:
+    """The deviance at relative SDs, its slopes by them, and the solution."""
+    found = model.solve(root**2)
+    value = found.deviance(residual)
+    if not (model.has_slopes and np.isfinite(value)):
+        return value, np.zeros(root.size), found
+    by_logs, by_rest = model.slopes(root)
+    return value, by_logs + by_rest / (residual or found.residual), found
+
+
+def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats, float]:
     """Find the parameters of the least deviance, none below 0.
 
-    A start on the bound is moved off it.
+    Where a standard deviation is 0 the deviance has no slope by it, so that a search which comes
+    there stays: it is taken up again from where the deviance falls as it leaves 0.
     """
     from scipy.optimize import minimize
 
     if start.size == 0:
-        return start, deviance(start)
-    # A search for an end may ask for variances at which nothing can be solved: no slope there.
-    with np.errstate(invalid="ignore"):
-        best = minimize(
-            deviance,
-            np.maximum(start, 1e-2),
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * start.size,
-            options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
-        )
+        return start, deviance(start)[0]
+    place = np.maximum(start, _OFF_ZERO)
+    for _ in range(_RESTARTS):
+        # A search for an end may ask for variances at which nothing can be solved: no slope there.
+        with np.errstate(invalid="ignore"):
+            best = minimize(
+                deviance if model.has_slopes else lambda free: deviance(free)[0],
+                place,
+                jac=model.has_slopes or None,
+                method="L-BFGS-B",
+                bounds=[(0.0, None)] * start.size,
+                options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
+            )
+        place = best.x.copy()
+        for k in np.flatnonzero(best.x < _STEP_OFF):
+            moved = best.x.copy()
+            moved[k] = _STEP_OFF
+            if deviance(moved)[0] < best.fun:
+                place[k] = _OFF_ZERO
+        if (place == best.x).all():
+            break
     return best.x, float(best.fun)
 
 
@@ -477,7 +549,7 @@ def fit(model: MixedModel, start: Floats | None = None) -> Solution:
     """
     first = np.ones(len(model.names)) if start is None else np.sqrt(start)
     with one_core(model):
-        root, _ = minimise(lambda root: model.solve(root**2).deviance(), first)
+        root, _ = minimise(model, lambda root: _deviance(model, root)[:2], first)
         root[root**2 < _SMALLEST] = 0.0
         return model.solve(root**2)
 
@@ -508,81 +580,100 @@ def of_variance(solution: Solution, name: str) -> Constrained:
 
         def with_residual(value: float) -> float:
             scaled = start * np.sqrt(solution.residual / value)
-            return minimise(lambda root: model.solve(root**2).deviance(value), scaled)[1]
+            return minimise(model, lambda root: _deviance(model, root, value)[:2], scaled)[1]
 
         return with_residual
     at = model.names.index(name)
     others = np.delete(start, at)
 
     def with_variance(value: float) -> float:
-        def deviance(free: Floats) -> float:
+        def deviance(free: Floats) -> tuple[float, Floats]:
             residual = solution.residual * float(np.exp(free[0] - _SHIFT))
-            return model.solve(np.insert(free[1:] ** 2, at, value / residual)).deviance(residual)
+            own = np.sqrt(value / residual)
+            found, slopes, at_root = _deviance(model, np.insert(free[1:], at, own), residual)
+            of_residual = at_root.freedom - at_root.rest / residual - slopes[at] * own / 2
+            return found, np.append(of_residual, np.delete(slopes, at))
 
-        return minimise(deviance, np.concatenate([[_SHIFT], others]))[1]
+        return minimise(model, deviance, np.append(_SHIFT, others))[1]
 
     return with_variance
 
 
-def of_ratio(solution: Solution, name: str, noise: Sequence[str]) -> Constrained:
-    """The least deviance where the variance of one component over all has a given share.
+def of_ratio(solution: Solution, name: str, weights: Mapping[str, float]) -> Constrained:
+    """The least deviance where the variance of one component over that of others is given.
 
-    `noise` are the other components that count, the residual always among them.
+    `weights` says how much of each other component counts beside the residual, which counts once.
     """
     model = solution.model
     at = model.names.index(name)
-    counted = np.array([one in noise for one in model.names if one != name], dtype=np.float64)
+    counted = np.array([weights.get(one, 0.0) for one in model.names if one != name])
     others = np.delete(np.sqrt(solution.theta), at)
+    if others.size == 1 and model.has_slopes and model.width <= _SMALL:
+        return _of_ratio_of_two(solution, at, float(counted[0]))
 
-    def with_share(value: float) -> float:
-        odds = value / (1 - value)
+    def with_odds(odds: float) -> float:
+        def deviance(free: Floats) -> tuple[float, Floats]:
+            own = np.sqrt(odds * (1 + float(counted @ free**2)))
+            found, slopes, _ = _deviance(model, np.insert(free, at, own))
+            return found, np.delete(slopes, at) + slopes[at] * odds * counted * free / own
 
-        def deviance(free: Floats) -> float:
-            own = odds * (1 + float(counted @ free**2))
-            return model.solve(np.insert(free**2, at, own)).deviance()
+        return minimise(model, deviance, others)[1]
 
-        return minimise(deviance, others)[1]
+    return with_odds
 
-    return with_share
+
+def _of_ratio_of_two(solution: Solution, at: int, counted: float) -> Constrained:
+    """The same for two crossed factors with few levels of one, in compiled code."""
+    from affectlab.reliability.components.schur_kernels import least_deviance_at_odds
+
+    model, freedom = solution.model, solution.freedom
+    products, sizes, counts = model.products_of_levels
+    n_levels = model.factors[1].n_levels
+    scale = max(float(np.sqrt(solution.theta[1 - at])), _LEAST_SCALE)
+    constant = freedom * (1 + math.log(2 * math.pi / freedom))
+
+    def with_odds(odds: float) -> float:
+        found = least_deviance_at_odds(
+            model.base, products, sizes, counts, n_levels, model.within, freedom,
+            odds, counted, at == 0, scale,
+        )  # fmt: skip
+        return float(found) + constant
+
+    return with_odds
 
 
 def profile_interval(
-    constrained: Constrained,
-    value: float,
-    least: float,
-    cut: float,
-    *,
-    link: Callable[[float], float] = np.log,
-    inverse: Callable[[float], float] = np.exp,
+    constrained: Constrained, value: float, least: float, cut: float
 ) -> tuple[float, float]:
     """Find where the deviance is `cut` above the least one, on both sides of the estimate.
 
     Parameters
     ----------
     constrained
-        The least deviance where the quantity has a value.
+        The least deviance where the quantity, which is not below 0, has a value.
     value, least
         The estimate and its deviance.
     cut
         Quantile of the chi-squared distribution with one degree of freedom.
-    link, inverse
-        From the quantity, above 0, to a scale without ends, and back.
     """
     from scipy.optimize import brentq
 
     def above(place: float) -> float:
-        return constrained(float(inverse(place))) - least - cut
+        # The root of a rise that is about quadratic is about straight.
+        rise = constrained(math.exp(place)) - least
+        return math.sqrt(max(rise, 0.0)) - math.sqrt(cut)
 
-    start = float(link(max(value, _NEAR_ZERO)))
+    start = math.log(max(value, _NEAR_ZERO))
     ends = []
     for sign in (-1.0, 1.0):
-        step, near, far = 0.25, start, start
-        while above(far := near + sign * step) < 0:
-            near, step = far, step * 2
-            if step > _FARTHEST:
+        near, step = start, 0.5
+        while step <= _FARTHEST:
+            far = near + sign * step
+            height = above(far)
+            if height >= 0:
+                ends.append(math.exp(brentq(above, near, far, xtol=1e-7, rtol=1e-9)))
                 break
+            near, step = far, 2 * step
         else:
-            ends.append(float(inverse(brentq(above, near, far, xtol=1e-5))))
-            continue
-        ends.append(0.0 if sign < 0 else float(inverse(np.inf)))
+            ends.append(0.0 if sign < 0 else math.inf)
     return ends[0], ends[1]

@@ -9,12 +9,13 @@ from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, polygamma
+from scipy.special import ndtri
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
-from affectlab.reliability.agreement import Components, moment_components, rater_variances
+from affectlab.reliability.agreement import Sums, additive_variances, identifiable, noise_spread
+from affectlab.reliability.components import MOST_LEVELS, crossed, fit
 from affectlab.reliability.one_label import one_label
 
 
@@ -311,14 +312,9 @@ def _balanced(table: Floats) -> tuple[float, Floats]:
     of_stimuli, of_raters = table.mean(axis=0) - mean, table.mean(axis=1) - mean
     left = float(((table - mean - of_stimuli - of_raters[:, None]) ** 2).sum())
     residual = left / ((raters - 1) * (stimuli - 1))
-    found = Components(
-        mean,
-        float((of_stimuli**2).sum()) / (stimuli - 1) - residual / raters,
-        float((of_raters**2).sum()) / (raters - 1) - residual / stimuli,
-        residual,
-    )
-    sds = np.sqrt(np.maximum([found.stimulus, found.rater, found.residual], 0))
-    return mean, sds
+    of_stimulus = float((of_stimuli**2).sum()) / (stimuli - 1) - residual / raters
+    of_rater = float((of_raters**2).sum()) / (raters - 1) - residual / stimuli
+    return mean, np.sqrt(np.maximum([of_stimulus, of_rater, residual], 0))
 
 
 # The model of a planned study, fitted to a pilot.
@@ -327,9 +323,9 @@ def _balanced(table: Floats) -> tuple[float, Floats]:
 def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanModel:
     """Fit the model of a planned study to a pilot.
 
-    Components come from moments (see Notes). Rounding and the ends of the scale are then undone:
-    the qualities, biases and noise before rounding are those whose simulated answers have the
-    components that were found.
+    Components come from restricted maximum likelihood (see Notes). Rounding and the ends of the
+    scale are then undone: the qualities, biases and noise before rounding are those whose simulated
+    answers have the components that were found.
 
     Parameters
     ----------
@@ -354,9 +350,9 @@ def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanM
     Notes
     -----
     Planning needs the spread of biases and noise over *future* raters, not the values of those in
-    the pilot. Moments estimate that directly, without bias, for any pattern of gaps, in one pass.
-    Likelihood fits of the subject model estimate each rater instead, need a second step for their
-    spread, and with few raters may collapse onto one of them. Negative components count as 0.
+    the pilot, and the mixed model of :func:`variance_components` has the former as parameters. It
+    pools a variance of raters that would be negative with the noise. How much noise differs between
+    raters follows from moments, less what their sampling adds; it needs stimuli of three raters.
 
     Examples
     --------
@@ -373,29 +369,32 @@ def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanM
 
 def fit_plan_model(part: Answers) -> PlanModel:
     """Fit the model to the answers on one label."""
-    found = moment_components(part)
-    if math.isnan(found.residual):
+    n_raters, n_stimuli = np.unique(part.rater).size, np.unique(part.unit).size
+    if not identifiable(part):
         raise InputError(
-            f"pilot with {np.unique(part.rater).size} raters, {np.unique(part.unit).size} stimuli "
+            f"pilot with {n_raters} raters, {n_stimuli} stimuli "
             f"and {part.value.size} ratings cannot tell raters, stimuli and noise apart; expected "
             "at least two of each, with several ratings per stimulus and per rater"
         )
-    notes = [f"from a pilot of {np.unique(part.rater).size} raters"]
-    if min(found.stimulus, found.rater, found.residual) < 0:
-        notes.append("negative components set to 0")
+    if min(n_raters, n_stimuli) > MOST_LEVELS:
+        raise InputError(
+            f"pilot with {n_raters:,} raters and {n_stimuli:,} stimuli: expected at most "
+            f"{MOST_LEVELS:,} of one of them, as a part of the stimuli has"
+        )
+    mean, of_stimuli, of_raters, residual = _components(part)
+    notes = [f"from a pilot of {n_raters} raters"]
     scale = part.scale
     if scale is not None and not scale.declared:
         notes.append("scale inferred")
-    residual_sd = math.sqrt(max(found.residual, 0.0))
-    spread = _log_spread(*rater_variances(part, max(found.residual, 0.0)))
+    spread = noise_spread(part, residual)
     model = PlanModel(
-        stimulus_sd=math.sqrt(max(found.stimulus, 0.0)),
-        rater_bias_sd=math.sqrt(max(found.rater, 0.0)),
+        stimulus_sd=math.sqrt(of_stimuli),
+        rater_bias_sd=math.sqrt(of_raters),
         scale=scale,
-        mean=found.mean,
-        shape=_shape(part, found.stimulus),
+        mean=mean,
+        shape=_shape(part, of_stimuli),
         note="; ".join(notes),
-        **noise_of(residual_sd, spread),
+        **noise_of(math.sqrt(residual), spread),
     )
     if scale is None or (scale.low is None and scale.high is None and scale.step is None):
         return model
@@ -412,17 +411,14 @@ def replicate(model: PlanModel, part: Answers, rng: np.random.Generator) -> Answ
     return replace(part, value=model.answer(felt))
 
 
-def _log_spread(variances: Floats, freedom: Floats) -> float:
-    """SD over raters of log v, from estimates of v^2, less what their own sampling adds.
-
-    The logarithm of an estimate with k degrees of freedom varies by trigamma(k / 2). Estimates near
-    or below 0 count as a hundredth of the mean, or the logarithm would be theirs alone.
-    """
-    if variances.size < 2 or variances.mean() <= 0:
-        return 0.0
-    logs = np.log(np.maximum(variances, variances.mean() / 100))
-    excess = float(logs.var(ddof=1)) - float(polygamma(1, freedom / 2).mean())
-    return math.sqrt(max(excess, 0.0)) / 2
+def _components(part: Answers) -> tuple[float, float, float, float]:
+    """Mean, and variances of stimuli, raters and noise."""
+    mean, sums = float(part.value.mean()), Sums.of(part)
+    additive = additive_variances(sums)
+    if additive is not None:
+        return mean, *additive, 0.0
+    found = fit(crossed(sums.value, stimulus=sums.unit, rater=sums.rater))
+    return mean, found.variances["stimulus"], found.variances["rater"], found.residual
 
 
 def _shape(part: Answers, stimulus_variance: float) -> tuple[float, ...]:

@@ -1,0 +1,143 @@
+r"""Generalizability and decision studies: the reliability of means over raters, sessions, labels.
+
+Everything but the stimuli that ratings are meant to generalise over is a facet. A component counts
+divided by the number of levels of its facets that a mean is taken over, and of the facets in which
+these are nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats
+from affectlab.reliability.components.designs import RATER, STIMULUS, Design, Fit
+from affectlab.reliability.components.restricted_likelihood import RESIDUAL
+
+_SURE = 1e12
+"""Ratios from here on are what rounding leaves of no noise."""
+
+
+def facets_of(factors: Sequence[str]) -> tuple[str, ...]:
+    """Give the facets: raters, whose ratings are averaged, and all other parts of factors."""
+    parts = [part for factor in factors for part in factor.split(":")]
+    return tuple(dict.fromkeys([RATER, *(part for part in parts if part != STIMULUS)]))
+
+
+def column_of(facet: str) -> str:
+    """Name the column that has the number of levels of a facet."""
+    return f"{facet}s"
+
+
+def decision_studies(
+    k: Sequence[int] | Mapping[str, Sequence[int]], facets: Sequence[str]
+) -> list[dict[str, int]]:
+    """Give every combination of numbers of levels; 1 of the facets that are not named.
+
+    Raises
+    ------
+    InputError
+        When a facet is unknown, or a number below 1.
+    """
+    given = k if isinstance(k, Mapping) else {RATER: k}
+    for name, sizes in given.items():
+        if name not in facets:
+            raise unknown_name("facet", name, facets, "k")
+        if not sizes or min(sizes) < 1:
+            raise InputError(f"k {list(sizes)}: expected numbers of {name}s, 1 or more")
+    every = [given.get(name, (1,)) for name in facets]
+    return [dict(zip(facets, sizes, strict=True)) for sizes in product(*every)]
+
+
+def reliability_rows(
+    design: Design,
+    fit: Fit | None,
+    factors: Sequence[str],
+    studies: Sequence[Mapping[str, int]],
+    confidence: float,
+) -> Iterator[dict[str, Any]]:
+    """Give the coefficients of each decision study, with intervals.
+
+    There are none where stimuli are nested in a facet other than raters: differences between its
+    levels are differences between stimuli, too.
+    """
+    facets = facets_of(factors)
+    inside = {one: _outer(design, one, facets) for one in (STIMULUS, *facets)}
+    if fit is not None and inside[STIMULUS] - {RATER}:
+        return
+    ratios: dict[tuple[float, ...], Floats] = {}
+    for kind in ("agreement", "consistency"):
+        noise = [
+            one
+            for one in factors
+            if one != STIMULUS and (kind == "agreement" or STIMULUS in one.split(":"))
+        ]
+        for sizes in studies:
+            over = prod(sizes.values())
+            # Relative to the residual, which is divided by all.
+            weights = {
+                one: over / prod(sizes[facet] for facet in _closure(one, inside)) for one in noise
+            }
+            place = tuple(weights.get(one, 0.0) for one in factors)
+            if place not in ratios:
+                ratios[place] = signal_to_noise(fit, weights, confidence)
+            value, low, high = share_of_signal(over * ratios[place])
+            yield {
+                "coefficient": kind,
+                **{column_of(facet): str(n) for facet, n in sizes.items()},
+                "value": value,
+                "low": low,
+                "high": high,
+            }
+
+
+def signal_to_noise(
+    fit: Fit | None, weights: Mapping[str, float], confidence: float | None
+) -> Floats:
+    """Variance of stimuli over that of the residual and weighted others, with its interval.
+
+    Parameters
+    ----------
+    fit
+        The fitted model; ``nan`` without.
+    weights
+        How much of each other component counts.
+    confidence
+        Coverage of the interval; ``None`` for no interval.
+
+    Returns
+    -------
+    Ratio and both ends, shape (3,).
+    """
+    if fit is None:
+        return np.full(3, np.nan)
+    variances = fit.variances
+    noise = variances[RESIDUAL] + sum(weight * variances[one] for one, weight in weights.items())
+    ratio = variances[STIMULUS] / noise
+    if confidence is None or not ratio < _SURE:
+        return np.array([ratio, np.nan, np.nan])
+    return np.array([ratio, *fit.ratio_interval(STIMULUS, weights, confidence)])
+
+
+def share_of_signal(odds: Floats) -> Floats:
+    """Signal over signal and noise, from signal over noise; 1 where there is no noise."""
+    with np.errstate(invalid="ignore"):
+        share: Floats = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
+    return share
+
+
+def _outer(design: Design, inner: str, facets: Sequence[str]) -> set[str]:
+    """Facets in which another is nested: each of its levels meets one of theirs."""
+    frame, n = design.frame, design.frame[inner].n_unique()
+    return {one for one in facets if one != inner and frame.select(inner, one).n_unique() == n}
+
+
+def _closure(component: str, inside: Mapping[str, set[str]]) -> set[str]:
+    """Facets of a component, and those in which they are nested."""
+    own = set(component.split(":")) - {STIMULUS}
+    return own.union(*(inside[one] for one in own))
