@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import media_kind
 from affectlab.core.words import option
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number
@@ -18,7 +19,7 @@ from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator
 from affectlab.ratings.formats.table.columns import find_chosen, find_columns, find_one
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, media_kind
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
