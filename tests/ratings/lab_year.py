@@ -241,12 +241,19 @@ YEAR = (
         ),
     ),
     Messy(
-        "the same, with what is missing said (`missing_codes=[-99, 999]`)",
+        "-99 and 999 for no answer, as `missing_codes=[-99, 999]` says",
         "read",
         text("r.csv", f"image,rater,rating\n{LINES}c,x,-99\nc,y,N/A\nb,z,999\n"),
         options={"missing_codes": [-99, 999]},
         **PLAIN,
         said=("3 rows: no answer",),
+    ),
+    Messy(
+        "errors of formulas (`#DIV/0!`)",
+        "no answers; they are counted",
+        text("r.csv", f"image,rater,rating\n{LINES}b,z,#DIV/0!\n"),
+        **PLAIN,
+        said=("1 row: no answer (an empty cell or '#DIV/0!')",),
     ),
     Messy(
         "`Strongly agree`, `Agree`, …",

@@ -49,7 +49,11 @@ _FALSE = {
     *("nein", "nee", "nej", "non", "não", "nie", "нет", "否", "いいえ", "아니요", "لا"),
 }
 """Yes and no in the languages in which studies are often run."""
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
+MISSING = {
+    *("", "na", "n/a", "<na>", "nan", "null", "none", ".", "-"),
+    *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),
+}
+"""What stands for no answer; errors of spreadsheets, too."""
 _MAX_INFERRED_CATEGORIES = 50
 _SHOWN = 5
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
