@@ -183,6 +183,16 @@ YEAR = (
         said=("columns called after files hold what each rater said of them",),
     ),
     Messy(
+        "one row per participant, columns of stimuli and labels (`clip1_valence`)",
+        "read, as a guess that is said",
+        text(
+            "r.csv", "participant,a_valence,a_arousal,b_valence,b_arousal\nx,3,1,2,5\ny,4,1,6,5\n"
+        ),
+        scales={"valence": "ordinal 1 to 6, step 1", "arousal": "ordinal 1 to 6, step 1"},
+        values=(3, 4, 1, 1, 2, 6, 5, 5),
+        said=("names of columns cross 2 stimuli ('a', 'b') and 2 labels",),
+    ),
+    Messy(
         "SPSS: named values, values that are missing",
         "read: names of values give the scale, what the file calls missing is no answer",
         program(
@@ -241,12 +251,19 @@ YEAR = (
         ),
     ),
     Messy(
-        "the same, with what is missing said (`missing_codes=[-99, 999]`)",
+        "-99 and 999 for no answer, as `missing_codes=[-99, 999]` says",
         "read",
         text("r.csv", f"image,rater,rating\n{LINES}c,x,-99\nc,y,N/A\nb,z,999\n"),
         options={"missing_codes": [-99, 999]},
         **PLAIN,
         said=("3 rows: no answer",),
+    ),
+    Messy(
+        "errors of formulas (`#DIV/0!`)",
+        "no answers; they are counted",
+        text("r.csv", f"image,rater,rating\n{LINES}b,z,#DIV/0!\n"),
+        **PLAIN,
+        said=("1 row: no answer (an empty cell or '#DIV/0!')",),
     ),
     Messy(
         "`Strongly agree`, `Agree`, …",
@@ -284,6 +301,27 @@ YEAR = (
         scales={"rating": "nominal: joy, fear"},
         values=(0, 0, 1, 0),
         said=("only column 'emotion' holds answers; if 'valence' do so, too",),
+    ),
+    Messy(
+        "what a face was meant to show, beside what raters said",
+        "it describes the stimulus, as a guess that is said",
+        text(
+            "r.csv",
+            "image,emotion,rater,response\na,joy,x,joy\na,joy,y,fear\nb,fear,x,fear\n",
+        ),
+        scales={"rating": "nominal: joy, fear"},
+        values=(0, 1, 1),
+        said=("column 'emotion' has one word for each stimulus",),
+    ),
+    Messy(
+        'row numbers of pandas, and a column of sums, as `wide="raters"`',
+        "both are left out, which the history says",
+        text("r.csv", "Unnamed: 0,image,Ann,Bo,Sum\n0,a,3,4,7\n1,b,2,6,8\n"),
+        options={"wide": "raters"},
+        raters=("Ann", "Bo"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 4, 6),
+        said=("the first column 'Unnamed: 0' only tells rows apart: it was left out",),
     ),
     Messy(
         "JSON Lines with the answers in an object",
@@ -327,6 +365,14 @@ YEAR = (
         scales={"joy": "binary, 0 or 1", "fear": "binary, 0 or 1"},
         values=(1, 1, 1, 0, 0, 1, 1, 0),
         said=("';' parts them",),
+    ),
+    Messy(
+        "several chosen answers with `/` or `+` between them",
+        "yes or no to each, as a guess that is said",
+        column("joy/fear", "joy", "fear", "joy", name="emotions"),
+        scales={"joy": "binary, 0 or 1", "fear": "binary, 0 or 1"},
+        values=(1, 1, 1, 0, 0, 1, 1, 0),
+        said=("'/' parts them",),
     ),
     Messy(
         "yes and no in several languages",

@@ -63,6 +63,8 @@ def test_every_export_is_documented() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_is_whole_or_not_there(tmp_path: Path, ratings: Ratings, name: str) -> None:
+    if name == "mteb":
+        ratings, name = with_truth(ratings), "mteb,label=joy"
     folder = ratings.export(name, tmp_path / "new" / "out")
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert files
@@ -70,6 +72,38 @@ def test_a_folder_is_whole_or_not_there(tmp_path: Path, ratings: Ratings, name: 
     with pytest.raises(InputError, match=r"out holds other files; expected a new folder"):
         ratings.export(name, folder)
     assert [entry.name for entry in folder.parent.iterdir()] == ["out"]
+
+
+def with_truth(ratings: Ratings) -> Ratings:
+    known = {"stimulus": ["a", "b"], "truth": ["2", "1"], "mood": ['"wild"', "Calm"]}
+    return ratings.with_stimuli(pl.DataFrame(known))
+
+
+def test_mteb(tmp_path: Path, ratings: Ratings) -> None:
+    known = with_truth(ratings)
+    spec = "mteb,label=mood,truth=mood,task=EmotionClassification"
+    folder = known.export(spec, tmp_path / "out") / "Human" / "human_evaluation"
+    task = json.loads((folder / "EmotionClassification.json").read_text("utf-8"))
+    (entry,) = task["scores"]["test"]
+    # Ann says calm of both, Bo wild of the first alone; the model does not count.
+    assert entry["scores_per_experiment"] == [{"accuracy": 0.5}, {"accuracy": 1.0}]
+    assert entry["main_score"] == entry["accuracy"] == 0.75
+    assert set(task) == {
+        *("dataset_revision", "task_name", "mteb_version", "scores", "evaluation_time"),
+        "kg_co2_emissions",
+    }
+    again = read_ratings(folder / "EmotionClassification.json")
+    assert (again.rater_names, again.value.tolist()) == (("Human",), [0.75])
+    numbers = known.export("mteb,label=joy", tmp_path / "joy") / "Human" / "human_evaluation"
+    (entry,) = json.loads((numbers / "joy.json").read_text("utf-8"))["scores"]["test"]
+    assert entry["scores_per_experiment"] == [
+        {"spearman": pytest.approx(-1), "pearson": pytest.approx(-1)}
+    ]
+    with pytest.raises(InputError, match=r"there are 4 labels .* name one \('mteb,label=joy'\)"):
+        known.export("mteb", tmp_path / "no")
+    glad = known.with_stimuli(pl.DataFrame({"stimulus": ["a"], "mood": ["glad"]}))
+    with pytest.raises(InputError, match="unknown mood 'glad'"):
+        glad.export(spec, tmp_path / "no")
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, ratings: Ratings) -> None:

@@ -49,7 +49,11 @@ _FALSE = {
     *("nein", "nee", "nej", "non", "não", "nie", "нет", "否", "いいえ", "아니요", "لا"),
 }
 """Yes and no in the languages in which studies are often run."""
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
+MISSING = {
+    *("", "na", "n/a", "<na>", "nan", "null", "none", ".", "-"),
+    *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),
+}
+"""What stands for no answer; errors of spreadsheets, too."""
 _MAX_INFERRED_CATEGORIES = 50
 _SHOWN = 5
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -62,11 +66,14 @@ _MEASURED = re.compile(
     r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?"
     r"|[0-9]+(?:[.,][0-9]+)? ?/ ?[0-9]+"
     r"|[0-9.,]+ ?(?:ms|s|sec|min|h|%)"
+    r"|\{.*\}"
     r"|[0-9]{1,2}[-. ]+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]*[0-9]*"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]+[0-9]{1,4}",
     re.IGNORECASE,
 )
-"""Dates, times, fractions and quantities with a unit, which are no names of categories either."""
+"""Dates, times, fractions, quantities with a unit and JSON, which are no names of categories."""
+_SIGNS = str.maketrans("０１２３４５６７８９．－\N{MINUS SIGN}", "0123456789.--")
+"""Signs of numbers that are written with others."""
 _PERCENT = re.compile(r"([-+]?[0-9]+(?:[.,][0-9]+)?) ?%")
 _ANCHORED = re.compile(r"([-+]?[0-9]+)(?:\s+[-–—]|[-–—.]\s|\s*[=:(])\s*[^\W\d].*", re.DOTALL)
 """A number with what it means behind it: ``7 - very much``, ``1 (not at all)``."""
@@ -282,7 +289,8 @@ def _meaning(word: str, categories: _Names) -> float | None:
         return named
     if word.casefold() in MISSING:
         return float("nan")
-    return float(word) if is_number(word) else None
+    number = word.translate(_SIGNS)
+    return float(number) if is_number(number) else None
 
 
 def _truth(word: str) -> float | None:

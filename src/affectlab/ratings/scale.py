@@ -296,6 +296,10 @@ def fits_scale(values: ArrayLike, scale: Scale) -> bool:
     return scale.low <= low and high <= scale.high and not shares
 
 
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\ufe0f\ufeff"))
+"""Signs that are not seen: a soft hyphen, spaces of no width, the mark of emoji in colour."""
+
+
 def folded(word: str) -> str:
     """Give what is the same for spellings that differ in case and spaces only.
 
@@ -306,4 +310,4 @@ def folded(word: str) -> str:
     >>> folded(" Very  SAD"), folded("\u2764\ufe0f") == folded("\u2764")
     ('very sad', True)
     """
-    return " ".join(normalize("NFC", word).replace("\ufe0f", "").casefold().split())
+    return " ".join(normalize("NFC", word).translate(_UNSEEN).casefold().split())

@@ -55,13 +55,6 @@ ONE_SPELLING = "categories that differ in case or spaces only were taken as one:
 UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 
-MEDIA = {
-    "image": ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "svg"),
-    "audio": ("wav", "mp3", "ogg", "flac", "m4a"),
-    "video": ("mp4", "m4v", "webm", "mov", "mkv", "avi", "mpg", "mpeg"),
-}
-"""How names of files end, by what the files hold."""
-
 Unit = Literal["row", "cell", "rater", "stimulus"]
 _SHOWN_PLACES = 8
 
@@ -86,15 +79,3 @@ class SetAside:
         more = ", …" if shown and self.count > len(self.places[:_SHOWN_PLACES]) else ""
         counted = plural(self.count, self.unit, "stimuli" if self.unit == "stimulus" else "")
         return f"{counted}: {self.reason}" + (f" ({shown}{more})" if shown else "")
-
-
-def media_kind(name: str) -> str | None:
-    """Say what a file, or an address, holds by its name: image, audio or video; None: neither.
-
-    Examples
-    --------
-    >>> media_kind("https://faces.org/a.JPG?size=2"), media_kind("joy")
-    ('image', None)
-    """
-    _, dot, suffix = name.strip().partition("?")[0].casefold().rpartition(".")
-    return next((kind for kind, known in MEDIA.items() if dot and suffix in known), None)

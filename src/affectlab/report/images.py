@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
+from affectlab.core.media import IMAGE_FORMATS
+
 # Others, such as EPS, make Pillow start other programs.
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 _SIDE = 240
@@ -53,7 +54,7 @@ class Pictures:
 
     @staticmethod
     def _allowed(path: Path, folder: Path) -> bool:
-        if path.suffix.lower() not in _SUFFIXES:
+        if IMAGE_FORMATS.get(path.suffix.lower()) not in _FORMATS:
             return False
         target = path.resolve()
         return target.is_relative_to(folder) and target.is_file()

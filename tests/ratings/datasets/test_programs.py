@@ -14,6 +14,7 @@ from tests.ratings.test_fuzz import damaged
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import (
+    GuessedColumnsWarning,
     Ratings,
     describe_ratings,
     list_formats,
@@ -169,6 +170,29 @@ def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
         read_ratings(file, wide="labels", format="stata,categories=['emotions']")
     with pytest.raises(InputError, match="not all values of column 'arousal' have names"):
         read_ratings(file, wide="labels", format="stata,categories=['arousal']")
+
+
+def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
+    own = [("image", "rating"), ("a", 3), ("b", 5)]
+    file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Notes": [("what", "why")]})
+    with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' have the same columns"):
+        r = read_ratings(file)
+    assert (r.rater_names, r.value.tolist()) == (("ann", "bo"), [3, 5, 3, 5])
+    assert "sheet 'ann' was read, and not 'Notes'" in " ".join(r.history)
+    assert read_ratings(file, format="excel,sheet=bo", rater="bo").n_rows == 2
+    mapping = describe_ratings(file).save(tmp_path / "a.xlsx.mapping.toml")
+    assert 'rater = "sheet"' in mapping.read_text()
+    assert read_ratings(file).rater_names == ("ann", "bo")
+    with pytest.raises(InputError, match=r"sheet 'bo', row 3: value 'x' is not understood"):
+        read_ratings(workbook(tmp_path / "b.xlsx", {"ann": own, "bo": [*own[:2], ("b", "x")]}))
+    # Sheets of sessions, in which raters come back, differ in nothing but the session.
+    rows = [("image", "rater", "rating"), ("a", "x", 3)]
+    twice = workbook(tmp_path / "c.xlsx", {"one": rows, "two": rows})
+    with pytest.raises(InputError, match="sheet 'two', row 2: a second answer"):
+        read_ratings(twice)
+    assert read_ratings(twice, columns={"session": "sheet"}).frame["session"].to_list() == [
+        *("one", "two")
+    ]
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])

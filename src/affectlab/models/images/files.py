@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import IMAGE_SUFFIXES
 from affectlab.core.words import shown
 
 __all__ = [
     "LARGEST_FILE",
-    "SUFFIXES",
     "ImageFile",
     "content_hash",
     "image_within",
@@ -24,11 +24,6 @@ __all__ = [
 
 LARGEST_FILE = 256 * 2**20
 """Bytes of a file that are read."""
-SUFFIXES = (
-    *(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".avif", ".gif", ".bmp", ".tif", ".tiff"),
-    *(".jp2", ".ppm", ".pgm", ".tga"),
-)
-"""Suffixes of files that are taken for images; case does not matter."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ def is_image_name(name: str) -> bool:
     >>> is_image_name("a.JPG"), is_image_name("a.txt"), is_image_name(".png")
     (True, False, False)
     """
-    return Path(name).suffix.lower() in SUFFIXES
+    return Path(name).suffix.lower() in IMAGE_SUFFIXES
 
 
 def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:

@@ -11,8 +11,9 @@ import polars as pl
 
 from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.media import IMAGE_SUFFIXES
 from affectlab.core.words import shown
-from affectlab.models.images.files import SUFFIXES, ImageFile, is_image_name
+from affectlab.models.images.files import ImageFile, is_image_name
 
 __all__ = ["find_images"]
 
@@ -75,7 +76,7 @@ def _of_path(path: Path) -> tuple[ImageFile, ...]:
     if not is_image_name(path.name):
         raise InputError(
             f"{said}: expected a folder of images, a table ({', '.join(_TABLES)}) or an image "
-            f"({', '.join(SUFFIXES[:5])}, …)"
+            f"({', '.join(IMAGE_SUFFIXES[:5])}, …)"
         )
     return (ImageFile(_text(path.stem, path), path),)
 
@@ -174,7 +175,7 @@ def _of_entry(entry: object, row: int) -> ImageFile:
 def _single(found: list[ImageFile], where: str) -> tuple[ImageFile, ...]:
     if not found:
         raise InputError(
-            f"{where} holds no image; expected files such as {', '.join(SUFFIXES[:5])}"
+            f"{where} holds no image; expected files such as {', '.join(IMAGE_SUFFIXES[:5])}"
         )
     first: dict[str, ImageFile] = {}
     for file in found:

@@ -17,7 +17,7 @@ from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
-from affectlab.ratings.formats.table import LongLayout, WideLayout
+from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
 from affectlab.ratings.mapping import to_toml
 from affectlab.ratings.reading.prepared import Prepared, prepared
 from affectlab.ratings.scale import Scale
@@ -247,7 +247,7 @@ def _mapping(
             said[name] = str(given[name])
     if made.absent is not None:
         said["absent"] = made.absent
-    if made.format.name == "table":
+    if isinstance(made.format, PlainTable):
         if isinstance(layout, LongLayout) and layout.separator is not None:
             said["separator"] = layout.separator
             comments["separator"] = "What parts several chosen categories in a cell."

@@ -144,7 +144,7 @@ def _of_folder(
     files = sorted(
         path
         for path in folder.iterdir()
-        if path.suffix.lower() in _FOLDER and not path.name.startswith(".")
+        if path.suffix.lower() in _FOLDER and not path.name.startswith((".", "~$"))
     )
     if not files:
         raise InputError(

@@ -16,9 +16,10 @@ import polars as pl
 
 from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.multiface import PEAK_EXPRESSIONS, in_multiface, is_multiface
-from affectlab.stimuli.frames.pictures import PICTURES, PictureFiles, UnusableError, natural_key
+from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key
 from affectlab.stimuli.frames.transition import Found, LeftOut, Transition
 from affectlab.stimuli.frames.videos import VIDEOS, VideoFile
 
@@ -170,7 +171,7 @@ def _held(folder: Path) -> Iterator[tuple[Path, tuple[list[Path], list[Path]]]]:
         )
         ordered = sorted((name for name in files if not name.startswith(".")), key=natural_key)
         here = Path(place)
-        pictures = [here / name for name in ordered if Path(name).suffix.lower() in PICTURES]
+        pictures = [here / name for name in ordered if Path(name).suffix.lower() in IMAGE_SUFFIXES]
         videos = [here / name for name in ordered if Path(name).suffix.lower() in VIDEOS]
         if pictures or videos:
             yield here, (pictures, videos)

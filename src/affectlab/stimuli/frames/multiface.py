@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
-from affectlab.stimuli.frames.pictures import PICTURES, PictureFiles, UnusableError, natural_key
+from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key
 from affectlab.stimuli.frames.transition import Found, LeftOut, Transition
 
 __all__ = ["PEAK_EXPRESSIONS", "in_multiface", "is_multiface"]
@@ -109,7 +110,7 @@ def _frames(place: Path, cameras: Sequence[str]) -> tuple[Path, ...]:
         )
     wanted = [name for name in cameras or there if name in there]
     for name in wanted:
-        files = [file for file in there[name].iterdir() if file.suffix.lower() in PICTURES]
+        files = [file for file in there[name].iterdir() if file.suffix.lower() in IMAGE_SUFFIXES]
         if files:
             return tuple(sorted(files, key=lambda file: natural_key(file.name)))
     if cameras:

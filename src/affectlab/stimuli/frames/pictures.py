@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import IMAGE_FORMATS, WEB_IMAGES
 
 __all__ = [
-    "PICTURES",
     "PictureFiles",
     "UnusableError",
     "View",
@@ -137,11 +137,8 @@ def _after_scan(data: bytes, place: int) -> int:
         place += 2
 
 
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm"})
-"""Suffixes of files that are taken for pictures."""
-
-_SHOWN = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
-"""Suffixes that every browser shows, and the format that the file then must have."""
+_SHOWN = {suffix: IMAGE_FORMATS[suffix] for suffix in WEB_IMAGES if suffix != ".gif"}
+"""Suffixes of still pictures that every browser shows, and the format that the file must have."""
 _NUMBERED = re.compile(r"(?P<text>.*?)(?P<number>\d+)", re.DOTALL)
 _MOVING = frozenset({"GIF", "WEBP", "PNG", "TIFF"})
 """Formats in which several pictures make a film, not a second view of the same moment."""

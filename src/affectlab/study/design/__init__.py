@@ -23,7 +23,7 @@ from affectlab.study.design.policy import live_policy
 from affectlab.study.design.sequences import block_of
 from affectlab.study.design.stages import STAGES, drops_on_withdrawal, first_stage, stage_after
 from affectlab.study.design.stimuli import draw_faces, nothing_to_ask, stimuli_of
-from affectlab.study.design.stimulus import IMAGES, Option, Stimulus
+from affectlab.study.design.stimulus import Option, Stimulus
 from affectlab.study.design.study_file import (
     FRAMES,
     TYPES,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BETWEEN",
     "FRAMES",
-    "IMAGES",
     "STAGES",
     "TYPES",
     "Demographic",

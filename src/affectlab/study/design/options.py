@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import WEB_IMAGES
 from affectlab.protocols import Protocol
-from affectlab.study.design.stimulus import IMAGES, Option, Stimulus, picture_in
+from affectlab.study.design.stimulus import Option, Stimulus, picture_in
 from affectlab.study.design.study_file import Study
 
 __all__ = [
@@ -95,7 +96,7 @@ def _option_file(row: dict[str, Any], letter: str, folder: Path, path: Path) -> 
 
 def _named_picture(folder: Path, shown: str, where: str) -> str:
     """Find the picture that a column ``shown`` names, with or without its suffix."""
-    for suffix in ("", *IMAGES):
+    for suffix in ("", *WEB_IMAGES):
         if (folder / f"{shown}{suffix}").is_file():
             return f"{shown}{suffix}"
     raise InputError(

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import WEB_IMAGES
 from affectlab.protocols import Protocol
-from affectlab.study.design.stimulus import IMAGES, Stimulus, picture_in
+from affectlab.study.design.stimulus import Stimulus, picture_in
 from affectlab.study.design.study_file import Study
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def sequences_of(study: Study) -> list[Stimulus]:
 
 def _from_folder(study: Study, folder: Path) -> list[Stimulus]:
     """Each folder within is a sequence; its pictures are the frames, in the order of numbers."""
-    loose = next((file for file in folder.iterdir() if file.suffix.lower() in IMAGES), None)
+    loose = next((file for file in folder.iterdir() if file.suffix.lower() in WEB_IMAGES), None)
     if loose is not None:
         raise InputError(
             f"{study.path}: stimuli.folder: {loose} belongs to no sequence; expected one folder "
@@ -77,7 +78,7 @@ def _from_folder(study: Study, folder: Path) -> list[Stimulus]:
         )
     found = []
     for place in sorted(part for part in folder.iterdir() if part.is_dir()):
-        frames = [file for file in place.iterdir() if file.suffix.lower() in IMAGES]
+        frames = [file for file in place.iterdir() if file.suffix.lower() in WEB_IMAGES]
         if frames:
             found.append(Stimulus(place.name, tuple(sorted(frames, key=_by_number))))
     return found

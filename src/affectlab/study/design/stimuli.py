@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import WEB_IMAGES
 from affectlab.study.design.golden import known_answers
 from affectlab.study.design.options import asks_for_options, options_from
 from affectlab.study.design.pairs import draw_pairs, pairs_of, shows_pairs
 from affectlab.study.design.sequences import draw_sequences, sequences_of
-from affectlab.study.design.stimulus import IMAGES, Stimulus, picture_in
+from affectlab.study.design.stimulus import Stimulus, picture_in
 from affectlab.study.design.study_file import Study
 
 if TYPE_CHECKING:
     from affectlab.simulate.faces import FaceSpec
 
-__all__ = ["IMAGES", "Stimulus", "draw_faces", "nothing_to_ask", "planned_faces", "stimuli_of"]
+__all__ = ["Stimulus", "draw_faces", "nothing_to_ask", "planned_faces", "stimuli_of"]
 
 _INTENSITIES = (1.0, 0.7, 0.4)
 
@@ -123,7 +124,7 @@ def _drawn(study: Study) -> list[Stimulus]:
 
 
 def _from_folder(folder: Path) -> list[Stimulus]:
-    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in IMAGES)
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in WEB_IMAGES)
     return [Stimulus(file.relative_to(folder).as_posix(), (file,)) for file in files]
 
 

@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import WEB_IMAGES
 
-__all__ = ["IMAGES", "Option", "Stimulus", "picture_in"]
-
-IMAGES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".webp": "image/webp",
-    ".gif": "image/gif",
-}
-"""Suffixes of pictures that every browser shows, and their types."""
+__all__ = ["Option", "Stimulus", "picture_in"]
 
 
 @dataclass(frozen=True)
@@ -72,10 +64,10 @@ def picture_in(folder: Path, file: str, table: Path | str) -> Path:
     path = (folder / file).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise InputError(f"{table}: file {file!r} lies outside {folder}")
-    if path.suffix.lower() not in IMAGES:
+    if path.suffix.lower() not in WEB_IMAGES:
         raise InputError(
             f"{table}: file {file!r} is no picture that browsers show; expected one of: "
-            f"{', '.join(IMAGES)}"
+            f"{', '.join(WEB_IMAGES)}"
         )
     if not path.is_file():
         raise InputError(f"{table}: file {file!r} is not in {folder}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import WEB_IMAGES
 from affectlab.core.toml import read_toml
 from affectlab.protocols import Part, Protocol, Question, load_protocol
 from affectlab.study.design.golden import with_golden
@@ -393,11 +394,7 @@ TYPES = {
     ".json": "application/json",
     ".csv": "text/csv",
     ".txt": "text/plain",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".webp": "image/webp",
-    ".gif": "image/gif",
+    **WEB_IMAGES,
     ".svg": "image/svg+xml",
     ".mp3": "audio/mpeg",
     ".wav": "audio/wav",

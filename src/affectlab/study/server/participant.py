@@ -14,8 +14,8 @@ from fastapi import APIRouter, Cookie, Header, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
+from affectlab.core.media import WEB_IMAGES
 from affectlab.study.delivery import Submission
-from affectlab.study.design import IMAGES
 from affectlab.study.errors import StudyError, forbidden, invalid, not_found
 from affectlab.study.people import enter
 from affectlab.study.recruit import Visitor, verify
@@ -227,7 +227,7 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         # Read by this thread: handing a picture on piece by piece takes longer than reading it.
         return Response(
             path.read_bytes(),
-            media_type=IMAGES[path.suffix.lower()],
+            media_type=WEB_IMAGES[path.suffix.lower()],
             headers={"Cache-Control": "private, max-age=86400, immutable"},
         )
 

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.media import media_kind
 from affectlab.core.words import option
 from affectlab.ratings.build import MISSING
 from affectlab.ratings.files import Peek, typed_column
@@ -19,7 +20,6 @@ from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.options import ReadOptions
-from affectlab.ratings.schema import media_kind
 
 PRACTICE = re.compile(r"practi[cs]e|training|warm.?up|example", re.IGNORECASE)
 """Names of loops and screens whose answers train the rater."""

@@ -21,7 +21,7 @@ ROWS = "row"
 """In place of a separator: each chosen category stands in a row of its own."""
 LIST = "list"
 """In place of a separator: cells are lists, as JSON and Python write them."""
-_SEPARATORS = (";", "|", ",")
+_SEPARATORS = (";", "|", ",", "/", "+")
 _MOST_CATEGORIES = 50
 _LONGEST = 40
 _SEVERAL = 0.1
@@ -69,7 +69,7 @@ def find_separator(column: pl.Series) -> str | None:
             and len(names) <= _MOST_CATEGORIES
             and max(map(len, names)) <= _LONGEST
             and not any(map(is_nearly_number, several))
-            and (len(names) < len(words) or (mark != "," and len(names) <= len(words)))
+            and (len(names) < len(words) or (mark in ";|" and len(names) <= len(words)))
         ):
             return mark
     return None

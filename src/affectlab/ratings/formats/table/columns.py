@@ -121,6 +121,11 @@ _CHOSEN = (
 _TEXTS = ("text", "sentence", "utterance", "comment", "tweet", "post", "document")
 """Names of a column of texts, which are the stimuli where no other column names these."""
 
+DIMENSIONS = {
+    *("activation", "arousal", "confidence", "dominance", "familiarity", "intensity", "liking"),
+    *("pleasantness", "pleasure", "strength", "valence"),
+}
+"""Names of what raters are asked for in numbers, and never of what a stimulus shows."""
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
 """Names of the rater where each row is the sheet of one rater, and only there."""
 

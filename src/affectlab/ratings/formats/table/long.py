@@ -9,31 +9,34 @@ from dataclasses import dataclass
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.media import media_kind
 from affectlab.core.words import option
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number
 from affectlab.ratings.files import Columns, commas_step, with_points
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator, several_rows
-from affectlab.ratings.formats.table.columns import find_chosen, find_columns, find_one
+from affectlab.ratings.formats.table.columns import (
+    DIMENSIONS,
+    find_chosen,
+    find_columns,
+    find_one,
+)
+from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
-from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, media_kind
+from affectlab.ratings.scale import Scale, folded
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
 _NO_RATINGS = {
-    *("", "block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
+    *("", "average", "avg", "mean", "median", "mos", "sd", "std", "sum", "total"),
+    *("block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
     *("order", "part", "position", "rating_time", "response_time", "row", "rt", "run", "seconds"),
     *("time", "timestamp", "trial_index", "trial_number", "unnamed: 0", "version", "week", "year"),
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
-_DIMENSIONS = {
-    *("activation", "arousal", "confidence", "dominance", "familiarity", "intensity", "liking"),
-    *("pleasantness", "pleasure", "strength", "valence"),
-}
-"""Names of columns of numbers that raters are asked for beside a category."""
 _NUMBERED = re.compile(
     r"(?:r|rater|annotator|coder|judge|worker|participant|subject|sub|s|p|vp|observer|user|person)"
     r"[ _.-]?[0-9]+",
@@ -76,6 +79,8 @@ def describe_long(
     steps: list[str] = []
     free_text = False
     of_texts = any(scale.kind == "text" for scale in options.scale.all)
+    roles, intended = _without_intended(columns, roles, named)
+    steps += intended
     told = {"text", "label"} & named.keys() or of_texts
     by_name = find_one("value", list(columns)) or named.get("value")
     if of_texts and by_name is None and {"text", "value"} <= roles.keys() and "label" not in roles:
@@ -118,12 +123,43 @@ def describe_long(
     )
 
 
+def _without_intended(
+    columns: Mapping[str, pl.Series], roles: dict[str, str], named: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Take what a stimulus was meant to show out of the labels, where answers say it, too.
+
+    It is where each stimulus has one, and answers are words among which these words are.
+    """
+    if not {"stimulus", "label", "value"} <= roles.keys() or {"label"} & named.keys():
+        return roles, []
+    label, value = columns[roles["label"]], columns[roles["value"]]
+    if not (_is_of_words(label) and _is_of_words(value)):
+        return roles, []
+    meant, given = (
+        set(map(folded, one.drop_nulls().cast(pl.String).unique())) for one in (label, value)
+    )
+    pairs = pl.DataFrame([columns[roles["stimulus"]].alias("s"), label.alias("l")])
+    per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
+    if len(meant) < 2 or not meant & given or (per_stimulus > 1).any():
+        return roles, []
+    step = (
+        f"{GUESSED}column '{roles['label']}' has one word for each stimulus, and answers are such "
+        f"words: it describes the stimulus; if it is what was asked about, say so "
+        f"({option('columns', {'label': roles['label']})})"
+    )
+    return {role: name for role, name in roles.items() if role != "label"}, [step]
+
+
 def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
     """Say which columns look like ratings beside the chosen category, and are not taken as such."""
     others = [
         name
         for name, column in columns.items()
-        if name not in roles.values() and _folded(name) in _DIMENSIONS and _is_of_numbers(column)
+        if name not in roles.values()
+        and (
+            (_folded(name) in DIMENSIONS and _is_of_numbers(column))
+            or (find_chosen([name]) and _differs(column, columns[roles["stimulus"]]))
+        )
     ]
     if not others:
         return []
@@ -133,6 +169,12 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         f"say that there is a column for each label ({option('wide', 'labels')}, "
         f"{option('scale', category)})"
     ]
+
+
+def _differs(column: pl.Series, stimulus: pl.Series) -> bool:
+    """Whether a column has several values for a stimulus."""
+    pairs = pl.DataFrame([stimulus.alias("s"), column.alias("c")]).drop_nulls()
+    return bool((pairs.group_by("s").agg(pl.col("c").n_unique())["c"] > 1).any())
 
 
 def _roles(
@@ -359,6 +401,10 @@ def guess_wide(
         return "raters", tuple(name for name in others if name.strip()), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
+        rated = [name for name in rest if _is_of_numbers(columns[name])]
+        if len(files) < 2 and crossed(rated) is not None:
+            said = f"columns cross stimuli and labels: {_first(rated)}"
+            return "stimuli", tuple(n for n in rest if n not in rated and n.strip()), said
         if len(files) < 2:
             return None
         others = [name for name in rest if name not in files and name.strip()]

@@ -16,10 +16,10 @@ from affectlab.ratings.build import parse_values
 from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
-from affectlab.ratings.formats.table.columns import find_one, find_respondent
+from affectlab.ratings.formats.table.columns import DIMENSIONS, find_one, find_respondent
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import ROW_COLUMNS, Unit
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
@@ -43,7 +43,7 @@ _PLATFORM = _SURVEY | {
 """Columns of platforms, never answers."""
 _SUMMARIES = {
     "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
-    "stdev", "variance",
+    "stdev", "sum", "total", "variance",
 }  # fmt: skip
 """Columns computed from the others of their row."""
 
@@ -58,6 +58,10 @@ class WideLayout(Layout):
     """Columns that describe the rater or the stimulus, which their values tell."""
     steps: tuple[str, ...]
     """What was decided without the user, for the history."""
+
+
+_ROW_NUMBERS = {"#", "index", "nr", "no", "row", "row_number", "unnamed: 0"}
+"""Names of a first column that numbers the rows."""
 
 
 class _Finder:
@@ -146,7 +150,8 @@ def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: s
     steps, taken = find.steps, set(roles.values())
     nameless = _nameless(columns, taken, source)
     if nameless is not None:
-        steps.append("the first column has no name and only tells rows apart: it was left out")
+        what = f"'{nameless}'" if nameless.strip() else "has no name and"
+        steps.append(f"the first column {what} only tells rows apart: it was left out")
     attributes = list(options.attributes or ())
     for name in attributes:
         if name not in columns or name == nameless:
@@ -383,7 +388,18 @@ def unpivot(
     n_rows = len(columns[rest[0]])
     repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
     position = pl.Series(np.repeat(np.arange(len(rest)), n_rows))
-    repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
+    cross = crossed(rest) if across == "stimulus" else None
+    if cross is None:
+        repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
+    else:
+        for role, names in zip(("stimulus", "label"), cross, strict=True):
+            known = pl.Enum(list(dict.fromkeys(names)))
+            repeated[role] = pl.Series(role, names, dtype=known).gather(position)
+        stimuli, labels = (list(dict.fromkeys(names)) for names in cross)
+        steps.append(
+            f"{GUESSED}names of columns cross {plural(len(stimuli), 'stimulus', 'stimuli')} "
+            f"({_names(stimuli)}) and {plural(len(labels), 'label')} ({_names(labels)})"
+        )
     rated = [columns[name] for name in rest]
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
@@ -401,9 +417,35 @@ def unpivot(
         stimuli=texts,
         raters=raters,
         across=across,
-        n_across=len(rest),
+        n_across=len(rest) if cross is None else len(set(cross[0])),
         rater_column=layout.roles.get("rater"),
     )
+
+
+def crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Tell stimulus and label in names of columns that cross several of both; None where none do.
+
+    One part of each name is a dimension, such as valence; an emotion may be what a stimulus shows.
+
+    Examples
+    --------
+    >>> crossed(["clip1_valence", "clip1_arousal", "clip2_valence", "clip2_arousal"])
+    (['clip1', 'clip1', 'clip2', 'clip2'], ['valence', 'arousal', 'valence', 'arousal'])
+    >>> crossed(["joy_1", "joy_2", "fear_1", "fear_2"]) is None
+    True
+    """
+    for mark in ("_", ".", "-", ":", " "):
+        for cut in (str.rpartition, str.partition):
+            parts = [cut(name, mark) for name in names]
+            pair = [[part[at].strip() for part in parts] for at in (0, 2)]
+            sizes = [len(set(one)) for one in pair]
+            whole = all(part[1] for part in parts) and len(set(zip(*pair, strict=True)))
+            if min(sizes, default=0) < 2 or whole != sizes[0] * sizes[1]:
+                continue
+            for stimuli, labels in (pair, pair[::-1]):
+                if {label.casefold() for label in labels} <= DIMENSIONS:
+                    return stimuli, labels
+    return None
 
 
 def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
@@ -423,14 +465,24 @@ def _pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
 
 
 def _nameless(columns: dict[str, pl.Series], taken: Collection[str], source: str) -> str | None:
-    """Find the column without a name that tells rows apart, with which data frames are written."""
+    """Find the column of row numbers with which data frames are written; it often has no name."""
     for position, (name, column) in enumerate(columns.items()):
-        if name.strip() or name in taken:
+        if name in taken:
+            continue
+        if name.strip():
+            if position == 0 and name.strip().casefold() in _ROW_NUMBERS and _counts(column):
+                return name
             continue
         if position == 0 and _tells_rows_apart(column):
             return name
         raise InputError(f"{source}: column {position + 1} has no name; expected one")
     return None
+
+
+def _counts(column: pl.Series) -> bool:
+    """Whether a column numbers the rows, from 0 or from 1."""
+    numbers = column.cast(pl.Float64, strict=False).to_list()
+    return numbers in ([float(k + start) for k in range(len(numbers))] for start in (0, 1))
 
 
 def _tells_rows_apart(column: pl.Series) -> bool:

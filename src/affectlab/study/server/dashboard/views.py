@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import FileResponse, StreamingResponse
 
-from affectlab.study.design import IMAGES
+from affectlab.core.media import WEB_IMAGES
 from affectlab.study.people import list_accounts
 from affectlab.study.server.dashboard.access import Access, Token
 from affectlab.study.server.dashboard.live import Live
@@ -76,7 +76,7 @@ def view_routes(store: Store, live: Live, access: Access) -> APIRouter:
         """Give a picture of a stimulus."""
         await access.may("viewer", token)
         path = await live.run(picture, store, stimulus, place)
-        return FileResponse(path, media_type=IMAGES[path.suffix.lower()])
+        return FileResponse(path, media_type=WEB_IMAGES[path.suffix.lower()])
 
     @routes.get("/audit")
     async def log(token: Token = "", offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
