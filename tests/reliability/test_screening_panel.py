@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import screen
 from affectlab.reliability.screening.false_alarms import PanelModel
 from affectlab.reliability.screening.panel_rules import biases
@@ -172,3 +173,29 @@ def test_what_cannot_be_judged_or_simulated() -> None:
     chosen = names.to_frame().select("stimulus", "rater").with_columns(value=pl.Series(words))
     nominal = screen(Ratings(chosen, scale="nominal:joy,fear"), policy="panel")
     assert "the answers have no order" in " ".join(nominal.notes)
+
+
+def test_yes_and_no_stay_yes_and_no() -> None:
+    rng = np.random.default_rng(7)
+    chance = rng.beta(0.5, 1.0, 100)
+    stimulus, rater = (part.ravel() for part in np.indices((100, 8)))
+    value = (rng.random(800) < chance[stimulus]).astype(int)
+    ratings = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="binary")
+    trials = trials_of(ratings, per_session=False, golden=None)
+    again = PanelModel.fit(trials).simulate(trials, np.random.default_rng(1))
+    assert set(again.value.tolist()) == {0.0, 1.0}
+    assert again.value.mean() == pytest.approx(value.mean(), abs=0.05)
+    alarms = screen(ratings, policy="panel", n_simulations=20).to_frame("false_alarms")
+    assert alarms["panels"].to_numpy().max() <= 0.2
+
+
+@pytest.mark.data
+def test_four_planted_outliers_of_a_published_panel(shared_data: Path) -> None:
+    folder = shared_data / "subjective_quality"
+    planted, clean = (
+        screen(read_ratings(folder / f"netflix_public{name}.json"), policy="panel")
+        for name in ("_4_outliers", "")
+    )
+    assert not violated(clean)
+    assert len(planted.raters_to_drop()) == 4
+    assert {rater for _, rater in violated(planted)} == set(planted.raters_to_drop())

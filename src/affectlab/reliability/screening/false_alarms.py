@@ -16,6 +16,8 @@ from affectlab.reliability.screening.rules import Judgement
 from affectlab.reliability.screening.trials import Mask, Trials
 
 Judgements = dict[str, Judgement]
+NOT_USED = "not used"
+"""Row of the verdict among those of the rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +26,7 @@ class PanelModel:
 
     The mean of stimulus and label :math:`s_c` is as estimated; severity b, slope a and the
     logarithm of the SD of e differ between raters as much as those raters do who are alike by every
-    measure of the policy ``panel``.
+    measure of the policy ``panel``. Of yes and no the mean is the chance of a yes.
     """
 
     cell_mean: Floats
@@ -83,6 +85,8 @@ class PanelModel:
 
     def simulate(self, trials: Trials, rng: np.random.Generator) -> Trials:
         """Draw the answers of attentive raters to the same trials, in the order of names."""
+        from scipy.special import ndtr
+
         n = len(trials.raters)
         traits = np.empty((n, 3))
         traits[by_name(trials.raters)] = rng.normal(size=(n, 3)) * self.sd
@@ -90,8 +94,12 @@ class PanelModel:
         noise = np.empty(trials.value.size)
         noise[_order(trials)] = rng.normal(size=noise.size)
         value = self.middle + (1 + slope) * (self.cell_mean - self.middle) + severity
-        value = value + np.exp(self.log_error + log_error) * noise
         ratings, every = trials.ratings, trials.ratings.value.copy()
+        if ratings.scale.kind == "binary":
+            # The mean is the chance of a yes, from which errors follow.
+            value = (ndtr(noise) < value).astype(np.float64)
+        else:
+            value = value + np.exp(self.log_error + log_error) * noise
         if ratings.scale.step is not None and trials.in_points:
             start = ratings.scale.low or 0.0
             value = start + np.rint((value - start) / ratings.scale.step) * ratings.scale.step
@@ -140,17 +148,20 @@ def false_alarms(
     Rules that do not rest on the answers are not there.
     """
     model = PanelModel.fit(trials)
-    counts: dict[str, list[Floats]] = {}
+    counts: dict[str, list[Mask]] = {}
+    judged = set()
     for _ in range(n_simulations):
         judgements = judge(model.simulate(trials, rng))
-        marks = {name: one.violated for name, one in judgements.items() if one.known.any()}
-        for name, mark in {**marks, "not used": ~used(judgements)}.items():
-            counts.setdefault(name, []).append(mark.astype(np.float64))
+        judged |= {name for name, one in judgements.items() if one.known.any()}
+        marks = {name: one.violated for name, one in judgements.items()}
+        for name, mark in {**marks, NOT_USED: ~used(judgements)}.items():
+            counts.setdefault(name, []).append(mark)
+    named = {name: np.array(m) for name, m in counts.items() if name in {*judged, NOT_USED}}
     return pl.DataFrame(
         {
-            "rule": list(counts),
-            "raters": [float(np.mean(marks)) for marks in counts.values()],
-            "panels": [float(np.mean([m.any() for m in marks])) for marks in counts.values()],
+            "rule": list(named),
+            "raters": [float(marks.mean()) for marks in named.values()],
+            "panels": [float(marks.any(axis=1).mean()) for marks in named.values()],
             "n_panels": n_simulations,
         }
     )

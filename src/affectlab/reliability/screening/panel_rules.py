@@ -235,10 +235,12 @@ class PanelRule(Rule):
         mean, spread, degrees = predicted(compared, error)
         tail = self.level / (self._below + self._above) / compared.size
         reach = float(stdtrit(degrees, 1 - tail) * spread[0])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = self._p((compared[:1] - mean[0]) / spread[0], degrees)
         return (
             float(mean[0]) - reach if self._below else -np.inf,
             float(mean[0]) + reach if self._above else np.inf,
-            float(self._p((compared[:1] - mean[0]) / spread[0], degrees)[0]),
+            float(p[0]),
         )
 
 
