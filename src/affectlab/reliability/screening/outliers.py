@@ -128,7 +128,7 @@ def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> 
         judged = np.flatnonzero(counts & ~np.isnan(z) & ~np.isnan(error))
 
         def p_values(left: Ints, z: Floats = z, error: Floats = error) -> Floats:
-            mean, spread, degrees = _predicted(z[left], error[left])
+            mean, spread, degrees = predicted(z[left], error[left])
             found: Floats = stdtr(degrees, (z[left] - mean) / spread)
             return found
 
@@ -148,7 +148,7 @@ def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> 
         if not np.isnan(error[code]) and not np.isnan(error[rest]).any():
             own = np.array([code])
             both = np.concatenate([own, rest])
-            mean, spread, degrees = _predicted(z[both], error[both])
+            mean, spread, degrees = predicted(z[both], error[both])
             low = np.tanh(mean[0] + stdtrit(degrees, LEVEL / (rest.size + 1)) * spread[0])
         flagged = int(code) in out - known and not r[code] >= low
         median = float(np.median(r[rest]))
@@ -156,7 +156,7 @@ def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> 
     return found
 
 
-def _predicted(z: Floats, error: Floats) -> tuple[Floats, Floats, int]:
+def predicted(z: Floats, error: Floats) -> tuple[Floats, Floats, int]:
     """Mean and standard error of the prediction of each z from all the others, and its degrees."""
     k = z.size - 1
     if k < 2:

@@ -9,6 +9,13 @@ from pydantic import Field, model_validator
 
 from affectlab.core.registry import Definitions
 from affectlab.core.toml import parse_toml
+from affectlab.reliability.screening.panel_rules import (
+    Agreement,
+    Centrality,
+    Drift,
+    Inconsistency,
+    Severity,
+)
 from affectlab.reliability.screening.rules import (
     Combined,
     Correlation,
@@ -37,7 +44,12 @@ AnyRule = Annotated[
     | Combined
     | Correlation
     | Duplicates
-    | Outliers,
+    | Outliers
+    | Severity
+    | Centrality
+    | Inconsistency
+    | Agreement
+    | Drift,
     Field(discriminator="check"),
 ]
 
@@ -144,6 +156,6 @@ def list_policies() -> tuple[str, ...]:
     Examples
     --------
     >>> list_policies()
-    ('bt500', 'bt500_upstream', 'correlation', 'faceexpressions', 'p913', 'p913_upstream')
+    ('bt500', 'bt500_upstream', 'correlation', 'faceexpressions', 'p913', 'p913_upstream', 'panel')
     """
     return _REGISTRY.names()

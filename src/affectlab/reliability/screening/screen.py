@@ -11,12 +11,22 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Key, Number, Table, Text, YesNo
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
-from affectlab.core.words import plural
+from affectlab.core.words import percent, plural
 from affectlab.ratings import Ratings
-from affectlab.reliability.screening.policy import Policy, load_policy
-from affectlab.reliability.screening.rules import Combined, Judgement
+from affectlab.reliability.screening.false_alarms import false_alarms
+from affectlab.reliability.screening.panel_rules import PanelRule
+from affectlab.reliability.screening.policy import Policy, Verdict, load_policy
+from affectlab.reliability.screening.rules import (
+    Combined,
+    Judgement,
+    Movement,
+    SeenBefore,
+    SessionNumber,
+    Speed,
+    not_applicable,
+)
 from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
 
 # What screening decided, about whom, and why.
@@ -135,6 +145,8 @@ def screen(
     policy: str | Path | Policy = "correlation",
     golden: Golden = None,
     per: Literal["session", "rater"] | None = None,
+    n_simulations: int = 0,
+    seed: int | np.random.Generator | None = 0,
 ) -> Screening:
     """Judge raters by a policy: whom to pay, whose answers to use, and why.
 
@@ -146,11 +158,14 @@ def screen(
         Answers that are not valid take no part. What is not there leaves its rules unjudged, and
         the result says so.
     policy
-        Policy by name (correlation, bt500, p913, faceexpressions), or its TOML file.
+        Policy by name (correlation, panel, bt500, p913, faceexpressions), or its TOML file.
 
         ``correlation``: with the mean of the
         others, which any ordered answers allow; it also points at raters who answer alike
         (:func:`~affectlab.reliability.duplicate_raters`), and refuses nobody for that.
+        ``panel``: severity, centrality, inconsistency, agreement beyond chance and drift, each held
+        against what is expected of one more rater like the others; refuses who is inconsistent or
+        does not agree.
         ``faceexpressions``: spread, slider movement, golden trials and repeats, per session.
         ``bt500``: outliers to both sides, and ``p913`` after biases are taken off;
         ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
@@ -162,10 +177,21 @@ def screen(
         what :func:`choose_golden` gives; instead of the column ``expected``.
     per
         What is judged, instead of what the policy says.
+    n_simulations
+        Panels of attentive raters to simulate, which says how often each rule names one of them; 0
+        for none.
+
+        Their answers to the same trials come from a model fitted to these answers: means of
+        stimuli, and raters who differ in severity, slope and inconsistency as far as the others do.
+    seed
+        Seed or generator of the simulations.
 
     Returns
     -------
     Verdicts *pay*, *use* and *block* with evidence. A rule that cannot judge violates nothing.
+    Policies that hold raters against the panel have a table ``measures``, one row per rater; with
+    `n_simulations` a table ``false_alarms`` has, by ``rule``, the share of attentive ``raters`` who
+    violate it, and of ``panels`` in which any does, and the same of not being used.
 
     Raises
     ------
@@ -187,19 +213,14 @@ def screen(
     >>> result.to_frame()["evidence"][2]
     'correlation: correlation with the mean of the others over 12 answers -1.00 < 0.2'
     """
+    if n_simulations < 0:
+        raise InputError(f"n_simulations {n_simulations}: expected a number of panels from 0")
     chosen = load_policy(policy)
     if per is not None:
         chosen = chosen.model_copy(update={"per": _per(per)})
     trials = trials_of(ratings, per_session=chosen.per == "session", golden=golden)
-    judgements: dict[str, Judgement] = {}
-    for rule in chosen.rules:
-        judgements[rule.name] = (
-            rule.combine(trials, judgements) if isinstance(rule, Combined) else rule.judge(trials)
-        )
-    pay, use = (
-        _passed(trials, [judgements[name] for name in verdict.rules], verdict.at_least)
-        for verdict in (chosen.pay, chosen.use)
-    )
+    judgements = _judgements(chosen, trials)
+    pay, use = (_passed(trials, verdict, judgements) for verdict in (chosen.pay, chosen.use))
     block = _blocked(chosen, trials, judgements, pay)
     names = [rule.name for rule in chosen.rules]
     broken = [
@@ -221,12 +242,62 @@ def screen(
         }
     )
     evidence = _evidence(chosen, trials, judgements)
+    tables, sentences = _tables(frame, evidence), [_sentence(chosen, frame)]
+    if any(isinstance(rule, PanelRule) for rule in chosen.rules):
+        tables = (*tables, _measures(trials, judgements))
+    if n_simulations:
+        alarms = false_alarms(
+            trials,
+            lambda simulated: _judgements(chosen, simulated, simulated=True),
+            lambda found: _passed(trials, chosen.use, found),
+            n_simulations,
+            np.random.default_rng(seed),
+        )
+        tables = (*tables, Table("false_alarms", _ALARMS, alarms, _ALARM_COLUMNS))
+        refused = percent(alarms["raters"][-1], 1)
+        panels = plural(n_simulations, "simulated panel")
+        what = "session" if "session" in frame.columns else "rater"
+        sentences.append(f"In {panels} of attentive raters {refused} of {what}s are not used.")
     return Screening(
-        _tables(frame, evidence),
-        (_sentence(chosen, frame),),
+        tables,
+        tuple(sentences),
         notes=_notes(chosen, trials, judgements),
         policy=chosen,
     )
+
+
+_ALARMS = "Attentive raters, simulated, who violate a rule."
+_ALARM_COLUMNS = (
+    Key("rule"),
+    Share("raters", decimals=1),
+    Share("panels", "panels with any", decimals=1),
+    Count("n_panels"),
+)
+
+
+_NOT_OF_ANSWERS = (Movement, Speed, SessionNumber, SeenBefore)
+"""Rules that judge when, how fast or how often somebody answered, rather than what."""
+
+
+def _judgements(policy: Policy, trials: Trials, *, simulated: bool = False) -> dict[str, Judgement]:
+    """Judge by every rule; simulated answers by those that rest on answers."""
+    judgements: dict[str, Judgement] = {}
+    for rule in policy.rules:
+        if simulated and isinstance(rule, _NOT_OF_ANSWERS):
+            judgements[rule.name] = not_applicable(trials, "it does not rest on answers")
+        elif isinstance(rule, Combined):
+            judgements[rule.name] = rule.combine(trials, judgements)
+        else:
+            judgements[rule.name] = rule.judge(trials)
+    return judgements
+
+
+def _measures(trials: Trials, judgements: dict[str, Judgement]) -> Table:
+    """Put what rules measured side by side, one row per rater or session."""
+    keys = _keys(trials)
+    frame = pl.DataFrame(keys | {name: found.measure for name, found in judgements.items()})
+    columns = (*map(Key, keys), *(Number(name, verbatim=True) for name in judgements))
+    return Table("measures", "What the rules measure.", frame, columns)
 
 
 def _per(per: str) -> str:
@@ -244,11 +315,11 @@ def _keys(trials: Trials) -> dict[str, list[str]]:
     return keys
 
 
-def _passed(trials: Trials, parts: list[Judgement], at_least: int) -> Mask:
-    count: Ints = np.sum([part.violated for part in parts], axis=0, dtype=np.int64)
-    if not parts:
-        count = np.zeros(trials.n_units, dtype=np.int64)
-    passed: Mask = count < at_least
+def _passed(trials: Trials, verdict: Verdict, judgements: dict[str, Judgement]) -> Mask:
+    count: Ints = np.zeros(trials.n_units, dtype=np.int64)
+    for name in verdict.rules:
+        count += judgements[name].violated
+    passed: Mask = count < verdict.at_least
     return passed
 
 

@@ -1,0 +1,338 @@
+"""Rules that hold a rater against the panel, such as severity, inconsistency and drift."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from affectlab.core.types import Floats, Ints
+from affectlab.reliability.screening.outliers import outward, predicted
+from affectlab.reliability.screening.rules import Judgement, Rule, judged, not_applicable
+from affectlab.reliability.screening.trials import Mask, Trials
+
+_ROUNDS = 50
+_SMALL = 1e-9
+_FEWEST = 20
+"""Answers shared with others below which nothing is judged, unless a policy says otherwise."""
+_MOST = 1 / 3
+"""Share of raters who can be apart: more would be the panel itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class BesideOthers:
+    """Main answers to what others answered, too, beside the mean of these others.
+
+    The means are of answers without the bias of who gave them, so that it does not matter which
+    others answered.
+    """
+
+    unit: Ints
+    own: Floats
+    others: Floats
+    position: Floats
+    """Place among the main answers of the unit, from 0 (first) to 1 (last)."""
+    n: Ints
+    """Answers of each unit, shape (units,)."""
+
+    @classmethod
+    def of(cls, trials: Trials, panel: Mask) -> BesideOthers:
+        """Take what the rules need from the answers; the others are those raters of the panel."""
+        rows = np.flatnonzero(trials.main)
+        cell = np.unique(trials.cell[rows], return_inverse=True)[1]
+        rater, unit, value = trials.rater[rows], trials.unit[rows], trials.value[rows]
+        counts = panel[rater].astype(np.float64)
+        unbiased = (value - biases(cell, rater, value, panel)[rater]) * counts
+        pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)[1]
+        n_others, total = (
+            np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
+            for part in (counts, unbiased)
+        )
+        shared = n_others > 0.5
+        order = np.argsort(unit, kind="stable")
+        n_of_unit = np.bincount(unit, minlength=trials.n_units)
+        start = np.cumsum(n_of_unit) - n_of_unit
+        place = np.empty(unit.size)
+        place[order] = np.arange(unit.size) - start[unit[order]]
+        place /= np.maximum(n_of_unit[unit] - 1, 1)
+        return cls(
+            unit=unit[shared],
+            own=value[shared],
+            others=total[shared] / n_others[shared],
+            position=place[shared],
+            n=np.bincount(unit[shared], minlength=trials.n_units),
+        )
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean of each unit, shape (units,)."""
+        total = np.bincount(self.unit, values, self.n.size)
+        mean: Floats = np.divide(total, self.n, out=np.full(self.n.size, np.nan), where=self.n > 0)
+        return mean
+
+    def line(self, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Regress y on x in each unit: slopes, their standard errors, and what is left of y."""
+        x, y = x - self.mean(x)[self.unit], y - self.mean(y)[self.unit]
+        sums = (np.bincount(self.unit, part, self.n.size) for part in (x * x, x * y))
+        xx, xy = sums
+        known = xx > _SMALL
+        slope = np.divide(xy, xx, out=np.full(xx.size, np.nan), where=known)
+        left = y - slope[self.unit] * x
+        squares = np.bincount(self.unit, left**2, self.n.size)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.sqrt(squares / np.maximum(self.n - 2, 1) / np.where(known, xx, np.nan))
+        return slope, error, left
+
+
+def biases(cell: Ints, rater: Ints, value: Floats, panel: Mask) -> Floats:
+    """Mean difference of each rater from the unbiased answers of the panel, which are 0 there."""
+    counts = panel[rater].astype(np.float64)
+    size = np.bincount(cell, counts)
+    n = np.maximum(np.bincount(rater, (size > 0)[cell], panel.size), 1)
+    bias = np.zeros(panel.size)
+    for _ in range(_ROUNDS):
+        total = np.bincount(cell, (value - bias[rater]) * counts)
+        mean = np.divide(total, size, out=np.zeros(size.size), where=size > 0)
+        new = (
+            np.bincount(rater, np.where(size > 0, 1, 0)[cell] * (value - mean[cell]), panel.size)
+            / n
+        )
+        new -= new[panel].mean()
+        change, bias = np.abs(new - bias).max(initial=0.0), new
+        if change < _SMALL:
+            break
+    return bias
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Measures of all units beside those raters who are like each other by every measure."""
+
+    n: Ints
+    measures: dict[str, tuple[Floats, Floats]]
+    """What is compared, and its standard errors, by check."""
+    known: Mask
+    """Units with enough answers."""
+    alike: Mask
+    """Units of these raters."""
+    raters: Mask
+    """Raters who are alike, shape (raters,)."""
+
+
+@lru_cache(maxsize=2)
+def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
+    """Take away raters who are apart by any measure, until the rest are alike.
+
+    Who is apart by one measure must not widen what is expected by the others.
+    """
+    panel = np.ones(len(trials.raters), dtype=bool)
+    rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
+    while True:
+        beside = BesideOthers.of(trials, panel)
+        measures = {str(rule.check): rule.measured(beside) for rule in rules}
+        known, alike = beside.n >= min_answers, panel[trials.rater_of_unit]
+        found = Panel(beside.n, measures, known, alike, panel)
+        more = {unit for rule in rules for unit in rule.outliers(found)}
+        left = panel.copy()
+        left[trials.rater_of_unit[list(more)]] = False
+        if not more or left.sum() < max(3, len(panel) * (1 - _MOST)):
+            return found
+        panel = left
+
+
+class PanelRule(Rule):
+    """A measure of each rater that is further out than one more rater of the panel could be.
+
+    The measure is held against the prediction interval from all others, with their differences and
+    their standard errors (Higgins, Thompson and Spiegelhalter 2009); outliers do not hide each
+    other.
+    """
+
+    check: str
+    level: float = Field(default=0.01, gt=0, lt=1)
+    """Chance that the rule names anybody in a panel of raters who are alike."""
+    min_answers: int = Field(default=_FEWEST, ge=5)
+    """Answers shared with others below which nothing is judged."""
+    _what: ClassVar[str]
+    """What the measure is called."""
+    _below: ClassVar[bool] = True
+    _above: ClassVar[bool] = True
+    """Whether low, and high, measures speak against a rater."""
+
+    @abstractmethod
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Give the measure of each unit, as it is compared, and its standard error."""
+
+    def shown(self, compared: Floats) -> Floats:
+        """Give the measure as it is said from how it is compared."""
+        return compared
+
+    def why_not(self, trials: Trials) -> str:
+        """Say why the rule does not apply; empty where it does."""
+        if trials.ratings.scale.kind in ("nominal", "text"):
+            return "the answers have no order"
+        return ""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Hold each unit against the others."""
+        why = self.why_not(trials)
+        if why:
+            return not_applicable(trials, why)
+        panel = panel_of(trials, self.min_answers)
+        compared, error = panel.measures[self.check]
+        known = panel.known & np.isfinite(compared) & np.isfinite(error)
+        alike = np.flatnonzero(known & panel.alike)
+        if alike.size < 3:
+            return not_applicable(
+                trials, f"fewer than three with {self.min_answers} shared answers"
+            )
+        low, high, p = np.full((3, compared.size), np.nan)
+        for one in np.flatnonzero(known):
+            rest = np.append(one, alike[alike != one])
+            low[one], high[one], p[one] = self._expected(compared[rest], error[rest])
+        with np.errstate(invalid="ignore"):
+            violated = p * np.count_nonzero(known) < self.level
+        measure, low, high = (self.shown(part) for part in (compared, low, high))
+
+        def words(unit: int) -> str:
+            ends = [f"{end[unit]:.2f}" for end in (low, high) if np.isfinite(end[unit])]
+            one = f"{ends[0]} or {'more' if self._below else 'less'}" if ends else "anything"
+            span = " to ".join(ends) if len(ends) == 2 else one
+            return (
+                f"{self._what} {measure[unit]:.2f} over {panel.n[unit]} answers; {span} is "
+                "expected of one more rater like the others"
+            )
+
+        missing = f"not judged: fewer than {self.min_answers} answers shared with others"
+        return judged(measure, panel.n, known, violated, words, missing)
+
+    def outliers(self, panel: Panel) -> list[int]:
+        """Find the units of the panel that are apart by this measure."""
+        compared, error = panel.measures[self.check]
+        usable = panel.known & panel.alike & np.isfinite(compared) & np.isfinite(error)
+
+        def p_values(left: Ints) -> Floats:
+            mean, spread, degrees = predicted(compared[left], error[left])
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return self._p((compared[left] - mean) / spread, degrees)
+
+        return outward(np.flatnonzero(usable), p_values, level=self.level)
+
+    def _p(self, t: Floats, degrees: int) -> Floats:
+        from scipy.special import stdtr
+
+        if self._below and self._above:
+            return np.asarray(2 * stdtr(degrees, -np.abs(t)))
+        return np.asarray(stdtr(degrees, t if self._below else -t))
+
+    def _expected(self, compared: Floats, error: Floats) -> tuple[float, float, float]:
+        """Ends of what is expected of the first from all others, and its p value."""
+        from scipy.special import stdtrit
+
+        mean, spread, degrees = predicted(compared, error)
+        tail = self.level / (self._below + self._above) / compared.size
+        reach = float(stdtrit(degrees, 1 - tail) * spread[0])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = self._p((compared[:1] - mean[0]) / spread[0], degrees)
+        return (
+            float(mean[0]) - reach if self._below else -np.inf,
+            float(mean[0]) + reach if self._above else np.inf,
+            float(p[0]),
+        )
+
+
+class Severity(PanelRule):
+    """Answers that are higher or lower than the others': mean difference, in points."""
+
+    check: Literal["severity"]
+    _what: ClassVar[str] = "difference from the others"
+
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Average over the answers of each unit."""
+        apart = beside.own - beside.others
+        mean = beside.mean(apart)
+        variance = beside.mean((apart - mean[beside.unit]) ** 2)
+        return mean, np.sqrt(variance / np.maximum(beside.n - 1, 1))
+
+
+class Centrality(PanelRule):
+    """Answers that keep to the middle, or to the ends: slope on the mean of the others."""
+
+    check: Literal["centrality"]
+    _what: ClassVar[str] = "slope on the mean of the others"
+
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Regress the answers of each unit."""
+        return beside.line(beside.others, beside.own)[:2]
+
+
+class Inconsistency(PanelRule):
+    """Answers that scatter about what the others' mean predicts: SD of the rest, in points."""
+
+    check: Literal["inconsistency"]
+    _what: ClassVar[str] = "SD about what the others predict"
+    _below: ClassVar[bool] = False
+
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Give the logarithm of the SD."""
+        left = beside.line(beside.others, beside.own)[2]
+        second, fourth = beside.mean(left**2), beside.mean(left**4)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kurtosis = fourth / second**2
+            log = np.log(second * beside.n / np.maximum(beside.n - 2, 1)) / 2
+            return log, np.sqrt(np.maximum(kurtosis - 1, 1) / (4 * beside.n))
+
+    def shown(self, compared: Floats) -> Floats:
+        """Give the SD."""
+        return np.asarray(np.exp(compared))
+
+
+class Agreement(PanelRule):
+    """Answers that go along with the others' less than can be expected: Pearson's correlation.
+
+    It is 0 for answers that agree by chance alone.
+    """
+
+    check: Literal["agreement"]
+    _what: ClassVar[str] = "correlation with the mean of the others"
+    _above: ClassVar[bool] = False
+
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Give the Fisher transform of the correlation; 0 where all answers are equal."""
+        slope, _, _ = beside.line(beside.others, beside.own)
+        spread = [
+            np.sqrt(beside.mean((x - beside.mean(x)[beside.unit]) ** 2))
+            for x in (beside.others, beside.own)
+        ]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            r = np.where(spread[1] > _SMALL, slope * spread[0] / spread[1], 0.0)
+        z = np.arctanh(np.clip(r, -1 + _SMALL, 1 - _SMALL))
+        return z, 1 / np.sqrt(np.maximum(beside.n - 3, 1.0))
+
+    def shown(self, compared: Floats) -> Floats:
+        """Give the correlation."""
+        return np.asarray(np.tanh(compared))
+
+
+class Drift(PanelRule):
+    """Answers that rise or fall beside the others' from the first to the last, in points."""
+
+    check: Literal["drift"]
+    _what: ClassVar[str] = "change beside the others from first to last"
+
+    def why_not(self, trials: Trials) -> str:
+        """Ask for the order of answers, too."""
+        columns = trials.ratings.frame.columns
+        if not {"at", "trial"}.intersection(columns):
+            return "the ratings have no column 'trial' or 'at', so their order is not known"
+        return super().why_not(trials)
+
+    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+        """Regress the difference from the others on the place among the answers."""
+        return beside.line(beside.position, beside.own - beside.others)[:2]
+
+
+_MEASURES = (Severity, Centrality, Inconsistency, Agreement, Drift)
