@@ -413,6 +413,133 @@ def _added(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
     return {**new, **{name: old[name] + new[name] for name in ("runs", "none", "hits")}}
 
 
+def _share(row: Mapping[str, Any]) -> float:
+    """Coverage among the studies that have an interval."""
+    n = row["runs"] - row["none"]
+    return row["hits"] / n if n else math.nan
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "| statistic | other … | designs | median | least | below .93 | above .98 |"
+    yield "|---|---|---|---|---|---|---|"
+    groups = itertools.groupby(rows, key=lambda row: (row["statistic"], row["target"]))
+    for (statistic, target), of in groups:
+        some = [row for row in of if row["runs"] > row["none"]]
+        shares = [_share(row) for row in some]
+        about = "stimuli and raters" if target == "both" else target
+        yield (
+            f"| `{statistic}` | {about} | {len(some)} | {np.median(shares):.3f} | "
+            f"{min(shares):.3f} | {sum(map(failing, some))} | "
+            f"{sum(share > 0.98 for share in shares)} |"
+        )
+
+
+def _worst(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "| statistic | other … | items | raters | gaps | raters' SD | answers | held | of |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in sorted((row for row in rows if failing(row)), key=_share):
+        about = "both" if row["target"] == "both" else row["target"]
+        yield (
+            f"| `{row['statistic']}` | {about} | {row['items']} | {row['raters']} | "
+            f"{100 * row['gaps']:g} % | {row['rater_sd']:g} | {row['scale']} | {_share(row):.3f} | "
+            f"{row['runs'] - row['none']} |"
+        )
+
+
+_PAGE = """# Do the intervals hold?
+
+An interval that aims at 95 % should hold the true value in 95 of 100 studies. Whether it does is
+seen by simulating studies whose truth is known: stimuli, raters and what is left are drawn from
+normal populations, answers are cut into levels, and some are missing. `python -m
+benchmarks.coverage` does so over the designs that studies have: {items} items, {raters} raters,
+{gaps} gaps, levels of raters that differ by {sds} standard deviations of stimuli, and yes/no
+answers (5, 20, 50 % yes), 5 or 8 levels, or numbers. Of all combinations some are chosen so that
+every level of a factor is met about as often.
+
+So far {runs:,} studies have been simulated in {cells} designs. A design *fails* where coverage is
+below .93 by a one-sided binomial test at .001. An interval is about other stimuli, other raters,
+or both, and is held to what it is about.
+
+```{{image}} ../_static/coverage.svg
+:alt: Coverage of 95 % intervals, a dot for each design, by statistic.
+```
+
+{summary}
+
+Intervals for both are a little too wide where raters hardly differ, since what is particular to
+single answers counts twice. Where leaving a stimulus or a rater out makes a statistic undefined
+there is no interval, and the result says why; such studies are left out here.
+
+## Where they do not hold
+
+{worst}
+
+Most of these have few *events*: of 100 items with two answers each and 5 % yes, about ten answers
+carry all that is known of agreement on yes, and in many studies too few to show how far the next
+ten may differ. Others have ten items, which is few to know how items differ. What helps is more
+items, of the rare answer above all, and fewer gaps.
+
+A result says so where its data are like a design that failed: within a factor of two in items,
+raters and share of yes, within 20 points in gaps, and alike in how raters differ.
+"""
+
+
+def _write(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the page of the documentation, its picture, and what results warn of."""
+    docs = _HERE.parent / "docs"
+    text = _PAGE.format(
+        items=", ".join(map(str, _ITEMS)),
+        raters=", ".join(map(str, _RATERS)),
+        gaps=", ".join(f"{100 * share:g}" for share in _GAPS) + " %",
+        sds=", ".join(f"{sd:g}" for sd in _RATER_SDS),
+        runs=sum(row["runs"] for row in rows),
+        cells=len({tuple(row[name] for name in Cell.__dataclass_fields__) for row in rows}),
+        summary="\n".join(_summary(rows)),
+        worst="\n".join(_worst(rows)),
+    )
+    (docs / "howto" / "coverage.md").write_text(text, encoding="utf-8")
+    weak: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if failing(row):
+            cell = {name: row[name] for name in Cell.__dataclass_fields__ if name != "scale"}
+            yes = row["scale"].startswith("yes")
+            share = (
+                float(row["scale"].rpartition(", ")[2].removesuffix(" %")) / 100 if yes else None
+            )
+            weak.setdefault(row["statistic"], []).append(
+                {**cell, "share": share, "coverage": round(_share(row), 2)}
+            )
+    package = _HERE.parent / "src" / "affectlab" / "reliability" / "agreement"
+    lines = json.dumps(weak, indent=1) + "\n"
+    (package / "weak_designs.json").write_text(lines, encoding="utf-8")
+    _draw(rows, docs / "_static" / "coverage.svg")
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw a dot for each design."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "coverage"
+    names = sorted({row["statistic"] for row in rows}, reverse=True)
+    figure = Figure(figsize=(8, 0.7 * len(names) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    axes.axvspan(_LEAST, 1, color="#e8f1ea", zorder=0)
+    axes.axvline(_CONFIDENCE, color="#555555", linewidth=1)
+    colours = {"stimuli": "#3b6fb6", "raters": "#c8782a", "both": "#2f7d4f"}
+    for place, (target, colour) in enumerate(colours.items()):
+        some = [row for row in rows if row["target"] == target and row["runs"] > row["none"]]
+        height = [names.index(row["statistic"]) + 0.22 * (1 - place) for row in some]
+        label = "stimuli and raters" if target == "both" else target
+        axes.scatter([_share(row) for row in some], height, s=14, color=colour, label=label)
+    axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    axes.set_xlabel("share of studies in which the 95 % interval held the true value")
+    axes.legend(title="about other", loc="lower left", frameon=False)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
 class _Atlas:
     """What is known, by statistic and cell, in a file."""
 
@@ -486,6 +613,7 @@ def main() -> None:
         share = f"{row['hits'] / known:.3f}" if known else "none"
         named = ", ".join(str(row[name]) for name in Cell.__dataclass_fields__)
         console.print(f"{row['statistic']}: {named}: {share} of {known}", highlight=False)
+    _write([atlas.rows[key] for key in sorted(atlas.rows)])
 
 
 if __name__ == "__main__":

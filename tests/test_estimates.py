@@ -106,7 +106,7 @@ def test_printed_table_says_what_intervals_are_about_and_why_there_is_none() -> 
     Console(file=out, width=80).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     text = " ".join(lines)
-    assert "intervals: units resampled (other items, the same raters)" in text
+    assert "intervals are about other items, the same raters" in text
     assert "joy: no interval: no variation to estimate an error from" in text
     assert max(map(len, lines)) <= 80
 
@@ -123,7 +123,7 @@ def test_notes_name_the_rows_where_intervals_are_about_different_things() -> Non
     )
     assert interval_notes(table.frame, table.keys) == [
         "intervals of joy: from a formula, nothing resampled",
-        "intervals of fear: units resampled (other items, the same raters)",
+        "intervals of fear are about other items, the same raters",
     ]
 
 
@@ -143,5 +143,5 @@ def test_heading_of_a_table_says_what_holds_of_all_its_rows(tmp_path: Path) -> N
     ).stdout
     said = text.partition("Intraclass correlation")[2]
     assert "F interval" not in said
-    assert "intervals of fear: units resampled" in said
+    assert "intervals of fear are about other items" in said
     assert "intervals of joy; anger: from a formula, nothing resampled" in said

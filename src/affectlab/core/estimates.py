@@ -15,18 +15,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.jackknife import Jackknife
 from affectlab.core.render.intervals import NO_INTERVAL as NO_INTERVAL, NO_VARIATION as NO_VARIATION
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
-
-if TYPE_CHECKING:
-    from affectlab.core.jackknife import Jackknife
 
 __all__ = ["Estimate", "Estimates"]
 

@@ -14,6 +14,8 @@ NO_INTERVAL = "no interval: "
 """How ``method`` begins to say why there is none."""
 NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"
 """What ``method`` says where certainty is withheld."""
+COVERAGE = "95 % intervals "
+"""How ``method`` begins to say that intervals hold too rarely."""
 _ABOUT = {
     "units": "other items, the same raters",
     "raters": "the same items, other raters",
@@ -47,8 +49,9 @@ def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
         whose = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
         who = f" of {_few_named(whose)}" if len(over) > 1 else ""
         said = f"{name} resampled" if name != "none" else _BY_FORMULA
-        notes.append(f"intervals{who}: {said}" + (f" ({_ABOUT[name]})" if name in _ABOUT else ""))
-    reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$")
+        about = f" are about {_ABOUT[name]}" if name in _ABOUT else f": {said}"
+        notes.append(f"intervals{who}{about}")
+    reason = pl.col("method").str.extract(f"((?:{NO_INTERVAL}|{COVERAGE}).*)$")
     without = frame.group_by(reason.alias("reason"), maintain_order=True).agg(names.alias("rows"))
     for why, rows in without.drop_nulls("reason").iter_rows():
         notes.append(f"{_few_named(rows)}: {why}")

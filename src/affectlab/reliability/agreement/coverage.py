@@ -1,0 +1,99 @@
+"""Where intervals hold less often than they say, as simulations have found.
+
+``weak_designs.json`` holds the designs in which 95 % intervals of a coefficient held in less than
+93 % of simulated studies; ``python -m benchmarks.coverage`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from affectlab.core.types import Ints
+from affectlab.ratings import Answers
+
+_NEAR = 2.0
+"""Ratio of numbers of items, or of raters, up to which designs are alike; also of shares of yes."""
+_NEAR_GAPS, _NEAR_SD = 0.2, 0.75
+
+
+@dataclass(frozen=True)
+class WeakDesign:
+    """A simulated design in which too few intervals held."""
+
+    target: str
+    items: int
+    raters: int
+    gaps: float
+    rater_sd: float
+    """Standard deviation of the level of raters, in that of stimuli."""
+    share: float | None
+    """Share of yes of yes/no answers, None of others."""
+    coverage: float
+
+    @property
+    def words(self) -> str:
+        """Say how often intervals held in studies like these."""
+        scale = "" if self.share is None else f", {self.share:.0%} yes"
+        gaps = f", {self.gaps:.0%} gaps" if self.gaps else ""
+        return (
+            f"held in {self.coverage:.0%} of simulated studies alike ({self.items} items, "
+            f"{self.raters} raters{gaps}{scale})"
+        )
+
+
+@cache
+def weak_designs(statistic: str) -> tuple[WeakDesign, ...]:
+    """Give the designs in which intervals of a statistic held too rarely, the worst first."""
+    rows = json.loads((files("affectlab.reliability.agreement") / "weak_designs.json").read_text())
+    designs = [WeakDesign(**row) for row in rows.get(statistic, ())]
+    return tuple(sorted(designs, key=lambda one: one.coverage))
+
+
+def weak_design_like(statistic: str, target: str, answers: Answers) -> WeakDesign | None:
+    """Find the worst such design that the answers to one label are like."""
+    designs = [one for one in weak_designs(statistic) if one.target == target]
+    if not designs or not answers.value.size:
+        return None
+    items, raters = np.unique(answers.unit).size, np.unique(answers.rater).size
+    gaps = 1 - answers.value.size / (items * raters)
+    known = np.unique(answers.value)
+    share = float((answers.value == known[-1]).mean()) if known.size <= 2 else None
+    spread = None
+    for one in designs:
+        alike = _ratio(one.items, items) and _ratio(one.raters, raters)
+        alike &= abs(one.gaps - gaps) <= _NEAR_GAPS
+        if not alike or (one.share is None) != (share is None):
+            continue
+        if one.share and share and not _ratio(one.share, min(share, max(1 - share, 1e-9))):
+            continue
+        spread = _rater_sd(answers) if spread is None else spread
+        # Where stimuli hardly seem to differ, the ratio of both is not known.
+        if math.isinf(spread) or abs(one.rater_sd - spread) <= _NEAR_SD * max(one.rater_sd, 1.0):
+            return one
+    return None
+
+
+def _ratio(first: float, second: float) -> bool:
+    return 1 / _NEAR <= first / second <= _NEAR
+
+
+def _rater_sd(answers: Answers) -> float:
+    """Estimate the standard deviation of raters' levels in that of stimuli, from their means."""
+    value = answers.value - answers.value.mean()
+
+    def variance(code: Ints) -> float:
+        n = np.bincount(code)
+        used = n > 0
+        mean = np.bincount(code, value)[used] / n[used]
+        within = (value**2).sum() - (n[used] * mean**2).sum()
+        noise = within / max(value.size - used.sum(), 1)
+        return float(max(mean.var() - noise * (1 / n[used]).mean(), 0.0))
+
+    of_stimuli = variance(answers.unit)
+    return math.sqrt(variance(answers.rater) / of_stimuli) if of_stimuli > 0 else math.inf
