@@ -61,7 +61,7 @@ def decision_studies(
 
 def reliability_rows(
     design: Design,
-    found: Solution | None,
+    solution: Solution | None,
     factors: Sequence[str],
     studies: Sequence[Mapping[str, int]],
     cut: float | None,
@@ -73,7 +73,7 @@ def reliability_rows(
     """
     facets = facets_of(factors)
     inside = {one: _outer(design, one, facets) for one in (STIMULUS, *facets)}
-    if found is not None and inside[STIMULUS] - {RATER}:
+    if solution is not None and inside[STIMULUS] - {RATER}:
         return
     ratios: dict[tuple[float, ...], Floats] = {}
     for kind in ("agreement", "consistency"):
@@ -90,7 +90,7 @@ def reliability_rows(
             }
             place = tuple(weights.get(one, 0.0) for one in factors)
             if place not in ratios:
-                ratios[place] = signal_to_noise(found, weights, cut)
+                ratios[place] = signal_to_noise(solution, weights, cut)
             odds = over * ratios[place]
             with np.errstate(invalid="ignore"):
                 value, low, high = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
@@ -104,13 +104,13 @@ def reliability_rows(
 
 
 def signal_to_noise(
-    found: Solution | None, weights: Mapping[str, float], cut: float | None
+    solution: Solution | None, weights: Mapping[str, float], cut: float | None
 ) -> Floats:
     """Variance of stimuli over that of the residual and weighted others, with its interval.
 
     Parameters
     ----------
-    found
+    solution
         The fit; ``nan`` without.
     weights
         How much of each other component counts.
@@ -121,15 +121,17 @@ def signal_to_noise(
     -------
     Ratio and both ends, shape (3,).
     """
-    if found is None:
+    if solution is None:
         return np.full(3, np.nan)
-    own = dict(zip(found.model.names, found.theta, strict=True))
+    own = dict(zip(solution.model.names, solution.theta, strict=True))
     noise = 1 + sum(weight * float(own[name]) for name, weight in weights.items())
     ratio = float(own[STIMULUS]) / noise
     if cut is None or not ratio < _SURE:
         return np.array([ratio, np.nan, np.nan])
-    with one_core(found.model):
-        ends = profile_interval(of_ratio(found, STIMULUS, weights), ratio, found.deviance(), cut)
+    with one_core(solution.model):
+        ends = profile_interval(
+            of_ratio(solution, STIMULUS, weights), ratio, solution.deviance(), cut
+        )
     return np.array([ratio, *ends])
 
 
