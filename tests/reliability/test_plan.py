@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,14 @@ from scipy import stats
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability import PlanModel, mean_opinion_scores, plan, plan_model, split_half
+from affectlab.reliability import (
+    PlanModel,
+    krippendorff_alpha,
+    mean_opinion_scores,
+    plan,
+    plan_model,
+    split_half,
+)
 from affectlab.simulate import simulate_raters, simulate_truth
 from affectlab.simulate.raters import RaterProfile
 
@@ -86,6 +94,46 @@ class TestTheory:
             # Welch's degrees of freedom are a little fewer.
             assert close(row, stats.nct.sf(limit, 2 * n - 2, shift), slack=0.005)
 
+    @pytest.mark.parametrize(
+        ("target", "noise", "missing"),
+        [("icc", 6**2 + 12**2, 0.0), ("icc", 6**2 + 12**2, 0.3), ("reliability", 12**2, 0.0)],
+    )
+    def test_agreement_and_reliability_of_means(self, target, noise, missing):
+        found = table(
+            plan(replace(ALIKE, missing=missing), target=target, goal=0.9, n_raters=[4, 8, 16])
+        )
+        for n, row in found.items():
+            # The mean of as many as remain, of whom there are some.
+            share = stats.binom.pmf(np.arange(1, n + 1), n, 1 - missing)
+            inverse = float((share / np.arange(1, n + 1)).sum() / share.sum())
+            assert close(row, 20**2 / (20**2 + noise * inverse), slack=0.004)
+
+    def test_width_of_the_interval_of_alpha(self):
+        """The spread of alpha over studies with other raters and other stimuli."""
+        found = table(plan(ALIKE, target="alpha", goal=0.1, n_stimuli=60, n_raters=[3, 8]))
+        rng = np.random.default_rng(0)
+        for n, row in found.items():
+            alphas = [
+                krippendorff_alpha(
+                    rng.normal(0, 20, 60) + rng.normal(0, 6, (n, 1)) + rng.normal(0, 12, (n, 60)),
+                    level="interval",
+                    interval="jackknife",
+                ).value
+                for _ in range(150)
+            ]
+            assert row["value"] == pytest.approx(2 * 1.96 * np.std(alphas, ddof=1), rel=0.25)
+
+    def test_power_between_groups_of_stimuli(self):
+        """Raters judge both groups, so that their biases cancel."""
+        options = {"target": "groups", "goal": 0.8, "n_stimuli": 80, "n_raters": [3, 12]}
+        for correlation, difference in ((0.0, 12), (0.8, 6)):
+            found = table(plan(ALIKE, difference=difference, correlation=correlation, **options))
+            for n, row in found.items():
+                error = math.sqrt((2 * 20**2 * (1 - correlation) + 2 * 12**2 / n) / 40)
+                freedom = 39 if correlation else 78
+                shift, limit = difference / error, stats.t.ppf(0.975, freedom)
+                assert close(row, stats.nct.sf(limit, freedom, shift), slack=0.01)
+
     def test_no_difference_no_power_but_the_size_of_the_test(self):
         found = table(plan(ALIKE, target="power", goal=0.8, difference=1e-9, n_raters=[8, 30]))
         assert all(close(row, 0.05) for row in found.values())
@@ -154,6 +202,26 @@ class TestShape:
         )
         alone = plan(SLIDER, target="interval", goal=10, n_raters=[32]).to_frame()
         assert alone["ratings"].to_list() == alone["cost"].to_list() == [None]
+
+    def test_a_budget_is_split_between_raters_and_stimuli(self):
+        """With one price for both, variances say how many raters a stimulus is worth."""
+        options = {"goal": 0.1, "budget": 240, "price": 0.2, "stimulus_price": 1, "n_sim": 100}
+        found = plan(SLIDER, target="alpha", n_raters=[2, 8, 40], **options)
+        rows = table(found)
+        assert [row["stimuli"] for row in rows.values()] == [171, 92, 26]
+        assert all(230 < row["cost"] <= 240 for row in rows.values())
+        assert found.recommended == 8
+        assert "8 raters per stimulus and 92 stimuli" in found.finding
+        groups = plan(
+            SLIDER, target="groups", difference=8, n_raters=[2, 8, 40], **options | {"goal": 0.5}
+        )
+        assert groups.recommended == 2
+        # Where the number of stimuli changes nothing, what raters leave pays for stimuli.
+        scores = plan(SLIDER, target="icc", n_raters=[2, 4, 8], **options | {"goal": 0.85})
+        assert scores.recommended == 4
+        assert "4 raters per stimulus and 133 stimuli" in scores.finding
+        few = plan(SLIDER, target="alpha", n_raters=[2], n_stimuli=50, **options)
+        assert few.to_frame()["stimuli"].to_list() == [50]
 
     def test_results_for_programs(self):
         found = plan(SLIDER, target="power", goal=0.8, difference=10)
@@ -404,6 +472,10 @@ class TestBadInput:
             ({"target": "interval", "goal": 5, "n_stimuli": 0}, r"n_stimuli 0: expected 1"),
             ({"target": "interval", "goal": 5, "price": 1}, r"price without n_stimuli"),
             ({"target": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price -1"),
+            ({"target": "interval", "goal": 5, "budget": 9}, r"budget 9: .* price of a rating"),
+            ({"target": "alpha", "goal": 0.1}, r"target alpha needs 2 stimuli"),
+            ({"target": "alpha", "goal": 0.1, "budget": 1, "price": 3}, r"fewer than 2 stimuli"),
+            ({"target": "icc", "goal": 0.9, "correlation": 0.5}, r"correlation 0.5"),
             ({"target": "interval", "goal": 5, "n_raters": []}, r"n_raters none"),
             ({"target": "interval", "goal": 5, "n_raters": [1, 4]}, r"n_raters 1: expected"),
             ({"target": "interval", "goal": 5, "n_raters": [2.5]}, r"n_raters 2.5: expected whole"),

@@ -187,4 +187,4 @@ def least_deviance_at_odds(
         else:
             low, at[0], ends[0] = at[0], at[1], ends[1]
             at[1], fresh = low + golden * (high - low), 1
-    return least
+    return float(least)

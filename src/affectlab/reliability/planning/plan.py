@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,16 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, answers_of, canonical
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (
     Design,
+    alpha_widths,
+    coefficients_of_means,
     detections,
+    group_detections,
     interval_widths,
     split_half_correlations,
 )
@@ -54,6 +58,7 @@ class Plan(Result):
 _SHOWN = 14
 _COLUMNS = (
     Key("raters"),
+    Count("stimuli"),
     Number("value", decimals=3),
     Interval(decimals=3),
     YesNo("reached"),
@@ -105,6 +110,9 @@ class _Wanted:
     stimuli_per_rater: int | None
     paired: bool | None
     price: float | None
+    stimulus_price: float
+    budget: float | None
+    correlation: float
 
     def __post_init__(self) -> None:
         if self.target not in _TARGETS:
@@ -113,32 +121,60 @@ class _Wanted:
         if not 0 < self.goal < (math.inf if self.at_most else 1.0):
             expected = "a width above 0" if self.at_most else "a number between 0 and 1"
             raise InputError(f"goal {self.goal!r} for {self.target}: expected {expected}")
-        is_power = self.target == "power"
-        if is_power and not (self.difference and math.isfinite(self.difference)):
+        if self.is_power and not (self.difference and math.isfinite(self.difference)):
             raise InputError(
-                f"difference {self.difference!r}: target power needs a difference (--difference) "
+                f"difference {self.difference!r}: target {self.target} needs a difference "
+                "(--difference) "
                 "in points of the scale, other than 0"
             )
-        if not is_power and self.difference is not None:
+        if not self.is_power and self.difference is not None:
             raise InputError(
                 f"difference {self.difference!r}: only power has one, not {self.target}"
             )
-        if self.assurance is not None and not (self.at_most and 0 < self.assurance < 1):
+        if not 0 <= self.correlation < 1 or (self.correlation and self.target != "groups"):
+            raise InputError(f"correlation {self.correlation!r}: expected 0 to below 1, for groups")
+        if self.assurance is not None and not (
+            self.target == "interval" and 0 < self.assurance < 1
+        ):
             raise InputError(
                 f"assurance {self.assurance!r}: expected a share of stimuli, for the interval"
             )
         _check_least(1, n_stimuli=self.n_stimuli, stimuli_per_rater=self.stimuli_per_rater)
         if self.price is not None and not self.price >= 0:
             raise InputError(f"price {self.price!r}: expected 0 or more")
-        if self.price is not None and self.n_stimuli is None:
+        if self.budget is not None and not (self.budget > 0 and self.price):
+            raise InputError(
+                f"budget {self.budget!r}: expected a number above 0, with the price of a rating"
+            )
+        if self.price is not None and self.n_stimuli is None and self.budget is None:
             raise InputError(
                 "price without n_stimuli: expected both, to tell the cost of the study"
+            )
+        if self.stimulus_price < 0 or (self.stimulus_price and self.price is None):
+            raise InputError(
+                f"stimulus_price {self.stimulus_price!r}: expected 0 or more, beside price"
+            )
+        least = self.least_stimuli
+        if self.by_stimuli and self.budget is None and (self.n_stimuli or 0) < least:
+            raise InputError(
+                f"n_stimuli {self.n_stimuli!r}: target {self.target} needs {least} stimuli or "
+                "more, or a budget"
             )
 
     @property
     def at_most(self) -> bool:
         """Whether less is better."""
-        return self.target == "interval"
+        return self.target in ("interval", "alpha")
+
+    @property
+    def is_power(self) -> bool:
+        """Whether what is wanted is the power of a test."""
+        return self.target in ("power", "groups")
+
+    @property
+    def by_stimuli(self) -> bool:
+        """Whether the number of stimuli decides, too."""
+        return self.target in ("alpha", "groups")
 
     @property
     def delta(self) -> float:
@@ -159,6 +195,15 @@ class _Wanted:
             return f"width of the {100 * self.confidence:g} % interval ({of})"
         if self.target == "split_half":
             return "split-half correlation"
+        if self.target == "icc":
+            return "agreement of mean scores with those of other raters, ICC(2,k)"
+        if self.target == "reliability":
+            return "reliability of mean scores, ICC(3,k)"
+        if self.target == "alpha":
+            return f"width of the {100 * self.confidence:g} % interval of alpha"
+        if self.target == "groups":
+            what = "models on the same items" if self.correlation else "groups of stimuli"
+            return f"power to see a difference of {self.delta:g} between two {what}"
         who = "same raters" if self.together else "different raters"
         return f"power to see a difference of {self.delta:g} ({who})"
 
@@ -174,14 +219,48 @@ class _Wanted:
             return detections(model, self.delta, self.together, counts, self.confidence, size, rng)
         if self.target == "split_half":
             return split_half_correlations(model, self.design, counts, size, rng)
+        if self.target in ("icc", "reliability"):
+            absolute = self.target == "icc"
+            return coefficients_of_means(model, self.design, counts, absolute, size, rng)
+        if self.target == "alpha":
+            return alpha_widths(model, self.design, counts, self.confidence, size, rng)
+        if self.target == "groups":
+            return group_detections(
+                model,
+                self.design,
+                self.delta,
+                self.correlation,
+                counts,
+                self.confidence,
+                size,
+                rng,
+            )
         return interval_widths(
             model, self.design, counts, self.confidence, self.assurance, size, rng
         )
 
     @property
+    def least_stimuli(self) -> int:
+        """Number of stimuli without which there is nothing to estimate."""
+        return {"alpha": 2, "groups": 4}.get(self.target, 1)
+
+    def size(self, most_raters: int) -> int:
+        """Number of studies that are simulated by default."""
+        per_study = 2 if self.target == "power" else self.design.n_stimuli
+        most = {"power": _MOST_PAIRS, "groups": _MOST_GROUPS}.get(self.target, _MOST_STUDIES)
+        return int(np.clip(_ANSWERS / (per_study * most_raters), _LEAST_STUDIES, most))
+
+    def stimuli(self, raters: int) -> int:
+        """Number of stimuli that a budget pays for, not more than there are."""
+        each = float(self.price or 0) * raters + self.stimulus_price
+        paid = int(float(self.budget or 0) / each)
+        return paid if self.n_stimuli is None else min(paid, self.n_stimuli)
+
+    @property
     def design(self) -> Design:
         """Who rates what in a simulated study."""
-        simulated = max(min(self.n_stimuli or _STIMULI, _STIMULI), 3)
+        least, most = 3, (self.n_stimuli or _STIMULI) if self.by_stimuli else _STIMULI
+        simulated = max(min(self.n_stimuli or _STIMULI, most), least)
         return Design(simulated, min(self.stimuli_per_rater or simulated, simulated))
 
     def sentences(
@@ -201,20 +280,23 @@ class _Wanted:
             )
             return
         row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
+        n_stimuli = row.get("stimuli", self.n_stimuli)
+        of_budget = f" and {plural(n_stimuli, 'stimulus', 'stimuli')}" if self.budget else ""
         yield (
-            f"{recommended} raters per stimulus: {self.quantity} {_number(row['value'])} "
+            f"{recommended} raters per stimulus{of_budget}: {self.quantity} "
+            f"{_number(row['value'])} "
             f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
         )
         if open_range is not None:
             low, high = open_range
             end = f"{high}" if high is not None else f"more than {4 * recommended}"
             yield f"A pilot of this size leaves {low} to {end} open (80 %)."
-        if self.n_stimuli is not None:
-            each = self.stimuli_per_rater or self.n_stimuli
+        if n_stimuli is not None:
+            each = self.stimuli_per_rater or n_stimuli
             cost = "." if self.price is None else f"; cost {row['cost']:,.2f}."
             yield (
-                f"{row['ratings']:,} ratings of {self.n_stimuli:,} stimuli by {row['people']:,} "
-                f"people who rate {'up to ' if self.n_stimuli % each else ''}{each:,} each{cost}"
+                f"{row['ratings']:,} ratings of {n_stimuli:,} stimuli by {row['people']:,} "
+                f"people who rate {'up to ' if n_stimuli % each else ''}{each:,} each{cost}"
             )
 
 
@@ -228,19 +310,23 @@ def _number(value: Any) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:.3g}"
 
 
-PlanTarget: TypeAlias = Literal["interval", "split_half", "power"]
+PlanTarget: TypeAlias = Literal[
+    "interval", "split_half", "power", "icc", "reliability", "alpha", "groups"
+]
 
-_TARGETS = ("interval", "split_half", "power")
+_TARGETS = get_args(PlanTarget)
 _STIMULI = 200
 """Stimuli of a simulated study, at most: more change the averages little."""
 _ANSWERS = 20_000_000
 """Answers that are simulated, about."""
-_LEAST_STUDIES, _MOST_STUDIES, _MOST_PAIRS = 40, 400, 8000
+_LEAST_STUDIES, _MOST_STUDIES, _MOST_PAIRS, _MOST_GROUPS = 40, 400, 8000, 1500
 _STAGES = ((64, 4), (256, 16), (1024, 64))
 """Largest number of raters, and the step that follows."""
 _FEWER = 16
 """A pilot that is drawn anew is planned from with this part of the studies."""
 _CANDIDATES = 32
+_RATERS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+"""Numbers of raters that share a budget."""
 _NORMAL = 1.959963984540054
 
 
@@ -257,6 +343,9 @@ def plan(
     confidence: float = 0.95,
     assurance: float | None = None,
     price: float | None = None,
+    stimulus_price: float = 0.0,
+    budget: float | None = None,
+    correlation: float = 0.0,
     label: str | None = None,
     n_sim: int | None = None,
     n_pilots: int = 40,
@@ -274,18 +363,24 @@ def plan(
     pilot
         A pilot (ratings, or an array of shape (raters, stimuli)), or a model.
     goal
-        Value that is wanted: at most for the interval, at least for the others.
+        Value that is wanted: at most for the interval and alpha, at least for the others.
     target
-        Width of the intervals of scores in points, correlation of halves, or power.
+        Width of the intervals of scores in points, correlation of halves, power, agreement or
+        reliability of mean scores, width of the interval of alpha, or power between groups.
 
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
         score (as :func:`mean_opinion_scores` gives it). ``"split_half"``: Spearman between the mean
         scores of two halves of the ratings of each stimulus, not corrected for length: what
         :func:`split_half` with the scorer ``"mean"`` will give.
         ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
-        that differ by ``difference``.
+        that differ by ``difference``. ``"icc"`` and ``"reliability"``: ICC(2,k) and ICC(3,k) of
+        :func:`intraclass_correlation`, of mean scores with those of as many other raters, whose
+        level counts as error or does not. ``"alpha"``: width, end to end, of an interval of
+        Krippendorff's interval alpha about other stimuli and raters. ``"groups"``: probability that
+        a t-test over stimuli tells apart two halves of them, whose mean qualities differ.
     difference
-        For power: difference of the true quality of two stimuli, in points.
+        For power and groups: difference of the true quality of two stimuli, or of the means of two
+        groups, in points.
 
         The pair lies where stimuli lie, moved inside the ends of the scale.
     n_raters
@@ -307,7 +402,17 @@ def plan(
         For the interval: share of stimuli whose interval is to be narrow enough. By default the
         mean width counts.
     price
-        Price of one rating, for the cost of the study; needs ``n_stimuli``.
+        Price of one rating, for the cost of the study; needs ``n_stimuli`` or ``budget``.
+    stimulus_price
+        Price of one stimulus, beside its ratings.
+    budget
+        What the study may cost: each number of raters has as many stimuli as that pays for.
+
+        At most ``n_stimuli`` where that is given. For alpha and groups the recommended number of
+        raters is that with the narrowest interval, or the highest power.
+    correlation
+        For groups: correlation of the qualities of pairs of stimuli, such as what two models make
+        of the same item; pairs are tested. 0 for groups of other stimuli.
     label
         Which label of the pilot, where it has several.
     n_sim
@@ -357,6 +462,9 @@ def plan(
         stimuli_per_rater=stimuli_per_rater,
         paired=paired,
         price=price,
+        stimulus_price=stimulus_price,
+        budget=budget,
+        correlation=correlation,
     )
     _check_least(2, n_sim=n_sim)
     _check_least(0, n_pilots=n_pilots)
@@ -365,23 +473,25 @@ def plan(
     low, high = model.ends
     if wanted.delta > high - low:
         raise InputError(f"difference {wanted.delta:g}: the scale is only {high - low:g} wide")
-    is_power = target == "power"
-    per_study, most = (2, _MOST_PAIRS) if is_power else (wanted.design.n_stimuli, _MOST_STUDIES)
     rng = np.random.default_rng(seed)
-    for counts in _stages(n_raters, target):
-        size = n_sim or int(np.clip(_ANSWERS / (per_study * counts[-1]), _LEAST_STUDIES, most))
-        frame = _table(wanted.simulate(model, counts, size, rng), counts, wanted)
-        recommended = _recommended(frame, wanted)
-        if recommended is not None:
-            break
+    if budget is not None:
+        frame, size = _within_budget(model, wanted, n_raters, n_sim, rng)
+        recommended = _best(frame, wanted) if wanted.by_stimuli else _recommended(frame, wanted)
+    else:
+        for counts in _stages(n_raters, target):
+            size = n_sim or wanted.size(int(counts[-1]))
+            frame = _table(wanted.simulate(model, counts, size, rng), counts, wanted)
+            recommended = _recommended(frame, wanted)
+            if recommended is not None:
+                break
     open_range = None
-    if answers is not None and recommended is not None and n_pilots:
+    if answers is not None and recommended is not None and n_pilots and budget is None:
         counts = _around(frame["raters"].to_numpy(), recommended)
-        few = min(size, most // _FEWER)
+        few = max(2, min(size, wanted.size(2) // _FEWER))
         pilots = (fit_plan_model(replicate(model, answers, rng)) for _ in range(n_pilots))
         values = [wanted.simulate(other, counts, few, rng).mean(axis=0) for other in pilots]
         open_range = _open_range(np.array(values), counts, wanted)
-    frame = _with_cost(frame, n_stimuli, stimuli_per_rater, price)
+    frame = _with_cost(frame, wanted)
     fewest, largest = open_range or (None, None)
     number = {"raters": [recommended], "least": [fewest], "most": [largest]}
     quantity = wanted.quantity
@@ -405,12 +515,42 @@ def plan(
             "stimuli_per_rater": stimuli_per_rater,
             "price": price,
             "n_sim": size,
+            **({"stimulus_price": stimulus_price, "budget": budget} if budget else {}),
         },
         quantity=quantity,
         recommended=recommended,
         recommended_range=open_range,
         model=model,
     )
+
+
+def _within_budget(
+    model: PlanModel,
+    wanted: _Wanted,
+    n_raters: Iterable[int] | None,
+    n_sim: int | None,
+    rng: np.random.Generator,
+) -> tuple[pl.DataFrame, int]:
+    """Simulate each number of raters with the stimuli that the budget pays for, where it does."""
+    least = wanted.least_stimuli
+    (counts,) = _stages(_RATERS if n_raters is None else n_raters, wanted.target)
+    stimuli = {int(one): wanted.stimuli(int(one)) for one in counts}
+    paid = {one: n for one, n in stimuli.items() if n >= least}
+    if not paid:
+        raise InputError(
+            f"budget {wanted.budget:g}: pays for fewer than {least} stimuli with {counts[0]} raters"
+        )
+    frames, size = [], n_sim or 0
+    for one, n in paid.items():
+        own = replace(wanted, n_stimuli=n)
+        size = n_sim or own.size(one)
+        known = np.array([one], dtype=np.int64)
+        frames.append(_table(own.simulate(model, known, size, rng), known, own))
+    return pl.concat(frames).insert_column(1, pl.Series("stimuli", list(paid.values()))), size
+
+
+def _best(frame: pl.DataFrame, wanted: _Wanted) -> int:
+    return int(frame.sort("value", descending=not wanted.at_most, nulls_last=True)["raters"][0])
 
 
 def _around(counts: Ints, recommended: int) -> Ints:
@@ -459,7 +599,7 @@ def _table(values: Floats, counts: Ints, wanted: _Wanted) -> pl.DataFrame:
     n = defined.sum(axis=0)
     known = np.maximum(n, 1)
     mean = np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / known, np.nan)
-    if wanted.target == "power":
+    if wanted.is_power:
         z = _NORMAL**2 / known
         middle = (mean + z / 2) / (1 + z)
         half = np.sqrt(mean * (1 - mean) * z + z**2 / 4) / (1 + z)
@@ -482,14 +622,13 @@ def _recommended(frame: pl.DataFrame, wanted: _Wanted) -> int | None:
     return int(frame["raters"][int(found[0])]) if found.size else None
 
 
-def _with_cost(
-    frame: pl.DataFrame, n_stimuli: int | None, stimuli_per_rater: int | None, price: float | None
-) -> pl.DataFrame:
+def _with_cost(frame: pl.DataFrame, wanted: _Wanted) -> pl.DataFrame:
+    stimuli = pl.col("stimuli") if wanted.budget else pl.lit(wanted.n_stimuli, dtype=pl.Int64)
+    each = pl.lit(wanted.stimuli_per_rater, dtype=pl.Int64).fill_null(stimuli)
     raters = pl.col("raters")
-    batches = None if n_stimuli is None else math.ceil(n_stimuli / (stimuli_per_rater or n_stimuli))
-    ratings = raters * pl.lit(n_stimuli, dtype=pl.Int64)
     return frame.with_columns(
-        ratings=ratings,
-        people=raters * pl.lit(batches, dtype=pl.Int64),
-        cost=ratings * pl.lit(price, dtype=pl.Float64),
+        ratings=raters * stimuli,
+        people=raters * ((stimuli + each - 1) // each),
+        cost=raters * stimuli * pl.lit(wanted.price, dtype=pl.Float64)
+        + stimuli * wanted.stimulus_price,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.planning.model import PlanModel
@@ -171,13 +171,17 @@ def detections(
         else:
             n_1, mean_1, variance_1 = _moments(first, given[:, :most], raters)
             n_2, mean_2, variance_2 = _moments(second, given[:, most:], raters)
-            share_1, share_2 = variance_1 / n_1, variance_2 / n_2
-            square = share_1 + share_2
-            bottom = share_1**2 / np.maximum(n_1 - 1, 1) + share_2**2 / np.maximum(n_2 - 1, 1)
-            freedom = np.divide(square**2, bottom, out=n_1 + n_2 - 2, where=bottom > 0)
+            square, freedom = _welch(variance_1 / n_1, variance_2 / n_2, n_1, n_2)
             freedom = np.where((n_1 > 1) & (n_2 > 1), freedom, 0)
             found.append(_significant(mean_2 - mean_1, square, freedom, confidence))
     return np.concatenate(found)
+
+
+def _welch(share_1: Floats, share_2: Floats, n_1: Floats, n_2: Floats) -> tuple[Floats, Floats]:
+    """Squared standard error of a difference of means, and its degrees of freedom."""
+    square = share_1 + share_2
+    bottom = share_1**2 / np.maximum(n_1 - 1, 1) + share_2**2 / np.maximum(n_2 - 1, 1)
+    return square, np.divide(square**2, bottom, out=n_1 + n_2 - 2, where=bottom > 0)
 
 
 def _between_ends(model: PlanModel, middle: Floats, difference: float) -> Floats:
@@ -209,3 +213,129 @@ def _significant(mean: Floats, square: Floats, freedom: Floats, confidence: floa
     tail = 1 - stdtr(np.maximum(freedom, 1), t)
     beyond: Floats = ((2 * tail < 1 - confidence) & (freedom > 0)).astype(np.float64)
     return beyond
+
+
+def coefficients_of_means(
+    model: PlanModel,
+    design: Design,
+    raters: Ints,
+    absolute: bool,
+    n_sim: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Reliability of the mean of k raters, shape (n_sim, candidates), whose mean is the value.
+
+    The mean scores of k raters are compared with those of k others: with covariance c, variances
+    v and means m, the coefficient is 2 c / (v_1 + v_2), and, absolute, 2 c / (v_1 + v_2 +
+    (m_1 - m_2)^2). Sums are taken over studies before they are divided.
+    """
+    most = int(raters[-1])
+    top, bottom = [], []
+    for answers, given in _studies(model, design, 2 * most, n_sim, rng):
+        scores = []
+        for side in (slice(0, most), slice(most, None)):
+            x = np.where(given[:, :, side], answers[:, :, side], 0.0)
+            n = np.cumsum(given[:, :, side], axis=2)[:, :, raters - 1]
+            scores.append(_ratio(np.cumsum(x, axis=2)[:, :, raters - 1], n))
+        both = ~np.isnan(scores[0] + scores[1])
+        n_both = np.maximum(both.sum(axis=1), 2)
+        means = [np.where(both, one, 0).sum(axis=1) / n_both for one in scores]
+        first, second = (
+            np.where(both, one - mean[:, None], 0) for one, mean in zip(scores, means, strict=True)
+        )
+        top.append(2 * (first * second).sum(axis=1) / (n_both - 1))
+        size = (first**2 + second**2).sum(axis=1) / (n_both - 1)
+        bottom.append(size + (means[0] - means[1]) ** 2 if absolute else size)
+    above, below = np.concatenate(top), np.concatenate(bottom)
+    size = below.mean(axis=0)
+    value = _ratio(above.mean(axis=0), size)
+    spread: Floats = value + _ratio(above - value * below, np.broadcast_to(size, above.shape))
+    return spread
+
+
+def alpha_widths(
+    model: PlanModel,
+    design: Design,
+    raters: Ints,
+    confidence: float,
+    n_sim: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Width of the interval of Krippendorff's interval alpha, shape (n_sim, candidates).
+
+    The width is that of a normal interval with the standard deviation of alpha over studies with
+    other stimuli and other raters; the mean over studies is the value.
+    """
+    most = int(raters[-1])
+    parts = []
+    for answers, given in _studies(model, design, most, n_sim, rng):
+        x = np.where(given, answers - float(model.mean or 0), 0.0)
+        m = np.cumsum(given, axis=2)[:, :, raters - 1]
+        s1 = np.where(m > 1, np.cumsum(x, axis=2)[:, :, raters - 1], 0.0)
+        s2 = np.where(m > 1, np.cumsum(x * x, axis=2)[:, :, raters - 1], 0.0)
+        m = np.where(m > 1, m, 0)
+        squares = np.maximum(s2 - s1**2 / np.maximum(m, 1), 0)
+        n = m.sum(axis=1)
+        within = (_ratio(m * squares, m - 1)).clip(0).sum(axis=1) / np.maximum(n, 1)
+        total = s2.sum(axis=1) - s1.sum(axis=1) ** 2 / np.maximum(n, 1)
+        parts.append(1 - _ratio(within * (n - 1), total))
+    alpha = np.concatenate(parts)
+    error = np.nanstd(alpha, axis=0, ddof=1)
+    deviation = (alpha - np.nanmean(alpha, axis=0)) ** 2 * alpha.shape[0] / (alpha.shape[0] - 1)
+    # The mean over studies is the standard deviation, and their spread its Monte Carlo error.
+    relative = _ratio(deviation, np.broadcast_to(error, deviation.shape))
+    widths: Floats = ndtri((1 + confidence) / 2) * (error + relative)
+    return widths
+
+
+def group_detections(
+    model: PlanModel,
+    design: Design,
+    difference: float,
+    correlation: float,
+    raters: Ints,
+    confidence: float,
+    n_sim: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Whether a t-test tells two halves of the stimuli apart, shape (n_sim, candidates).
+
+    Mean scores are tested over stimuli: Welch's test of groups, and where ``correlation`` is above
+    0, the test of differences of pairs. Both halves are dealt to all panels of raters.
+    """
+    half, most = design.n_stimuli // 2, int(raters[-1])
+    panels = np.arange(half) // max(design.batch // 2, 1)
+    rows = max(1, _BLOCK // (2 * half * most))
+    parts = []
+    for start in range(0, n_sim, rows):
+        size = min(rows, n_sim - start)
+        mean = float(model.mean or 0)
+        first, other = (model.draw_stimuli(rng, (size, half)) - mean for _ in range(2))
+        second = correlation * first + np.sqrt(1 - correlation**2) * other
+        bias = model.draw_bias(rng, (size, int(panels[-1]) + 1, most))[:, panels]
+        noise = model.draw_noise_sd(rng, (size, int(panels[-1]) + 1, most))[:, panels]
+        scores = []
+        for quality, sign in ((first, -0.5), (second, 0.5)):
+            felt = (mean + sign * difference + quality)[:, :, None] + bias
+            answers = model.answer(felt + noise * rng.standard_normal((size, half, most)))
+            given = _given(model, answers.shape, rng)
+            total = np.cumsum(np.where(given, answers, 0.0), axis=2)[:, :, raters - 1]
+            scores.append(_ratio(total, np.cumsum(given, axis=2)[:, :, raters - 1]))
+        if correlation:
+            apart = scores[1] - scores[0]
+            n = np.maximum((~np.isnan(apart)).sum(axis=1), 2).astype(np.float64)
+            parts.append(
+                _significant(
+                    np.nanmean(apart, axis=1),
+                    np.nanvar(apart, axis=1, ddof=1) / n,
+                    n - 1,
+                    confidence,
+                )
+            )
+            continue
+        n = [np.maximum((~np.isnan(one)).sum(axis=1), 2).astype(np.float64) for one in scores]
+        shares = [np.nanvar(one, axis=1, ddof=1) / m for one, m in zip(scores, n, strict=True)]
+        square, freedom = _welch(*shares, *n)
+        means = [np.nanmean(one, axis=1) for one in scores]
+        parts.append(_significant(means[1] - means[0], square, freedom, confidence))
+    return np.concatenate(parts)

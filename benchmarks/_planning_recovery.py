@@ -1,0 +1,107 @@
+"""How well a plan foretells a study, from pilots of few raters per stimulus of real panels.
+
+``python -m benchmarks._planning_recovery [--pilots 60] [--seed 0]`` takes the ratings of videos in
+the folder of shared data beside the checkout. Pilots are drawn from them, with a few people who
+judge everything or with a few people for each video; what a plan says of studies of 4, 8 and 16
+people, on average over pilots, stands beside what panels of that size give.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from affectlab.ratings import Ratings
+from affectlab.reliability import mean_opinion_scores, plan, plan_model, split_half
+from affectlab.reliability.planning import PlanModel
+
+_DATA = Path(__file__).parents[1].parent / "shared" / "data" / "subjective_quality"
+SIZES = (4, 8, 16)
+PILOTS = (2, 3, 5, 10)
+Matrix = NDArray[np.float64]
+
+
+def videos(folder: Path = _DATA) -> Matrix:
+    """Ratings of 79 videos by 26 people from 1 to 5, people in rows."""
+    source = json.loads((folder / "netflix_public.json").read_text(encoding="utf-8"))
+    return np.array([video["os"] for video in source["dis_videos"]], dtype=np.float64).T
+
+
+def pilot(panel: Matrix, size: int, rng: np.random.Generator, *, whole: bool) -> Matrix:
+    """Draw people, or people for each stimulus."""
+    if whole:
+        return panel[rng.choice(len(panel), size, replace=False)]
+    order = np.argsort(np.argsort(rng.random(panel.shape), axis=0), axis=0)
+    return np.where(order < size, panel, np.nan)
+
+
+def model_of(values: Matrix) -> PlanModel:
+    """The model of a pilot on the scale of the study."""
+    rater, stimulus = np.nonzero(~np.isnan(values))
+    columns = {"stimulus": stimulus, "rater": rater, "value": values[rater, stimulus]}
+    frame = pl.DataFrame(columns).with_columns(pl.col("stimulus", "rater").cast(pl.String))
+    return plan_model(Ratings(frame, scale="1-5"))
+
+
+def foretold(model: PlanModel, n_stimuli: int, rng: np.random.Generator) -> dict[str, Matrix]:
+    """What a plan says, by target, for each size."""
+    values = {}
+    for target in ("interval", "split_half"):
+        made = plan(
+            model, target=target, goal=0.5, n_raters=SIZES, n_stimuli=n_stimuli, n_sim=40, seed=rng
+        )
+        values[target] = made.to_frame()["value"].to_numpy()
+    return values
+
+
+def given(panel: Matrix, rng: np.random.Generator, n_panels: int = 40) -> dict[str, Matrix]:
+    """What panels of each size give; people who agree have an interval of width 0."""
+    widths, halves = [], []
+    for size in SIZES:
+        drawn = [pilot(panel, size, rng, whole=True) for _ in range(n_panels)]
+        frames = [mean_opinion_scores(one).frame for one in drawn]
+        widths.append(np.mean([(one["high"] - one["low"]).fill_nan(0).mean() for one in frames]))
+        correlations = [split_half(one, scorer="mean", n_splits=10)["rating"] for one in drawn]
+        halves.append(np.mean([one.value for one in correlations]))
+    return {"interval": np.array(widths), "split_half": np.array(halves)}
+
+
+def ratios(panel: Matrix, n_pilots: int, seed: int) -> dict[tuple[bool, int, str], Matrix]:
+    """Foretold over given, by whether people judged everything, size of the pilot and target."""
+    rng = np.random.default_rng(seed)
+    truth = given(panel, rng)
+    ratio = {}
+    for whole in (True, False):
+        for size in PILOTS:
+            plans = [
+                foretold(model_of(pilot(panel, size, rng, whole=whole)), panel.shape[1], rng)
+                for _ in range(n_pilots)
+            ]
+            for target, expected in truth.items():
+                mean = np.mean([one[target] for one in plans], axis=0)
+                ratio[whole, size, target] = mean / expected
+    return ratio
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Plans beside studies.")
+    parser.add_argument("--pilots", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = Table("pilot", "target", *(f"{size} people" for size in SIZES), title="plan / study")
+    for (whole, size, target), row in ratios(videos(), options.pilots, options.seed).items():
+        name = f"{size} people" if whole else f"{size} a video of 26"
+        table.add_row(name, target, *(f"{value:.3f}" for value in row))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
