@@ -83,6 +83,7 @@ def program(name: str, columns: Mapping[str, Sequence[object]], **about: Any) ->
 HEAD = ("image", "rater", "rating")
 ROWS = (("a", "x", 3), ("a", "y", 4), ("b", "x", 2), ("b", "y", 6))
 LINES = "a,x,3\na,y,4\nb,x,2\nb,y,6\n"
+PHASES = "".join(f"main,{line}\n" for line in LINES.splitlines())
 PLAIN: dict[str, Any] = {"scales": {"rating": "ordinal 2 to 6, step 1"}, "values": (3, 4, 2, 6)}
 KEYS = ("a,x", "a,y", "b,x", "b,y")
 
@@ -312,6 +313,24 @@ YEAR = (
         scales={"rating": "nominal: joy, fear"},
         values=(0, 1, 1),
         said=("column 'emotion' has one word for each stimulus",),
+    ),
+    Messy(
+        "practice and main trials (`phase`)",
+        "all count, and a warning says how to leave practice out",
+        text("r.csv", f"phase,image,rater,rating\npractice,a,z,1\n{PHASES}"),
+        raters=("z", "x", "y"),
+        scales={"rating": "ordinal 1 to 6, step 1"},
+        values=(1, 3, 4, 2, 6),
+        said=("1 row of practice by column 'phase' counts as answers",),
+    ),
+    Messy(
+        "practice and main trials, as `columns={'trial_kind': 'phase'}` says",
+        "practice is of the kind `training`, which statistics leave out",
+        text("r.csv", f"phase,image,rater,rating\npractice,a,z,1\n{PHASES}"),
+        options={"columns": {"trial_kind": "phase"}},
+        raters=("z", "x", "y"),
+        scales={"rating": "ordinal 1 to 6, step 1"},
+        values=(1, 3, 4, 2, 6),
     ),
     Messy(
         'row numbers of pandas, and a column of sums, as `wide="raters"`',

@@ -30,6 +30,7 @@ from affectlab.ratings.schema import (
     NO_ANSWER,
     ONE_SPELLING,
     OUTCOMES,
+    PRACTICE,
     TRIAL_KINDS,
     UNNAMED,
     SetAside,
@@ -483,6 +484,9 @@ def _vocabulary(column: pl.Series, known: tuple[str, ...], ledger: Ledger) -> pl
     name = column.name
     words = as_categories(column)
     checked = words.cast(pl.Enum(known), strict=False)
+    if name == "trial_kind" and checked.null_count() > words.null_count():
+        words = words.cast(pl.String).replace(dict.fromkeys(PRACTICE, "training"))
+        checked = words.cast(pl.Enum(known), strict=False)
     unknown = (checked.is_null() & words.is_not_null()).to_numpy()
 
     def say(row: int) -> str:

@@ -12,6 +12,8 @@ HUMAN_KINDS = ("human", "simulated")
 """Kinds that stand in the place of people; simulated people are marked wherever they are shown."""
 MODEL_KINDS = ("model", "baseline")
 TRIAL_KINDS = ("main", "golden", "repeat", "training")
+PRACTICE = {"practice", "practise", "warm-up", "warmup"}
+"""What trials of the kind ``training`` are called elsewhere."""
 OUTCOMES = (
     "ok",
     "transport",

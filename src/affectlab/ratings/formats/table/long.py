@@ -10,7 +10,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.media import media_kind
-from affectlab.core.words import option
+from affectlab.core.words import option, plural
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number
 from affectlab.ratings.files import Columns, commas_step, with_points
@@ -25,7 +25,7 @@ from affectlab.ratings.formats.table.columns import (
 from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
+from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
@@ -37,6 +37,8 @@ _NO_RATINGS = {
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
+_PHASES = {"block", "block_type", "part", "phase", "stage", "trial_type", "type"}
+"""Names of columns that may tell trials of practice from others."""
 _NUMBERED = re.compile(
     r"(?:r|rater|annotator|coder|judge|worker|participant|subject|sub|s|p|vp|observer|user|person)"
     r"[ _.-]?[0-9]+",
@@ -116,6 +118,7 @@ def describe_long(
             certain = separator in ("list", ";", "|")
             steps.append(said if certain else f"{GUESSED}{said}")
             why[roles["value"]] = f"several chosen categories: {how}"
+    steps += _practice(columns, roles)
     if separator is None and "value" in roles and by_name is None:
         steps += _left_over(columns, roles)
     return LongLayout(
@@ -169,6 +172,23 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         f"say that there is a column for each label ({option('wide', 'labels')}, "
         f"{option('scale', category)})"
     ]
+
+
+def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+    """Say which column tells trials of practice from others, and is not taken to do so."""
+    for name, column in columns.items():
+        if "trial_kind" in roles or name in roles.values() or _folded(name) not in _PHASES:
+            continue
+        words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+        count = int(words.is_in([*PRACTICE, "training"]).sum())
+        if 0 < count < len(words):
+            named = option("columns", {"trial_kind": name})
+            verb = "counts" if count == 1 else "count"
+            return [
+                f"{GUESSED}{plural(count, 'row')} of practice by column '{name}' {verb} as "
+                f"answers; if they are none, call the others main, and name the column ({named})"
+            ]
+    return []
 
 
 def _differs(column: pl.Series, stimulus: pl.Series) -> bool:
