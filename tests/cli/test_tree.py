@@ -53,7 +53,9 @@ def test_help_of_a_group_names_its_verbs(place: tuple[str, ...]) -> None:
         assert isinstance(inner, Branch)
         branch = inner
     done = run_here(*place, "--help", width=80)
-    shown = [line.strip("│ ").split(" ")[0] for line in done.stdout.splitlines() if "│" in line]
+    # Lines that go on are indented.
+    lines = [line[2:] for line in done.stdout.splitlines() if line.startswith("│ ")]
+    shown = [line.split(" ")[0] for line in lines]
     assert [name for name in shown if name in branch.verbs] == [
         *(verb for verbs in branch.panels.values() for verb in verbs or ()),
         *(verb for verb in branch.verbs if not branch.panels),
