@@ -27,8 +27,8 @@ class LeftOut:
     """Whether a row rests on a thing; same shape."""
     freedom: Ints | None = None
     """Degrees of freedom of rows; one less than the things of a row where not said."""
-    effective: bool = False
-    """Whether no more degrees of freedom are granted than things in effect carry the error."""
+    effective: Bools | bool = False
+    """Rows that are granted no more degrees of freedom than things in effect carry the error."""
     times: Ints | None = None
     """How many alike things each one stands for, shape (things,); 1 each where not said."""
 
@@ -52,7 +52,7 @@ class LeftOut:
         n = np.maximum(self.count() - 1, 1)
         if self.freedom is not None:
             return self.freedom
-        if not self.effective:
+        if not np.any(self.effective):
             return n
         times = np.ones(len(self.present)) if self.times is None else self.times
         parts = np.where(self.present, self.values - self.mean(), 0.0)
@@ -60,8 +60,7 @@ class LeftOut:
         squares = (parts / np.where(size > 0, size, 1.0)) ** 2
         fourth = times @ squares**2
         carry = np.divide((times @ squares) ** 2, fourth, out=np.ones(n.size), where=fourth > 0)
-        degrees: Floats = np.clip(carry - 1, 1, n)
-        return degrees
+        return np.where(self.effective, np.clip(carry - 1, 1, n), n)
 
     def error(self) -> tuple[Floats, Bools]:
         """Standard errors, and rows that have none; see :func:`jackknife_error`."""
@@ -166,7 +165,7 @@ class Jackknife:
                 part.what,
                 combine(np.where(part.present, part.values, self.value))[:, None],
                 np.any(part.present, axis=1, keepdims=True),
-                effective=part.effective,
+                effective=bool(np.all(part.effective)),
                 times=part.times,
             )
             for part in self.parts

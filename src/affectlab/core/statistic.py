@@ -201,8 +201,8 @@ class Statistic:
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
-    effective: bool = False
-    """Whether a jackknife grants no more degrees of freedom than stimuli carry the error."""
+    effective: Bools | bool = False
+    """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
     times: Ints | None = None

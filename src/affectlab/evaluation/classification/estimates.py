@@ -188,7 +188,6 @@ class Scores:
             left_out=lambda: evaluate(
                 self.values([self.units.left_out(one) for one in range(len(self.coded.predicted))])
             ),
-            effective=self.is_plain,
             units="units" if self.clusters is None else "clusters",
             draw=self.units.draw,
         )
@@ -318,7 +317,11 @@ def classification_metrics(
         for metric in chosen
     ]
     least, most = np.array([metric.bounds for _, metric in rows]).T
-    statistic = replace(statistic, bounds=(least, most), no_interval=too_few)
+    # The error of a ratio over a handful of mistakes goes with its value.
+    few = [scores.n_mistakes[model] < FEWEST_MISTAKES and metric.ratio for model, metric in rows]
+    statistic = replace(
+        statistic, bounds=(least, most), no_interval=too_few, effective=np.array(few, np.bool_)
+    )
     n_boot = n_boot if scores.n else min(n_boot, 0)
     table = infer(
         statistic,

@@ -1,0 +1,102 @@
+"""Intervals hold as often as they say, and say where they do not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.coverage import (
+    STATISTICS,
+    Cell,
+    Study,
+    cells_of,
+    failing,
+    simulate,
+)
+
+from affectlab.ratings import Ratings, answers_of
+from affectlab.reliability import krippendorff_alpha, rater_agreement
+from affectlab.reliability.agreement.coverage import weak_design_like, weak_designs
+
+_CELLS = (
+    ("krippendorff_alpha", Cell("both", 30, 3, 0.0, 0.7, "continuous")),
+    ("krippendorff_alpha", Cell("both", 100, 10, 0.6, 2.0, "8 levels")),
+    ("krippendorff_alpha", Cell("stimuli", 20, 10, 0.0, 0.7, "5 levels")),
+    ("krippendorff_alpha", Cell("raters", 100, 10, 0.3, 0.7, "yes/no, 20 %")),
+    ("fleiss_kappa", Cell("both", 100, 5, 0.0, 0.7, "yes/no, 20 %")),
+    ("fleiss_kappa", Cell("stimuli", 100, 5, 0.3, 0.7, "5 levels")),
+    ("gwet_ac", Cell("both", 30, 5, 0.0, 0.7, "yes/no, 20 %")),
+    ("gwet_ac", Cell("both", 100, 10, 0.6, 0.0, "5 levels")),
+    ("percent_agreement", Cell("both", 100, 5, 0.0, 0.7, "5 levels")),
+    ("interrater_correlation", Cell("both", 30, 5, 0.0, 0.7, "continuous")),
+    ("interrater_correlation", Cell("both", 100, 10, 0.3, 2.0, "8 levels")),
+    ("split_half", Cell("both", 30, 10, 0.0, 0.7, "continuous")),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("statistic", "cell"), _CELLS)
+def test_intervals_hold(statistic: str, cell: Cell) -> None:
+    row = simulate(statistic, cell, 0, 300)
+    assert row["none"] <= 15
+    assert not failing(row), row
+
+
+@pytest.mark.parametrize("scale", ["yes/no, 20 %", "5 levels", "continuous"])
+@pytest.mark.parametrize(
+    ("target", "items", "raters"),
+    [("both", 2000, 200), ("stimuli", 20_000, 4), ("raters", 40, 2000)],
+)
+def test_true_values_are_those_of_very_large_studies(
+    scale: str, target: str, items: int, raters: int
+) -> None:
+    cell = Cell(target, items, raters, 0.0, 0.7, scale)  # type: ignore[arg-type]
+    study = Study.draw(cell, np.random.default_rng(2))
+    for name, one in STATISTICS.items():
+        if scale in one.scales and target in one.targets and one.truth.__name__ != "<lambda>":
+            found = one.estimate(replace(study, cell=replace(cell, target="sample")))
+            assert found.value == pytest.approx(one.truth(study), abs=0.03), name
+
+
+def test_every_level_is_met_about_as_often() -> None:
+    cells = cells_of("krippendorff_alpha", 60)
+    for name, levels in (("items", 6), ("raters", 5), ("gaps", 4), ("rater_sd", 3), ("scale", 6)):
+        met = np.unique([str(getattr(cell, name)) for cell in cells], return_counts=True)[1]
+        assert met.size == levels
+        assert met.max() <= met.min() + 2
+
+
+def test_runs_add_up() -> None:
+    cell = Cell("stimuli", 20, 5, 0.0, 0.0, "continuous")
+    whole = simulate("krippendorff_alpha", cell, 0, 12)
+    parts = [simulate("krippendorff_alpha", cell, first, 6) for first in (0, 6)]
+    assert whole["hits"] == sum(part["hits"] for part in parts)
+    assert json.loads(json.dumps(whole)) == whole
+
+
+def test_a_result_says_where_its_interval_holds_too_rarely() -> None:
+    """The designs are data: those of the package, not of the test."""
+    weak = weak_designs("krippendorff_alpha")[0]
+    assert weak.coverage < 0.93
+    scale = "5 levels" if weak.share is None else f"yes/no, {100 * weak.share:g} %"
+    cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, scale)  # type: ignore[arg-type]
+    said = 0
+    for seed in range(40):
+        study = Study.draw(cell, np.random.default_rng(seed))
+        like = weak_design_like("krippendorff_alpha", weak.target, answers_of(study.answers))
+        if like is None:
+            continue
+        said += 1
+        method = krippendorff_alpha(study.answers, level="nominal", target=cell.target).method
+        assert ("95 % intervals held in" in method) or ("no interval" in method)
+    assert said >= 15
+    sound = Cell("both", 100, 10, 0.0, 0.7, "5 levels")
+    study = Study.draw(sound, np.random.default_rng(1))
+    rater, stimulus = np.indices(study.answers.shape).reshape(2, -1)
+    ratings = Ratings(
+        {"stimulus": stimulus, "rater": rater, "value": study.answers.ravel()}, scale="0-4"
+    )
+    table = rater_agreement(ratings).to_frame()
+    assert not table["method"].str.contains("95 % intervals held").any()
