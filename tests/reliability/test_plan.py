@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks import _planning_recovery as recovery
 from rich.console import Console
 from scipy import stats
 
@@ -359,7 +360,7 @@ class TestPlanModel:
         found = plan_model(x)
         assert found.rater_bias_sd == 0
         within = ((x - x.mean(axis=0)) ** 2).sum() / (40 * 5)
-        assert found.residual_sd == pytest.approx(math.sqrt(within), rel=1e-4)
+        assert found.residual_sd == pytest.approx(math.sqrt(within), rel=5e-3)
 
     @pytest.mark.parametrize("per_stimulus", [3, 5, 30])
     def test_how_much_raters_differ_in_noise_does_not_grow_with_gaps(self, per_stimulus):
@@ -544,3 +545,24 @@ def test_a_published_study_is_foreseen(shared_data):
         # A panel that agrees on a video has no interval there; the plan counts a width of 0.
         width = np.mean([(scores["high"] - scores["low"]).fill_nan(0).mean() for scores in found])
         assert widths[size]["value"] == pytest.approx(width, rel=0.04)
+
+
+@pytest.mark.data
+@pytest.mark.long
+def test_few_raters_per_stimulus_foretell_a_published_study(shared_data):
+    """On average over pilots with 2 to 10 of 26 people for each video."""
+    panel = recovery.videos(shared_data / "subjective_quality")
+    rng = np.random.default_rng(0)
+    expected = recovery.given(panel, rng)
+    for size in recovery.PILOTS:
+        plans = [
+            recovery.foretold(
+                recovery.model_of(recovery.pilot(panel, size, rng, whole=False)),
+                panel.shape[1],
+                rng,
+            )
+            for _ in range(60)
+        ]
+        for target, values in expected.items():
+            mean = np.mean([one[target] for one in plans], axis=0)
+            assert mean == pytest.approx(values, rel=0.05)

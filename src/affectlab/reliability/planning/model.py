@@ -351,7 +351,8 @@ def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanM
     -----
     Planning needs the spread of biases and noise over *future* raters, not the values of those in
     the pilot, and the mixed model of :func:`variance_components` has the former as parameters. It
-    pools a variance of raters that would be negative with the noise. How much noise differs between
+    pools a variance of raters that would be negative with the noise. Both spreads are enlarged by
+    what the root of an estimate from few raters lacks on average. How much noise differs between
     raters follows from moments, less what their sampling adds; it needs stimuli of three raters.
 
     Examples
@@ -382,6 +383,7 @@ def fit_plan_model(part: Answers) -> PlanModel:
             f"{MOST_LEVELS:,} of one of them, as a part of the stimuli has"
         )
     mean, of_stimuli, of_raters, residual = _components(part)
+    larger = _few_raters(of_raters, residual, part.value.size, n_raters)
     notes = [f"from a pilot of {n_raters} raters"]
     scale = part.scale
     if scale is not None and not scale.declared:
@@ -389,12 +391,12 @@ def fit_plan_model(part: Answers) -> PlanModel:
     spread = noise_spread(part, residual)
     model = PlanModel(
         stimulus_sd=math.sqrt(of_stimuli),
-        rater_bias_sd=math.sqrt(of_raters),
+        rater_bias_sd=larger * math.sqrt(of_raters),
         scale=scale,
         mean=mean,
         shape=_shape(part, of_stimuli),
         note="; ".join(notes),
-        **noise_of(math.sqrt(residual), spread),
+        **noise_of(larger * math.sqrt(residual), spread),
     )
     if scale is None or (scale.low is None and scale.high is None and scale.step is None):
         return model
@@ -419,6 +421,19 @@ def _components(part: Answers) -> tuple[float, float, float, float]:
         return mean, *additive, 0.0
     found = fit(crossed(sums.value, stimulus=sums.unit, rater=sums.rater))
     return mean, found.variances["stimulus"], found.variances["rater"], found.residual
+
+
+def _few_raters(of_raters: float, residual: float, n_ratings: int, n_raters: int) -> float:
+    r"""By how much the standard deviation of ratings is to be larger than the root of its square.
+
+    Of an estimate of V with variance v, the root is too small by :math:`v / 8 V^2` on average.
+    """
+    total = of_raters + residual
+    if total == 0:
+        return 1.0
+    of_means = of_raters + residual * n_raters / n_ratings
+    variance = 2 * of_means**2 / (n_raters - 1) + 2 * residual**2 / n_ratings
+    return 1 + variance / (8 * total**2)
 
 
 def _shape(part: Answers, stimulus_variance: float) -> tuple[float, ...]:

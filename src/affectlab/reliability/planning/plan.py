@@ -280,8 +280,10 @@ class _Wanted:
             )
             return
         row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
-        n_stimuli = row.get("stimuli", self.n_stimuli)
-        of_budget = f" and {plural(n_stimuli, 'stimulus', 'stimuli')}" if self.budget else ""
+        n_stimuli: int | None = row.get("stimuli", self.n_stimuli)
+        of_budget = ""
+        if self.budget is not None and n_stimuli is not None:
+            of_budget = f" and {plural(n_stimuli, 'stimulus', 'stimuli')}"
         yield (
             f"{recommended} raters per stimulus{of_budget}: {self.quantity} "
             f"{_number(row['value'])} "

@@ -235,7 +235,7 @@ def coefficients_of_means(
         scores = []
         for side in (slice(0, most), slice(most, None)):
             x = np.where(given[:, :, side], answers[:, :, side], 0.0)
-            n = np.cumsum(given[:, :, side], axis=2)[:, :, raters - 1]
+            n = np.cumsum(given[:, :, side], axis=2, dtype=np.int64)[:, :, raters - 1]
             scores.append(_ratio(np.cumsum(x, axis=2)[:, :, raters - 1], n))
         both = ~np.isnan(scores[0] + scores[1])
         n_both = np.maximum(both.sum(axis=1), 2)
@@ -270,7 +270,7 @@ def alpha_widths(
     parts = []
     for answers, given in _studies(model, design, most, n_sim, rng):
         x = np.where(given, answers - float(model.mean or 0), 0.0)
-        m = np.cumsum(given, axis=2)[:, :, raters - 1]
+        m = np.cumsum(given, axis=2, dtype=np.float64)[:, :, raters - 1]
         s1 = np.where(m > 1, np.cumsum(x, axis=2)[:, :, raters - 1], 0.0)
         s2 = np.where(m > 1, np.cumsum(x * x, axis=2)[:, :, raters - 1], 0.0)
         m = np.where(m > 1, m, 0)
@@ -320,7 +320,8 @@ def group_detections(
             answers = model.answer(felt + noise * rng.standard_normal((size, half, most)))
             given = _given(model, answers.shape, rng)
             total = np.cumsum(np.where(given, answers, 0.0), axis=2)[:, :, raters - 1]
-            scores.append(_ratio(total, np.cumsum(given, axis=2)[:, :, raters - 1]))
+            n_given = np.cumsum(given, axis=2, dtype=np.int64)[:, :, raters - 1]
+            scores.append(_ratio(total, n_given))
         if correlation:
             apart = scores[1] - scores[0]
             n = np.maximum((~np.isnan(apart)).sum(axis=1), 2).astype(np.float64)
