@@ -121,8 +121,7 @@ def noise_spread(part: Answers, residual: float) -> float:
         return 0.0
 
     def of(amount: Floats) -> Floats:
-        sums: Floats = np.bincount(rater, amount)[informed].astype(np.float64)
-        return sums
+        return np.bincount(rater, amount)[informed].astype(np.float64)
 
     own, left = own[informed], 1 - 1 / n_i[informed]
     relative = (squares[informed] / left / residual - of(others)) / own
