@@ -13,6 +13,7 @@ from tests.reliability.mixed_model_data import made
 
 from affectlab import InputError, Ratings
 from affectlab.core.result import Result
+from affectlab.ratings import read_ratings
 from affectlab.reliability import mixed_model
 from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, fit
 
@@ -90,6 +91,19 @@ def test_emmeans(name: str) -> None:
         assert own["p"] == pytest.approx(row["p.value"], rel=1e-2)
         n_compared += 1
     assert n_compared >= 6
+
+
+def test_a_search_that_a_bound_cuts_short_goes_on() -> None:
+    """Actors do not differ; lme4 gives 4.1262 and 0.0098, and -2 log-likelihood 1829.684."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "fairness"
+    ratings = read_ratings(folder / "people.csv", scale="0-7", stimuli=folder / "faces.csv")
+    names = ("stimulus", "rater", "actor")
+    result = mixed_model(ratings, fixed=["gender*age"], factors=names)
+    rows = {row["factor"]: row["value"] for row in result.to_frame("components").to_dicts()}
+    assert [rows[name] for name in names] == pytest.approx([4.1262, 0.00985, 0], rel=1e-3, abs=1e-4)
+    terms = result.to_frame("terms")
+    assert terms["value"].to_list() == pytest.approx([0.0011, 1.3206, 0.3186], abs=1e-4)
+    assert terms["df_error"].to_list() == pytest.approx([89.996] * 3, abs=0.01)
 
 
 def test_several_labels_have_each_their_model_and_one_family() -> None:

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import joined, number, option, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
     CELL,
     RATER,
     STIMULUS,
+    Components,
     Design,
-    Fit,
     Link,
     check_link,
     designs,
     estimates_table,
     fitted,
 )
+from affectlab.reliability.components.posterior import MOST_FACTORS, Posterior, posterior
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL
+
+Estimator: TypeAlias = Literal["reml", "posterior"]
 
 _COLUMNS: tuple[Column, ...] = (
     Key("label"),
@@ -44,6 +47,7 @@ _RELIABILITY: tuple[Column, ...] = (
     Value(decimals=2),
     Interval(),
 )
+_FEW_RATERS = 7
 _RELIABLE = ("label", "coefficient", "raters")
 _MEAN = "Reliability of one rating, and of the mean of several raters."
 _KINDS = (
@@ -58,6 +62,7 @@ def variance_components(
     factors: Sequence[str] = (STIMULUS, RATER),
     k: Sequence[int] = (1, 3, 5, 10),
     link: Link = "identity",
+    estimator: Estimator = "reml",
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -95,6 +100,9 @@ def variance_components(
         ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
         cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
         which all variances are.
+    estimator
+        ``reml``: restricted maximum likelihood. ``posterior``: for panels of 3 to 6 raters, medians
+        and intervals under weak priors; of three factors at most.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -127,7 +135,15 @@ def variance_components(
     ----------
     Bates et al. (2015), Journal of Statistical Software 67. McGraw and Wong (1996), Psychological
     Methods 1. Brennan (2001), Generalizability Theory. Searle, Casella and McCulloch (1992),
-    Variance Components. Hedeker and Gibbons (1994), Biometrics 50, for ordered categories.
+    Variance Components. Hedeker and Gibbons (1994), Biometrics 50, for ordered categories. Gelman
+    (2006), Bayesian Analysis 1, for the priors.
+
+    The posterior has independent half-Cauchy priors on all standard deviations, whose scale is half
+    the standard deviation of the answers (Gelman 2006). It is integrated numerically, without
+    sampling. Of 100 simulated panels of 3 raters and 30 stimuli each, in which the standard
+    deviation of raters was 0.3, 0.7 and 1.5 of that of stimuli, 95 % intervals of the variance of
+    raters held in 99, 98 and 95, of the agreement of single ratings in 94, 94 and 97. REML said of
+    29, 12 and 1 of them that raters do not differ.
 
     Examples
     --------
@@ -143,23 +159,36 @@ def variance_components(
     """
     check_confidence(confidence)
     check_link(link)
+    if estimator not in get_args(Estimator):
+        raise unknown_name("estimator", estimator, get_args(Estimator), "estimator")
+    if estimator == "posterior" and (link != "identity" or len(factors) > MOST_FACTORS):
+        raise InputError(
+            f"estimator posterior takes the link identity and at most {MOST_FACTORS} factors; "
+            f"got {link}, {plural(len(factors), 'factor')}"
+        )
     if not k or min(k) < 1:
         raise InputError(f"k {list(k)}: expected numbers of raters, 1 or more")
-    parts = [
-        fitted(design, link)
+    parts: list[tuple[Design, Components | None]] = [
+        fitted(design, link) if estimator == "reml" else _posterior(design)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
-    rows = [row for part in parts for row in component_rows(*part, factors, confidence)]
+    rows = [
+        row for design, fit in parts for row in component_rows(design, fit, factors, confidence)
+    ]
     components = components_table(rows)
     applies = STIMULUS in factors and not set(factors) - {STIMULUS, RATER, CELL}
     judged = parts if applies else []
-    means = [row for part in judged for row in _reliability_rows(*part, factors, k, confidence)]
+    means = [
+        row
+        for design, fit in judged
+        for row in _reliability_rows(design, fit, factors, k, confidence)
+    ]
     reliability = estimates_table(
         "reliability", _MEAN, means, _RELIABLE, {}, _RELIABILITY, notes=(_KINDS,)
     )
     return Result(
         (components, reliability),
-        tuple(_sentences(components.frame, reliability.frame)),
+        tuple(_sentences(components.frame, reliability.frame, link)),
         figures=(
             Figure(
                 "variance_shares",
@@ -170,17 +199,23 @@ def variance_components(
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
+        notes=tuple(_notes([design for design, _ in parts], link, estimator)),
         settings={
             "factors": list(factors),
             "k": list(k),
             "link": link,
+            "estimator": estimator,
             "confidence": confidence,
         },
     )
 
 
+def _posterior(design: Design) -> tuple[Design, Posterior | None]:
+    return design, posterior(design.model()) if design.status == "ok" else None
+
+
 def component_rows(
-    design: Design, fit: Fit | None, factors: Sequence[str], confidence: float
+    design: Design, fit: Components | None, factors: Sequence[str], confidence: float
 ) -> Iterator[dict[str, Any]]:
     """Give the variance of each factor and of the residual, with intervals."""
     for factor in (*factors, RESIDUAL):
@@ -197,9 +232,8 @@ def component_rows(
             "status": design.status,
         }
         if fit is not None:
-            variances = fit.variances
-            value = variances[factor]
-            row |= {"value": value, "share": value / sum(variances.values())}
+            others = [one for one in (*factors, RESIDUAL) if one != factor]
+            row |= {"value": fit.variance(factor), "share": fit.ratio(factor, others)}
             row["low"], row["high"] = fit.variance_interval(factor, confidence)
         yield row
 
@@ -213,11 +247,16 @@ def components_table(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def _reliability_rows(
-    design: Design, fit: Fit | None, factors: Sequence[str], k: Sequence[int], confidence: float
+    design: Design,
+    fit: Components | None,
+    factors: Sequence[str],
+    k: Sequence[int],
+    confidence: float,
 ) -> Iterator[dict[str, Any]]:
     for kind in ("agreement", "consistency"):
         apart = {STIMULUS} if kind == "agreement" else {STIMULUS, RATER}
-        one = _single(fit, [one for one in factors if one not in apart], confidence)
+        noise = [one for one in (*factors, RESIDUAL) if one not in apart]
+        one = _single(fit, noise, confidence)
         for n in k:
             value, low, high = n * one / (1 + (n - 1) * one)
             yield {
@@ -233,30 +272,38 @@ def _reliability_rows(
             }
 
 
-def _single(fit: Fit | None, noise: Sequence[str], confidence: float) -> Floats:
+def _single(fit: Components | None, noise: Sequence[str], confidence: float) -> Floats:
     """Reliability of one rating with the ends of its interval."""
     if fit is None:
         return np.full(3, np.nan)
-    variances = fit.variances
-    whole = sum(variances[one] for one in (STIMULUS, *noise, RESIDUAL))
-    ends = fit.ratio_interval(STIMULUS, noise, confidence)
-    return np.array([variances[STIMULUS] / whole, *ends])
+    value = fit.ratio(STIMULUS, noise)
+    return np.array([value, *fit.ratio_interval(STIMULUS, noise, confidence)])
 
 
-def _sentences(components: pl.DataFrame, reliability: pl.DataFrame) -> Iterator[str]:
+def _notes(parts: Sequence[Design], link: Link, estimator: Estimator) -> Iterator[str]:
+    fewest = min(part.counts["n_raters"] for part in parts)
+    if estimator == "reml" and link == "identity" and 2 < fewest < _FEW_RATERS:
+        yield (
+            f"Of {fewest} raters a variance is hardly known, and often put at 0: "
+            f"{option('estimator', 'posterior')} gives medians and intervals under weak priors."
+        )
+
+
+def _sentences(components: pl.DataFrame, reliability: pl.DataFrame, link: Link) -> Iterator[str]:
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
         yield f"No variance can be split: {components['status'][0].removeprefix('undefined: ')}."
         return
+    whole = "Of the variance of the answers" + (" (latent scale)" if link != "identity" else "")
     if n_labels == 1:
         shares = [f"{row['factor']} {percent(row['share'])}" for row in known.iter_rows(named=True)]
-        yield f"Of the variance of the answers: {joined(shares)}."
+        yield f"{whole}: {joined(shares)}."
     else:
         means = known.group_by("factor", maintain_order=True).agg(pl.col("share").mean())
         shares = [f"{factor} {percent(share)}" for factor, share in means.iter_rows()]
         labels = plural(n_labels, "label")
-        yield f"Of the variance of the answers, on average over {labels}: {joined(shares)}."
+        yield f"{whole}, on average over {labels}: {joined(shares)}."
     if n_labels > 1:
         return
     agreement = reliability.filter(coefficient="agreement", status="ok")

@@ -314,12 +314,16 @@ class CumulativeSolution:
     covariance: Floats
     """Of thresholds, fixed effects and standard deviations; 0 of those without variance."""
 
-    @property
-    def variances(self) -> dict[str, float]:
-        """Variance of each factor, and of the residual of the latent scale."""
+    def variance(self, name: str) -> float:
+        """Give the variance of a factor, or of the residual, on the latent scale."""
+        if name == RESIDUAL:
+            return self.model.residual
         names = [one.name for one in self.model.factors]
-        squares = (self.deviations**2).tolist()
-        return {**dict(zip(names, squares, strict=True)), RESIDUAL: self.model.residual}
+        return float(self.deviations[names.index(name)] ** 2)
+
+    def ratio(self, name: str, others: Sequence[str]) -> float:
+        """Give one variance over itself and others."""
+        return self.variance(name) / sum(self.variance(one) for one in (name, *others))
 
     @property
     def method(self) -> str:
@@ -333,7 +337,7 @@ class CumulativeSolution:
         return self._interval(name, (), confidence, np.exp)
 
     def ratio_interval(
-        self, name: str, noise: Sequence[str], confidence: float
+        self, name: str, others: Sequence[str], confidence: float
     ) -> tuple[float, float]:
         """Give the interval of one variance over itself, others and the residual.
 
@@ -341,10 +345,10 @@ class CumulativeSolution:
         """
         from scipy.special import expit
 
-        return self._interval(name, (*noise, RESIDUAL), confidence, expit)
+        return self._interval(name, others, confidence, expit)
 
     def _interval(
-        self, name: str, noise: Sequence[str], confidence: float, inverse: np.ufunc
+        self, name: str, others: Sequence[str], confidence: float, inverse: np.ufunc
     ) -> tuple[float, float]:
         """Put an interval around the logarithm of a variance, over others where there are any."""
         from scipy.special import ndtri
@@ -353,8 +357,8 @@ class CumulativeSolution:
         own = names.index(name)
         if self.deviations[own] == 0:
             return np.nan, np.nan
-        rest = sum(self.variances[one] for one in noise) or 1.0
-        counted = np.array([one in noise for one in names])
+        rest = sum(self.variance(one) for one in others) or 1.0
+        counted = np.array([one in others for one in names])
         slopes = np.where(counted, -2 * self.deviations / rest, 0.0)
         slopes[own] += 2 / self.deviations[own]
         last = self.covariance[-len(names) :, -len(names) :]

@@ -40,6 +40,9 @@ _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
 RESIDUAL = "residual"
 _TOLERANCE = 1e-10
+_MOST_SEARCHES = 5
+_FLAT = 1e-3
+"""Slope, relative to the root of the deviance, that is none."""
 _STEP = 1e-3
 """Relative steps of derivatives."""
 _SAME = 1e-8
@@ -147,6 +150,11 @@ class MixedModel:
     def n_fixed(self) -> int:
         """Fixed effects, the mean among them."""
         return int(self.dense.shape[1]) - 1
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of all answers."""
+        return math.sqrt((self.within + self.size @ self.dense[:, -1] ** 2) / (self.n - 1))
 
     @cached_property
     def _groups(self) -> tuple[Floats, Floats, Floats]:
@@ -307,11 +315,15 @@ class Solution:
         effects[0] += self.model.centre
         return effects, inverse.T @ inverse
 
-    @property
-    def variances(self) -> dict[str, float]:
-        """Variance of each factor, and of the residual."""
-        own = zip(self.model.names, self.theta, strict=True)
-        return {**{name: float(one) * self.residual for name, one in own}, RESIDUAL: self.residual}
+    def variance(self, name: str) -> float:
+        """Give the variance of a factor, or of the residual."""
+        if name == RESIDUAL:
+            return self.residual
+        return float(self.theta[self.model.names.index(name)]) * self.residual
+
+    def ratio(self, name: str, others: Sequence[str]) -> float:
+        """Give one variance over itself and others."""
+        return self.variance(name) / sum(self.variance(one) for one in (name, *others))
 
     @property
     def method(self) -> str:
@@ -324,23 +336,23 @@ class Solution:
         """Give the profile interval of a variance."""
         if self.model.n > _MOST_PROFILED:
             return np.nan, np.nan
-        value, least = self.variances[name], self.deviance()
         with one_core(self.model):
-            return profile_interval(of_variance(self, name), value, least, _cut(confidence))
+            return profile_interval(
+                of_variance(self, name), self.variance(name), self.deviance(), _cut(confidence)
+            )
 
     def ratio_interval(
-        self, name: str, noise: Sequence[str], confidence: float
+        self, name: str, others: Sequence[str], confidence: float
     ) -> tuple[float, float]:
         """Give the profile interval of one variance over itself, others and the residual."""
         from scipy.special import expit, logit
 
-        variances = self.variances
-        value = variances[name] / sum(variances[one] for one in (name, *noise, RESIDUAL))
+        value = self.ratio(name, others)
         if self.model.n > _MOST_PROFILED or value >= 1 - _ROUNDING:
             return np.nan, np.nan
         with one_core(self.model):
             return profile_interval(
-                of_ratio(self, name, noise),
+                of_ratio(self, name, others),
                 value,
                 self.deviance(),
                 _cut(confidence),
@@ -457,15 +469,22 @@ def minimise(deviance: Callable[[Floats], float], start: Floats) -> tuple[Floats
 
     if start.size == 0:
         return start, deviance(start)
-    # A search for an end may ask for variances at which nothing can be solved: no slope there.
-    with np.errstate(invalid="ignore"):
-        best = minimize(
-            deviance,
-            np.maximum(start, 1e-2),
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * start.size,
-            options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
-        )
+    place, least = np.maximum(start, 1e-2), np.inf
+    for _ in range(_MOST_SEARCHES):
+        # A search for an end may ask for variances at which nothing can be solved: no slope there.
+        with np.errstate(invalid="ignore"):
+            best = minimize(
+                deviance,
+                place,
+                method="L-BFGS-B",
+                bounds=[(0.0, None)] * start.size,
+                options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
+            )
+        # A step that a bound cuts short can end a search on a slope: it begins anew there.
+        downhill = np.where(best.x > 0, np.abs(best.jac), -best.jac).max()
+        if not downhill > _FLAT * math.sqrt(1 + abs(best.fun)) or best.fun >= least:
+            break
+        place, least = np.maximum(best.x, 1e-2), best.fun
     return best.x, float(best.fun)
 
 
