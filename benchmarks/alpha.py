@@ -53,7 +53,14 @@ def ours_joint(data: _Data) -> object:
     """Alpha with intervals, one resample of units shared by all labels."""
     from affectlab.reliability import krippendorff_alpha
 
-    return krippendorff_alpha(data.ratings, level="interval", n_boot=data.n_boot, seed=1)
+    return krippendorff_alpha(
+        data.ratings,
+        level="interval",
+        n_boot=data.n_boot,
+        seed=1,
+        interval="percentile",
+        target="stimuli",
+    )
 
 
 def ours_independent(data: _Data) -> object:
@@ -61,7 +68,13 @@ def ours_independent(data: _Data) -> object:
     from affectlab.reliability import krippendorff_alpha
 
     return krippendorff_alpha(
-        data.ratings, level="interval", n_boot=data.n_boot, seed=1, joint=False
+        data.ratings,
+        level="interval",
+        n_boot=data.n_boot,
+        seed=1,
+        joint=False,
+        interval="percentile",
+        target="stimuli",
     )
 
 

@@ -16,7 +16,7 @@ def ours(data: Comments) -> Any:
     """Means over raters with intervals."""
     from affectlab.reliability import interrater_correlation
 
-    return interrater_correlation(data.ratings)
+    return interrater_correlation(data.ratings, target="sample")
 
 
 def theirs(data: Comments) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ def ours(data: Study, scorer: str) -> Any:
     """Split, fit both halves and correlate, fifty times."""
     from affectlab.reliability import split_half
 
-    return split_half(data.ratings, scorer=scorer, n_splits=N_SPLITS, seed=_SEED)
+    return split_half(data.ratings, scorer=scorer, n_splits=N_SPLITS, seed=_SEED, target="sample")
 
 
 def _half(data: Study) -> np.ndarray:
@@ -59,7 +59,9 @@ def check(data: Study, mine: Any, peer: tuple[np.ndarray, dict[str, Any]]) -> st
     found = fitted.to_frame().sort("stimulus")["value"].to_numpy()
     same = require_close(found, theirs_["quality_scores"], 1e-8, "p910 scores of the measured half")
     row = mine.to_frame().row(0, named=True)
-    mean = split_half(data.ratings, scorer="mean", n_splits=5, seed=_SEED)["rating"].value
+    mean = split_half(data.ratings, scorer="mean", n_splits=5, seed=_SEED, target="sample")[
+        "rating"
+    ].value
     if not mean - 0.02 < row["value"] <= 1:
         raise AssertionError(f"split-half correlation {row['value']}, {mean} with means")
     return (

@@ -366,7 +366,9 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
 
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "krippendorff_alpha": lambda s: [
-        reliability.krippendorff_alpha(s(PANEL), n_boot=20, target=over, joint=joint, seed=1)
+        reliability.krippendorff_alpha(
+            s(PANEL), n_boot=20, target=over, joint=joint, seed=1, interval="percentile"
+        )
         for over in ("stimuli", "raters", "both")
         for joint in (True, False)
     ],
@@ -431,12 +433,13 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
         evaluation.preferences(s(VERDICTS)), s(METRICS), n_boot=20, n_permutations=49, seed=1
     ),
     "preferences": lambda s: evaluation.preferences(s(VERDICTS), n_boot=20, seed=1),
-    "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), n_boot=20, seed=1),
+    "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), seed=1),
     "preference_verdicts": lambda s: evaluation.preference_verdicts(
         evaluation.preferences(s(VERDICTS)), n_boot=20, seed=1
     ),
     "preference_pairs": lambda s: evaluation.preference_pairs(s(PANEL), k=1, seed=1),
     "reaction_pairs": lambda s: evaluation.reaction_pairs(s(LISTENERS), s(MACHINES), n=10, seed=1),
+    "dawid_skene": lambda s: reliability.dawid_skene(s(CHOICES), n_draws=20, seed=1),
     "choose_golden": lambda s: reliability.choose_golden(
         s(PEOPLE), 4, share=0.5, min_ratings=3, label="joy", seed=1
     ),
@@ -461,7 +464,9 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "revise_taxonomy": lambda s: revise_taxonomy(
         Taxonomy.from_labels(["anger", "awe", "fear", "joy"]),
         s(TICKS),
-        agreement=reliability.krippendorff_alpha(s(TICKS), n_boot=20, seed=1),
+        agreement=reliability.krippendorff_alpha(
+            s(TICKS), n_boot=20, seed=1, interval="percentile", target="stimuli"
+        ),
         seed=1,
     ),
     "BothWrong.sample": lambda s: evaluation.both_wrong(s(CHOICES)).sample(5, seed=1),
@@ -597,7 +602,9 @@ def test_results_list_names_as_the_table_does() -> None:
     pairs = evaluation.published_tables(PANEL, n_boot=4, seed=1).kappa
     assert pairs is not None
     assert pairs.raters == PANEL.rater_names
-    alpha = reliability.krippendorff_alpha(PANEL, n_boot=4, seed=1)
+    alpha = reliability.krippendorff_alpha(
+        PANEL, n_boot=4, seed=1, interval="percentile", target="stimuli"
+    )
     assert tuple(alpha.frame["label"]) == PANEL.label_names
     assert reliability.ppca(TICKS, seed=1).raters == TICKS.rater_names
     scores = reliability.pilot_report(FACES, n_splits=2, seed=1).scores

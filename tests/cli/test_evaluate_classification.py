@@ -20,7 +20,7 @@ from affectlab.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "classifier"
 GUIDE = ROOT / "docs" / "howto" / "evaluate-a-classifier.md"
-FERD = ("--truth", "attribute:expression", "--mapping", "emonet_face--ferd")
+FERD = ("--truth", "attribute:expression", "--label-map", "emonet_face--ferd")
 
 
 @dataclass
@@ -59,6 +59,16 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 def two_files(*more: str | Path) -> tuple[str | Path, ...]:
     models = ("--models", "gentle.csv", "--models", "harsh.csv")
     return ("people.csv", *models, "--taxonomy", "mikels", "--n-boot", "50", *more)
+
+
+def test_a_mapping_says_what_the_columns_of_a_file_are(run: Run, tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text(Path("people.csv").read_text().replace("image,annotator,answer", "a,b,c", 1))
+    says = tmp_path / "says.toml"
+    says.write_text('[columns]\nstimulus = "a"\nrater = "b"\nvalue = "c"\n')
+    _, *options = two_files("--n-boot", "0")
+    expected = run.result("people.csv", *options)
+    assert run.result(own, "--mapping", says, *options)["metrics"] == expected["metrics"]
 
 
 def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
@@ -165,8 +175,8 @@ def test_sets_of_classes(run: Run, shared_data: Path, tmp_path: Path) -> None:
         (["--truth", "none.csv"], ["--truth none.csv", "no such file"]),
         (["--costs", "rings"], ["'ring'"]),
         (["--costs", "none.csv"], ["none.csv", "no such file"]),
-        (["--mapping", "none.toml"], ["none.toml", "no such file"]),
-        (["--mapping", "emonet--ferd"], ["'emonet_face--ferd'"]),
+        (["--label-map", "none.toml"], ["none.toml", "no such file"]),
+        (["--label-map", "emonet--ferd"], ["'emonet_face--ferd'"]),
         (["--classes", "ekman"], ["taxonomy ekman: unknown label", "name a mapping"]),
         (["--scores", "raw"], ["unknown column of scores 'raw'"]),
         (["--out", "no-such-folder/x.csv"], ["cannot be written", "no-such-folder"]),

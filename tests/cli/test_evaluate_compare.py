@@ -70,7 +70,7 @@ def test_names_and_a_margin(run: Run) -> None:
 
 def test_all_pairs(run: Run) -> None:
     options = ("face_scores.jsonl", "--truth", "attribute:expression")
-    options += ("--mapping", "emonet_face--ferd", "--n-boot", "0")
+    options += ("--label-map", "emonet_face--ferd", "--n-boot", "0")
     scores = ("--scores", "value,mean_subtracted,value")
     rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["verdicts"]
     assert len(rows) == 1

@@ -79,16 +79,19 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
 
 def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
-    options = ("--n-boot", "50", "--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
+    options = ("--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
     found = result(file, *SCALE, *options, verb="preference-scale")["result"]
     assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
     assert len(found["pairs"]) == 3
     assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
-    text = run(file, *SCALE, "--n-boot", "20", verb="preference-scale").stdout
+    modelled = ("--ties", "davidson", "--position", "--target", "both")
+    text = run(file, *SCALE, *modelled, verb="preference-scale").stdout
     assert "human is strongest" in text
+    assert "the one on the left is chosen" in text
+    assert "about other items and other judges" in text
     pair = result(file, *SCALE, "--systems", "human,small")["result"]["shares"]
     assert [row["choice"] for row in pair[:2]] == ["human", "small"]
-    without = (file, *SCALE, "--n-boot", "0", "--model", "thurstone")
+    without = (file, *SCALE, "--target", "sample", "--model", "thurstone")
     probit = result(*without, verb="preference-scale")["result"]
     assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
     assert "systems to name two" in run(file, *SCALE, code=2).stderr

@@ -87,7 +87,7 @@ def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
     )
     refused = run_here(
         *("rate", "others", tmp_path / "faces", "--rater", "hume", "--out", tmp_path / "o"),
-        *("--mapping", mapping),
+        *("--label-map", mapping),
         code=2,
     )
     assert "mine.toml" in refused.stderr

@@ -112,7 +112,7 @@ def test_evaluate_at_a_level(run: Run) -> None:
     run(*RATE, "r.parquet", "--level", "sentiment", "--quiet")
     found = run.result(
         *("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel"),
-        *("--mapping", "goemotions:sentiment", "--n-boot", "0"),
+        *("--label-map", "goemotions:sentiment", "--n-boot", "0"),
     )
     assert found["settings"]["classes"] == ["positive", "negative", "ambiguous", "neutral"]
     assert macro_f1(found, "tiny") > 0.8

@@ -197,6 +197,30 @@ def test_published_file_is_recognised(shared_data: Path) -> None:
     assert round(batches[3]["agreement"], 4) == 0.8237
 
 
+def test_categories_and_who_is_right(tmp_path: Path) -> None:
+    file = tmp_path / "chosen.csv"
+    rows = [
+        f"s{s},r{r},{('joy', 'fear')[(s % 2) if r < 3 else s // 2 % 2]}"
+        for s in range(24)
+        for r in range(4)
+    ]
+    file.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    arguments = (
+        "reliability",
+        "categories",
+        file,
+        "--scale",
+        "nominal:joy,fear",
+        "--n-draws",
+        "50",
+    )
+    found = result(*arguments, "--figures", tmp_path / "figures")["result"]
+    assert [row["beyond_chance"] > 0.7 for row in found["raters"]] == [True, True, True, False]
+    assert found["consensus"][1]["category"] == "fear"
+    assert "r3 is least often right" in run(*arguments).stdout
+    assert (tmp_path / "figures" / "rater_accuracy.png").stat().st_size > 0
+
+
 def test_names_are_neither_markup_nor_control_codes(tmp_path: Path) -> None:
     file = tmp_path / "hostile.csv"
     names = ["[/]", "[red]x[/red]", "joy\x1b[2J", ":smile:", "[link=http://x]y[/link]"]

@@ -103,13 +103,13 @@ def test_neutral_means_leave_each_neutral_stimulus_out_of_its_own() -> None:
     values = [[2, 1, 1, 0], [4, 1, 1, 0], [6, 1, 1, 0], [5, 1, 1, 0], [3, 1, 9, 0]]
     truth = {"s0": "calm", "s1": "calm", "s2": "calm", "s3": "happy", "s4": "afraid"}
     mapping = replace(MAPPING, subtract="neutral")
-    made = classes_of(heads(values), truth=truth, mapping=mapping)
+    made = classes_of(heads(values), truth=truth, label_map=mapping)
     # glee less its mean over the other neutral stimuli: s0 2-5, s1 4-4, s2 6-3, s3 5-4.
     answers = dict(made.to_frame().select("stimulus", "net").rows())
     assert answers == {"s0": "calm", "s1": "calm", "s2": "happy", "s3": "happy", "s4": "afraid"}
     assert any("uses the truth" in note for note in made.notes)
     with pytest.raises(InputError, match="1 neutral stimulus; taking neutral means off"):
-        classes_of(heads(values), truth={"s0": "calm", "s3": "happy"}, mapping=mapping)
+        classes_of(heads(values), truth={"s0": "calm", "s3": "happy"}, label_map=mapping)
 
 
 def test_answers_that_name_a_label_follow_the_mapping() -> None:
@@ -117,20 +117,20 @@ def test_answers_that_name_a_label_follow_the_mapping() -> None:
         {"stimulus": list("abc"), "rater": ["net"] * 3, "value": ["glee", "dread", "musing"]},
         raters={"rater": ["net"], "rater_kind": ["model"]},
     )
-    made = classes_of(table, truth={"a": "delight", "b": "afraid", "c": "calm"}, mapping=MAPPING)
+    made = classes_of(table, truth={"a": "delight", "b": "afraid", "c": "calm"}, label_map=MAPPING)
     assert made.to_frame()["truth"].to_list() == ["happy", "afraid", "calm"]
     assert made.to_frame()["net"].to_list() == ["happy", "afraid", None]
     assert any("name a label of no class" in note for note in made.notes)
     shared = replace(MAPPING, classes={**CLASSES, "afraid": Sources(("dread", "glee"))})
     with pytest.raises(InputError, match="'glee' belongs to 'happy' and 'afraid'"):
-        classes_of(table, truth={"a": "happy"}, mapping=shared)
+        classes_of(table, truth={"a": "happy"}, label_map=shared)
 
 
 def test_yes_to_any_label_is_yes_to_its_class_and_to_none_is_neutral() -> None:
     made = classes_of(
         heads([[0, 1, 0, 1], [0, 0, 0, 1], [1, 0, 1, 0]], scale="binary"),
         truth={"s0": ["happy"], "s1": ["calm"], "s2": ["happy", "afraid"]},
-        mapping=MAPPING,
+        label_map=MAPPING,
         multilabel=True,
     )
     assert made.to_frame()["net"].to_list() == [["happy"], ["calm"], ["happy", "afraid"]]
@@ -142,18 +142,18 @@ def test_people_are_pooled_before_the_neutral_rule_looks_at_them() -> None:
             for i in range(4) for label in HEADS.labels]  # fmt: skip
     stimulus, rater, label, value = zip(*rows, strict=True)
     columns = {"stimulus": stimulus, "rater": rater, "label": label, "value": value}
-    made = classes_of(Ratings(columns, scale="0-7"), mapping=MAPPING)
+    made = classes_of(Ratings(columns, scale="0-7"), label_map=MAPPING)
     assert made.to_frame()["truth"].to_list() == ["happy"]
-    votes = classes_of(Ratings(columns, scale="0-7"), mapping=MAPPING, rule="plurality")
+    votes = classes_of(Ratings(columns, scale="0-7"), label_map=MAPPING, rule="plurality")
     assert votes.to_frame()["truth"].to_list() == ["calm"]
 
 
 def test_classes_are_left_as_they_are() -> None:
     table = Ratings({"stimulus": ["s0", "b"], "rater": ["p", "p"], "value": ["Happy", "calm"]})
-    made = classes_of(table, heads([[1, 0, 0, 0]]), mapping=MAPPING)
+    made = classes_of(table, heads([[1, 0, 0, 0]]), label_map=MAPPING)
     assert dict(made.to_frame().select("stimulus", "truth").rows()) == {"s0": "happy", "b": "calm"}
     with pytest.raises(InputError, match="only one of the two"):
-        classes_of(table, mapping=MAPPING, taxonomy="ekman")
+        classes_of(table, label_map=MAPPING, taxonomy="ekman")
 
 
 @pytest.mark.parametrize(

@@ -375,7 +375,7 @@ def test_published_model_on_eight_expressions(shared_data) -> None:
     made = evaluate_classification(
         table,
         truth="attribute:expression",
-        mapping="emonet_face--ferd",
+        label_map="emonet_face--ferd",
         scores=["value", "mean_subtracted"],
         seed=0,
     )

@@ -286,6 +286,45 @@ def test_clustered_intervals_cover_and_independent_votes_do_not() -> None:
     assert drawn / runs >= 0.93
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("items", "judges"), [(40, 4), (40, 8), (8, 20)])
+def test_few_judges_or_items_are_covered(items: int, judges: int) -> None:
+    spread = 0.5 + np.random.default_rng(3).normal(0, np.hypot(0.8, 0.5), 400_000)
+    truth = float((1 / (1 + np.exp(-spread))).mean())
+    hits = []
+    for run in range(200):
+        one = preferences(simulated(items, judges, seed=run), target="both")
+        row = one["decided votes", "human"]
+        hits.append(row.low <= truth <= row.high)
+    assert np.mean(hits) >= 0.92
+
+
+def test_votes_that_belong_together_and_what_intervals_are_about() -> None:
+    ratings = simulated(40, 8, seed=2)
+    names = ratings.stimulus_names
+    scene = {"stimulus": list(names), "pair": [name[:-1] for name in names]}
+    raters = {"rater": list(ratings.rater_names), "site": ["a", "b", "c", "d"] * 2}
+    answers = ratings.to_frame().select("stimulus", "rater", "value")
+    known = Ratings(answers, scale=ratings.scale, stimuli=scene, raters=raters)
+    each, together = (
+        preferences(known, target="stimuli", cluster=cluster) for cluster in (None, "auto")
+    )
+    assert each["votes", "human"].value == together["votes", "human"].value
+    assert each["votes", "human"].se != together["votes", "human"].se
+    sites = preferences(known, target="raters", judge_cluster="site")["votes", "human"]
+    assert sites.high - sites.low != 0
+    for n_boot in (0, 50):
+        drawn = preferences(known, judge_cluster="site", n_boot=n_boot)
+        assert drawn.settings["target"] == "stimuli"
+        assert "4 judges" in drawn.notes[0]
+    both = preferences(known, target="both")
+    assert "intervals are about other items and other judges" in both.tables[0].notes
+    sample = preferences(known, target="sample")
+    assert sample.to_frame()["low"].is_nan().all()
+    with pytest.raises(InputError, match="columns of ratings"):
+        preferences({"human": 3, "model": 2}, cluster="pair")
+
+
 def test_the_clustered_variance_is_a_regression_with_clustered_errors() -> None:
     """Items as clusters: the variance that statsmodels gives for a mean."""
     import statsmodels.api as sm

@@ -154,7 +154,7 @@ def test_numbers_that_often_mean_missing(values: list[float], code: str) -> None
     low, high = min(values[:-1]), max(values[:-1])
     assert any(
         f"1 answer is {code} and all others lie between {low} and {high}" in text
-        and f"(scale='{low}-{high}') and set such rows aside (on_bad='set_aside')" in text
+        and f"say so when reading (missing_codes=['{code}'])" in text
         for text in r.warnings
     )
     declared = Ratings(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from affectlab import InputError, Ratings, read_ratings
@@ -177,3 +179,27 @@ def test_what_affectlab_wrote_says_itself_what_it_holds(
     found = read_models(written.write(tmp_path / name), people)
     assert found.equals(written)
     assert found.taxonomy == written.taxonomy
+
+
+def test_people_beside_models_are_left_out_and_said(people: Ratings, tmp_path: Path) -> None:
+    def choice(word: str) -> list[dict[str, object]]:
+        value = {"choices": [word]}
+        return [{"from_name": "emotion", "to_name": "t", "type": "choices", "value": value}]
+
+    task = {
+        "id": 1,
+        "data": {"text": "a"},
+        "annotations": [{"result": choice("joy"), "completed_by": 7}],
+        "predictions": [{"result": choice("fear"), "model_version": "net"}],
+    }
+    asked = Ratings({"stimulus": ["a"], "rater": ["r"], "value": ["joy"]}, scale="nominal:joy,fear")
+    export = write(tmp_path, "export.json", json.dumps([task]))
+    found = read_models(export, asked, columns={"stimulus": "text"})
+    assert (found.stimulus_names, found.rater_names) == (("a",), ("net",))
+    assert found.rater_kinds == ("model",)
+    assert "left out as people, beside models: 1 rater" in found.history
+    alone = write(tmp_path, "people.json", json.dumps([{**task, "predictions": []}]))
+    with pytest.raises(InputError, match=r"all raters are people, as .* says; expected answers of"):
+        read_models(alone, asked)
+    kinds = pl.DataFrame({"rater": ["7"], "rater_kind": ["model"]})
+    assert read_models(alone, asked, raters=kinds).rater_names == ("7",)

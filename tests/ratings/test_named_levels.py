@@ -191,9 +191,15 @@ def test_agreement_is_that_of_the_same_levels_as_numbers() -> None:
     value = np.random.default_rng(3).integers(1, 4, 60)
     words = table([WORDS[v - 1] for v in value], raters=3)
     numbers = table(value.tolist(), "1-3", raters=3)
-    alpha = krippendorff_alpha(words, n_boot=0)["rating",]
-    assert alpha.value == krippendorff_alpha(numbers, n_boot=0)["rating",].value
-    assert alpha.value == krippendorff_alpha(numbers, level="ordinal", n_boot=0)["rating",].value
-    assert alpha.value != krippendorff_alpha(numbers, level="nominal", n_boot=0)["rating",].value
+    alpha = krippendorff_alpha(words, target="sample")["rating",]
+    assert alpha.value == krippendorff_alpha(numbers, target="sample")["rating",].value
+    assert (
+        alpha.value
+        == krippendorff_alpha(numbers, level="ordinal", target="sample")["rating",].value
+    )
+    assert (
+        alpha.value
+        != krippendorff_alpha(numbers, level="nominal", target="sample")["rating",].value
+    )
     kappa, expected = pairwise_kappa(words), pairwise_kappa(numbers)
     assert kappa["rating", "r0", "r1"].value == expected["rating", "r0", "r1"].value

@@ -356,5 +356,5 @@ def test_a_code_and_a_scale_are_not_advised_against_each_other(tmp_path: Path) -
     ]
     path.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n")
     notes = " ".join(read_ratings(path).warnings)
-    assert "if 99 stands for a missing answer, declare the scale (scale='1-5')" in notes
+    assert "if 99 stands for a missing answer, say so when reading (missing_codes=['99'])" in notes
     assert "1-99" not in notes

@@ -44,7 +44,9 @@ class TestKnownAnswers:
     @pytest.mark.parametrize("level", LEVELS)
     @pytest.mark.parametrize("table", KNOWN["tables"], ids=lambda t: t["name"])
     def test_printed_values(self, table, level):
-        result = krippendorff_alpha(np.array(table["ratings"], dtype=float), level=level, n_boot=0)
+        result = krippendorff_alpha(
+            np.array(table["ratings"], dtype=float), level=level, target="sample"
+        )
         assert result.value == pytest.approx(table["alpha"][level], abs=1e-6)
         assert result.method == f"Krippendorff's alpha, {level}"
         assert (result.n_items, result.n_ratings) == (table["n_items"], table["n_ratings"])
@@ -60,26 +62,44 @@ class TestKnownAnswers:
 class TestUndefined:
     @pytest.mark.parametrize("level", LEVELS)
     def test_one_category(self, level):
-        result = krippendorff_alpha([[3, 3, 3], [3, 3, 3]], level=level, n_boot=20, seed=1)
+        result = krippendorff_alpha(
+            [[3, 3, 3], [3, 3, 3]],
+            level=level,
+            n_boot=20,
+            seed=1,
+            interval="percentile",
+            target="stimuli",
+        )
         assert math.isnan(result.value)
         assert math.isnan(result.low)
         assert result.status == "undefined: one category"
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_no_unit_with_two_ratings(self, level):
-        result = krippendorff_alpha([[1, NAN], [NAN, 2]], level=level, n_boot=20, seed=1)
+        result = krippendorff_alpha(
+            [[1, NAN], [NAN, 2]],
+            level=level,
+            n_boot=20,
+            seed=1,
+            interval="percentile",
+            target="stimuli",
+        )
         assert math.isnan(result.value)
         assert result.status == "undefined: no unit with two ratings"
         assert (result.n_items, result.n_raters, result.n_ratings) == (0, 0, 0)
 
     def test_nothing_at_all(self):
         assert not krippendorff_alpha(np.empty((3, 0)), level="nominal").ok
-        assert not krippendorff_alpha(np.full((3, 4), NAN), level="ordinal", n_boot=5).ok
+        assert not krippendorff_alpha(
+            np.full((3, 4), NAN), level="ordinal", n_boot=5, interval="percentile", target="stimuli"
+        ).ok
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_without_a_second_category_are_counted(self, level):
         matrix = [[1, 1, 1, 2], [1, 1, 1, 1]]
-        result = krippendorff_alpha(matrix, level=level, n_boot=200, seed=3)
+        result = krippendorff_alpha(
+            matrix, level=level, n_boot=200, seed=3, interval="percentile", target="stimuli"
+        )
         undefined = int(result.method.split(", ")[-1].split()[0])
         # A replicate misses the one informative unit with probability (3/4)^4 = .316: those left
         # are no fair sample, so they carry no interval.
@@ -90,7 +110,9 @@ class TestUndefined:
     @pytest.mark.parametrize("level", LEVELS)
     def test_few_undefined_replicates_leave_an_interval(self, level):
         matrix = [[1, 1, 1, 2, 2, 2, 1, 2], [1, 1, 2, 2, 2, 2, 1, 1]]
-        result = krippendorff_alpha(matrix, level=level, n_boot=2000, seed=3)
+        result = krippendorff_alpha(
+            matrix, level=level, n_boot=2000, seed=3, interval="percentile", target="stimuli"
+        )
         assert math.isfinite(result.low)
         assert result.low < result.value < result.high
 
@@ -115,7 +137,9 @@ class TestHostileInput:
         assert np.unique(matrix).size > 300
         krippendorff_alpha(matrix[:, :50], level=level)
         tracemalloc.start()
-        result = krippendorff_alpha(matrix, level=level, n_boot=50, seed=1)
+        result = krippendorff_alpha(
+            matrix, level=level, n_boot=50, seed=1, interval="percentile", target="stimuli"
+        )
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert 0 < result.value < 1
@@ -163,7 +187,14 @@ class TestDistance:
 
     def test_a_function_is_a_distance(self):
         matrix = known_table(1)
-        result = krippendorff_alpha(matrix, distance=lambda c, k: np.abs(c - k), n_boot=50, seed=1)
+        result = krippendorff_alpha(
+            matrix,
+            distance=lambda c, k: np.abs(c - k),
+            n_boot=50,
+            seed=1,
+            interval="percentile",
+            target="stimuli",
+        )
         assert krippendorff_alpha(matrix, level="nominal").value < result.value < 0.849107
         assert result.method.startswith("Krippendorff's alpha, given distance")
 
@@ -216,11 +247,15 @@ class TestBootstrap:
     def test_same_seed_same_bytes(self, target):
         ratings = panel()
         first, second = (
-            krippendorff_alpha(ratings, n_boot=50, target=target, seed=11).to_frame()
+            krippendorff_alpha(
+                ratings, n_boot=50, target=target, seed=11, interval="percentile"
+            ).to_frame()
             for _ in range(2)
         )
         assert first.equals(second)
-        other = krippendorff_alpha(ratings, n_boot=50, target=target, seed=12).to_frame()
+        other = krippendorff_alpha(
+            ratings, n_boot=50, target=target, seed=12, interval="percentile"
+        ).to_frame()
         assert not first.equals(other)
         assert set(first["resampled"]) == {target.replace("stimuli", "units")}
 
@@ -228,7 +263,9 @@ class TestBootstrap:
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_are_those_of_explicit_resampling(self, level):
         matrix = full_panel(5, raters=4, units=30)
-        spread = krippendorff_alpha(matrix, level=level, n_boot=3000, seed=1)
+        spread = krippendorff_alpha(
+            matrix, level=level, n_boot=3000, seed=1, interval="percentile", target="stimuli"
+        )
         rng = np.random.default_rng(2)
         plain = [
             krippendorff_alpha(matrix[:, rng.integers(0, 30, 30)], level=level).value
@@ -240,8 +277,12 @@ class TestBootstrap:
 
     def test_the_point_lies_within_and_confidence_widens(self):
         ratings = panel()
-        narrow = krippendorff_alpha(ratings, n_boot=400, seed=1, confidence=0.5)["label 0"]
-        wide = krippendorff_alpha(ratings, n_boot=400, seed=1, confidence=0.99)["label 0"]
+        narrow = krippendorff_alpha(
+            ratings, n_boot=400, seed=1, confidence=0.5, interval="percentile", target="stimuli"
+        )["label 0"]
+        wide = krippendorff_alpha(
+            ratings, n_boot=400, seed=1, confidence=0.99, interval="percentile", target="stimuli"
+        )["label 0"]
         assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
         assert wide.se == narrow.se
 
@@ -256,15 +297,21 @@ class TestBootstrap:
             ),
             scale="0-7",
         )
-        joint = krippendorff_alpha(doubled, n_boot=100, seed=1)
+        joint = krippendorff_alpha(
+            doubled, n_boot=100, seed=1, interval="percentile", target="stimuli"
+        )
         assert joint["one"].low == joint["two"].low
-        apart = krippendorff_alpha(doubled, n_boot=100, seed=1, joint=False)
+        apart = krippendorff_alpha(
+            doubled, n_boot=100, seed=1, joint=False, interval="percentile", target="stimuli"
+        )
         assert apart["one"].low != apart["two"].low
 
     def test_raters_and_units_are_wider_than_either(self):
         ratings = panel(seed=4, labels=1, units=150, raters=5)
         se = {
-            name: krippendorff_alpha(ratings, n_boot=400, target=name, seed=1)["label 0"].se
+            name: krippendorff_alpha(
+                ratings, n_boot=400, target=name, seed=1, interval="percentile"
+            )["label 0"].se
             for name in ("stimuli", "raters", "both")
         }
         assert se["both"] > max(se["stimuli"], se["raters"])
@@ -275,7 +322,14 @@ class TestBootstrap:
         for _ in range(200):
             truth = rng.normal(size=60)
             matrix = truth + rng.normal(size=(3, 60))
-            spread = krippendorff_alpha(matrix, level="interval", n_boot=300, seed=rng)
+            spread = krippendorff_alpha(
+                matrix,
+                level="interval",
+                n_boot=300,
+                seed=rng,
+                interval="percentile",
+                target="stimuli",
+            )
             covered += spread.low <= 0.5 <= spread.high
         # Variance 1 of truth and 1 of error: alpha is 1/2. Percentile intervals run a little short.
         assert 0.87 <= covered / 200 <= 0.99
@@ -283,11 +337,15 @@ class TestBootstrap:
     @pytest.mark.parametrize("level", LEVELS)
     def test_wide_statistics_equal_narrow_ones(self, level, monkeypatch):
         ratings = panel(seed=9)
-        dense = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
+        dense = krippendorff_alpha(
+            ratings, level=level, n_boot=60, seed=1, interval="percentile", target="stimuli"
+        ).to_frame()
         monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._DENSE_COLUMNS", 0)
         monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._MOST_ORDINAL_VALUES", 0)
         monkeypatch.setattr("affectlab.reliability.agreement.alpha._BLOCK", 500)
-        thin = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
+        thin = krippendorff_alpha(
+            ratings, level=level, n_boot=60, seed=1, interval="percentile", target="stimuli"
+        ).to_frame()
         for column in ("value", "se", "low", "high"):
             np.testing.assert_allclose(thin[column], dense[column], rtol=1e-9)
 
@@ -296,7 +354,7 @@ class TestRatings:
     def test_level_follows_the_scale(self):
         ratings = panel()
         assert (
-            krippendorff_alpha(ratings, n_boot=0)["label 1"].method
+            krippendorff_alpha(ratings, target="sample")["label 1"].method
             == "Krippendorff's alpha, ordinal"
         )
         binary = Ratings(
@@ -304,7 +362,8 @@ class TestRatings:
             scale="binary",
         )
         assert (
-            krippendorff_alpha(binary, n_boot=0)["rating"].method == "Krippendorff's alpha, nominal"
+            krippendorff_alpha(binary, target="sample")["rating"].method
+            == "Krippendorff's alpha, nominal"
         )
 
     def test_a_label_equals_its_matrix(self):
@@ -318,7 +377,15 @@ class TestRatings:
 
     def test_pooled_units_are_stimulus_and_label(self):
         ratings = panel()
-        pooled = krippendorff_alpha(ratings, level="interval", by_label=False, n_boot=100, seed=1)
+        pooled = krippendorff_alpha(
+            ratings,
+            level="interval",
+            by_label=False,
+            n_boot=100,
+            seed=1,
+            interval="percentile",
+            target="stimuli",
+        )
         matrix = np.concatenate([ratings.matrix(name) for name in ratings.label_names], axis=1)
         assert pooled.value == pytest.approx(
             krippendorff_alpha(matrix, level="interval").value, abs=1e-12
@@ -350,7 +417,9 @@ class TestRatings:
                 "value": [1, 2, 5, 5, 3, 4],
             }
         )
-        result = krippendorff_alpha(Ratings(frame, scale="0-7"), n_boot=30, seed=1)
+        result = krippendorff_alpha(
+            Ratings(frame, scale="0-7"), n_boot=30, seed=1, interval="percentile", target="stimuli"
+        )
         assert result["joy"].ok
         assert result["awe"].status == "undefined: no unit with two ratings"
 

@@ -19,7 +19,9 @@ from affectlab.reliability import brennan_prediger, list_coefficients, percent_a
 
 def test_published_value_and_standard_error() -> None:
     """``bp.coeff.raw(cac.raw4raters)`` of irrCAC."""
-    estimate = brennan_prediger(RAW4, scale="1-5", standard_error="gwet")
+    estimate = brennan_prediger(
+        RAW4, scale="1-5", interval="analytic", target="stimuli", standard_error="gwet"
+    )
     assert round(estimate.value, 5) == 0.77273
     assert round(estimate.se, 5) == 0.14472
     assert (estimate.n_items, estimate.n_raters, estimate.n_ratings) == (11, 4, 41)

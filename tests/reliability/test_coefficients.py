@@ -72,7 +72,14 @@ def from_distribution(counts: list[list[int]]) -> np.ndarray:
     ],
 )
 def test_published_values_with_gaps(function, weights, value, se, digits) -> None:
-    found = function(RAW4, weights=weights, scale="1-5", standard_error="gwet")
+    found = function(
+        RAW4,
+        weights=weights,
+        scale="1-5",
+        interval="analytic",
+        target="stimuli",
+        standard_error="gwet",
+    )
     assert round(found.value, digits) == value
     assert round(found.se, digits) == se
     assert found.high == 1
@@ -81,7 +88,12 @@ def test_published_values_with_gaps(function, weights, value, se, digits) -> Non
 
 
 def test_published_intervals() -> None:
-    options = {"scale": "1-5", "standard_error": "gwet"}
+    options = {
+        "scale": "1-5",
+        "standard_error": "gwet",
+        "interval": "analytic",
+        "target": "stimuli",
+    }
     assert round(fleiss_kappa(RAW4, **options).low, 3) == 0.424
     assert round(gwet_ac(RAW4, **options).low, 3) == 0.461
     assert round(gwet_ac(RAW4, weights="quadratic", **options).low, 3) == 0.685
@@ -89,7 +101,10 @@ def test_published_intervals() -> None:
 
 def test_published_values_without_gaps() -> None:
     data = from_distribution(DISTRIBUTION)
-    kappa, ac = (function(data, scale="0-4") for function in (fleiss_kappa, gwet_ac))
+    kappa, ac = (
+        function(data, scale="0-4", interval="analytic", target="stimuli")
+        for function in (fleiss_kappa, gwet_ac)
+    )
     assert kappa.value == pytest.approx(0.4139265, abs=5e-8)
     assert kappa.se == pytest.approx(0.08119291, abs=5e-9)
     assert ac.value == pytest.approx(0.4448007, abs=5e-8)
@@ -168,7 +183,10 @@ def test_standard_error_is_that_of_resampled_units(gaps: float) -> None:
             function(data[:, rng.integers(0, 600, 600)], scale="0-2").value for _ in range(400)
         ]
         linearised, gwet = (
-            function(data, scale="0-2", standard_error=kind).se for kind in ("linearised", "gwet")
+            function(
+                data, scale="0-2", interval="analytic", target="stimuli", standard_error=kind
+            ).se
+            for kind in ("linearised", "gwet")
         )
         assert linearised == pytest.approx(np.std(drawn), rel=0.15)
         if gaps == 0.0:
@@ -482,7 +500,7 @@ def test_bca_of_alpha(target: str) -> None:
         assert (bca.low, bca.high) != (percentile.low, percentile.high)
     assert "bca bootstrap" in bca.method
     with pytest.raises(InputError, match="interval"):
-        krippendorff_alpha(data, level="interval", interval="basic", n_boot=10)
+        krippendorff_alpha(data, level="interval", interval="basic", n_boot=10, target="stimuli")
 
 
 @pytest.mark.long
@@ -497,7 +515,7 @@ def test_bca_covers_better_on_small_samples() -> None:
         data = rng.normal(size=(1, 20)) * 2 + rng.normal(0, 0.7, (3, 20))
         for kind in hits:
             found = krippendorff_alpha(
-                data, level="interval", n_boot=400, interval=kind, seed=trial
+                data, level="interval", n_boot=400, interval=kind, seed=trial, target="stimuli"
             )
             hits[kind] += found.low <= target <= found.high
     assert hits["bca"] / 120 > 0.84

@@ -35,7 +35,14 @@ def test_mean_over_raters_of_leave_one_out_spearman():
         expected.append(spearmanr(matrix[r, shared], others).statistic)
     result = interrater_correlation(ratings)["joy"]
     assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
-    assert result.se == pytest.approx(np.std(expected, ddof=1) / math.sqrt(5))
+    without = [
+        interrater_correlation(np.delete(matrix, r, axis=0), target="sample")["rating"].value
+        for r in range(5)
+    ]
+    of_raters = interrater_correlation(ratings, target="raters")["joy"]
+    assert of_raters.se == pytest.approx(math.sqrt(4) * np.std(without))
+    of_stimuli = interrater_correlation(ratings, target="stimuli")["joy"]
+    assert result.se == pytest.approx(math.hypot(of_raters.se, of_stimuli.se))
     assert result.low < result.value < result.high
     assert (result.n_items, result.n_raters, result.n_ratings) == (60, 5, 180)
 

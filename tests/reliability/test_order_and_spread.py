@@ -65,7 +65,9 @@ def test_kappa_of_categories_is_unweighted(colours: Ratings) -> None:
 def test_many_undefined_replicates_give_no_interval(interval: str) -> None:
     rare = np.zeros((2, 30))
     rare[:, 0] = 1
-    found = krippendorff_alpha(rare, level="nominal", n_boot=500, interval=interval, seed=1)
+    found = krippendorff_alpha(
+        rare, level="nominal", n_boot=500, interval=interval, seed=1, target="stimuli"
+    )
     assert found.value == 1
     assert math.isnan(found.low)
     assert "undefined" in found.method

@@ -120,8 +120,8 @@ class TestAnyHistoryEqualsTheBatch:
             return
         batch = ratings_of(plain, scale)
         for level in LEVELS:
-            same(running.alpha(level), krippendorff_alpha(batch, level=level, n_boot=0))
-            pooled = krippendorff_alpha(batch, level=level, by_label=False, n_boot=0)
+            same(running.alpha(level), krippendorff_alpha(batch, level=level, target="sample"))
+            pooled = krippendorff_alpha(batch, level=level, by_label=False, target="sample")
             same_estimate(running.alpha(level, by_label=False), pooled)
 
     @given(script=events, tolerance=st.sampled_from([0.0, 1.0, 40.0]))

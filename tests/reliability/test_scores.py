@@ -122,7 +122,9 @@ class TestPercentAgreement:
             pairs = [abs(a - b) <= tolerance for i, a in enumerate(x) for b in x[i + 1 :]]
             if pairs:
                 shares.append(np.mean(pairs))
-        result = percent_agreement(matrix, tolerance=tolerance)
+        result = percent_agreement(
+            matrix, tolerance=tolerance, interval="analytic", target="stimuli"
+        )
         assert result.n_items == len(shares)
         if shares:
             assert result.value == pytest.approx(np.mean(shares))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -46,7 +48,7 @@ def test_equals_the_slow_way(scorer: str) -> None:
     """The halves of the same seed, scored one by one and correlated by scipy."""
     matrix = simulate(120, [4, 6, 8, 10, 12, 5, 7, 9, 11, 25, 6, 8, 10, 12, 5, 7], present=0.9)
     recorder = _Recorder()
-    split_half(matrix, scorer=recorder, n_splits=6, seed=3)
+    split_half(matrix, scorer=recorder, n_splits=6, seed=3, target="sample")
     rhos = []
     for first, second in zip(recorder.halves[::2], recorder.halves[1::2], strict=True):
         if scorer == "mean":
@@ -57,17 +59,46 @@ def test_equals_the_slow_way(scorer: str) -> None:
                 for half in (first, second)
             ]
         rhos.append(spearmanr(*scores).statistic)
-    found = split_half(matrix, scorer=scorer, n_splits=6, seed=3)["rating"]
-    assert found.value == pytest.approx(np.mean(rhos), abs=1e-9)
-    assert found.se == pytest.approx(np.std(rhos, ddof=1), abs=1e-9)
-    low, high = np.quantile(rhos, [0.025, 0.975])
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+    found = split_half(matrix, scorer=scorer, n_splits=6, seed=3)
+    assert found["rating"].value == pytest.approx(np.mean(rhos), abs=1e-9)
+    assert found.frame["sd_splits"][0] == pytest.approx(np.std(rhos, ddof=1), abs=1e-9)
+
+
+def test_interval_comes_from_leaving_out() -> None:
+    """Stimuli from the correlation of the same scores, few raters with halves dealt anew."""
+    matrix = simulate(30, [14, 16, 18, 20, 30])
+    recorder = _Recorder()
+    split_half(matrix, scorer=recorder, n_splits=6, seed=3, target="sample")
+    pairs = list(zip(recorder.halves[::2], recorder.halves[1::2], strict=True))
+    scores = [[np.nanmean(half, axis=0) for half in pair] for pair in pairs]
+    without = [
+        np.mean([spearmanr(*(np.delete(side, u) for side in pair)).statistic for pair in scores])
+        for u in range(30)
+    ]
+    of_stimuli = math.sqrt(29) * np.std(without)
+    found = {
+        target: split_half(matrix, scorer="mean", n_splits=6, seed=3, target=target)["rating"]
+        for target in ("stimuli", "raters", "both")
+    }
+    assert found["stimuli"].se == pytest.approx(of_stimuli)
+    options = {"scorer": "mean", "n_splits": 400, "target": "sample"}
+    without = [
+        split_half(np.delete(matrix, r, axis=0), seed=r, **options)["rating"].value
+        for r in range(5)
+    ]
+    assert found["raters"].se == pytest.approx(math.sqrt(4) * np.std(without), rel=0.3)
+    assert found["both"].se == pytest.approx(math.hypot(of_stimuli, found["raters"].se))
+    assert found["both"].resampled == "both"
+    # Of many raters, the halves stay as they are but for one of them.
+    many = simulate(30, [20] * 12)
+    one_out = split_half(many, scorer="mean", n_splits=6, seed=3, target="raters")["rating"]
+    assert 0 < one_out.se < found["raters"].se
 
 
 def test_halves_are_equal_and_share_nothing() -> None:
     matrix = simulate(50, [5.0] * 9, present=0.8)
     recorder = _Recorder()
-    split_half(matrix, scorer=recorder, n_splits=40, seed=0)
+    split_half(matrix, scorer=recorder, n_splits=40, seed=0, target="sample")
     n = (~np.isnan(matrix)).sum(axis=0)
     left_out = np.zeros_like(matrix)
     for first, second in zip(recorder.halves[::2], recorder.halves[1::2], strict=True):
@@ -87,7 +118,8 @@ def test_halves_are_equal_and_share_nothing() -> None:
 def test_every_half_is_as_likely() -> None:
     """All 20 ways to take 3 of 6, by a chi-squared of 19 degrees of freedom."""
     recorder = _Recorder()
-    split_half(np.tile(np.arange(6.0)[:, None], (1, 200)), scorer=recorder, n_splits=50, seed=1)
+    matrix = np.tile(np.arange(6.0)[:, None], (1, 200))
+    split_half(matrix, scorer=recorder, n_splits=50, seed=1, target="sample")
     codes = [(~np.isnan(half)).T @ (1 << np.arange(6)) for half in recorder.halves[::2]]
     _, counts = np.unique(np.concatenate(codes), return_counts=True)
     assert counts.size == 20
@@ -161,9 +193,9 @@ def test_a_rater_counts_once_per_stimulus() -> None:
             "value": matrix.ravel(),
         }
     )
-    once = split_half(Ratings(frame.with_columns(trial=1), scale="interval"), seed=0)
+    once = split_half(Ratings(frame.with_columns(trial=1), scale="interval"), seed=0).frame
     twice = pl.concat([frame.with_columns(trial=1), frame.with_columns(trial=2)])
-    assert split_half(Ratings(twice, scale="interval"), seed=0)["rating"] == once["rating"]
+    assert split_half(Ratings(twice, scale="interval"), seed=0).frame.equals(once)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
         x, level="nominal", interval="bca", **N_BOOT
     ),
     "krippendorff_alpha, raters": lambda x: reliability.krippendorff_alpha(
-        x, level="interval", target="both", **N_BOOT
+        x, level="interval", interval="percentile", **N_BOOT
     ),
     "over_labels": lambda x: reliability.over_labels(
         reliability.krippendorff_alpha(table_of(x), **N_BOOT)
@@ -61,7 +61,12 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
     "krippendorff_alpha, labels": lambda x: reliability.krippendorff_alpha(table_of(x), **N_BOOT),
     "fleiss_kappa": lambda x: reliability.fleiss_kappa(x, scale="1-5"),
     "fleiss_kappa, gwet": lambda x: reliability.fleiss_kappa(
-        x, weights="quadratic", scale="1-5", standard_error="gwet"
+        x,
+        weights="quadratic",
+        scale="1-5",
+        interval="analytic",
+        target="stimuli",
+        standard_error="gwet",
     ),
     "gwet_ac": lambda x: reliability.gwet_ac(x, scale="1-5"),
     "gwet_ac, weighted": lambda x: reliability.gwet_ac(x, weights="linear", scale="1-5"),
@@ -146,7 +151,9 @@ def test_raters_who_agree_have_no_interval(method: str) -> None:
 
 def test_one_unit_has_no_interval() -> None:
     """All replicates are equal, although the raters are not."""
-    found = reliability.krippendorff_alpha([[1.0], [2.0]], level="interval", n_boot=50, seed=1)
+    found = reliability.krippendorff_alpha(
+        [[1.0], [2.0]], level="interval", n_boot=50, seed=1, interval="percentile", target="stimuli"
+    )
     assert found.value == 0
     assert math.isnan(found.low)
     assert NO_INTERVAL in found.method

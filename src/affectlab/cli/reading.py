@@ -120,8 +120,6 @@ def make_verb(
         option_of(one.name, one, _HEADING if one.by_name else None, by_place=not one.by_name)
         for one in (signature.parameters if reading is not None else ())
     ]
-    # A verb may have a mapping of its own, of labels; that of FILE is then the one beside it.
-    shared = [one for one in shared if one.name != "mapping" or "mapping" not in map(_name, own)]
     taken = [one.name for one in own if reading is not None and one.name in BESIDE_RATINGS]
     own = [one for one in own if one.name not in taken]
     of_models = [_MODELS, _MODELS_SCALE] if reading is not None and reading.models else []
@@ -154,10 +152,6 @@ def make_verb(
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     run.__name__ = words.rpartition(" ")[2].replace("-", "_")
     return run
-
-
-def _name(parameter: inspect.Parameter) -> str:
-    return parameter.name
 
 
 def read_file(

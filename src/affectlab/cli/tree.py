@@ -119,6 +119,12 @@ TREE = Branch(
                     people=True,
                 ),
                 "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
+                "categories": Operation(
+                    "reliability.categories.dawid_skene:dawid_skene",
+                    "binary.csv --out categories/",
+                    people=True,
+                    rare=("class_prior", "prior_right", "prior_wrong"),
+                ),
             },
         ),
         "analyze": Branch(

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from affectlab.core.render.intervals import NO_INTERVAL as NO_INTERVAL, NO_VARIA
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
+
+if TYPE_CHECKING:
+    from affectlab.core.jackknife import Jackknife
 
 __all__ = ["Estimate", "Estimates"]
 
@@ -139,6 +142,8 @@ class Estimates(Result):
     none were drawn."""
     joint: bool = True
     """Whether a replicate is one resample of all rows."""
+    jackknife: Jackknife | None = field(default=None, compare=False)
+    """Values without each stimulus or rater, where the intervals come from these."""
 
     @property
     def frame(self) -> pl.DataFrame:

@@ -191,6 +191,16 @@ class Statistic:
     """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
     freedom: Ints | None = None
     """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    log_odds_from: Floats | None = None
+    """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
+    odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
+    whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    n_groups: int | None = None
+    """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
+    groups. By default every stimulus, and raters in at most 100 groups."""
+    corrects_raters: bool = True
+    """Whether a jackknife over raters takes their number for a source of bias, which it is not
+    where the number describes a panel of that size."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
     units: str = "units"
@@ -207,30 +217,6 @@ class Statistic:
     def names(self) -> list[str]:
         """One name for each row, from its keys."""
         return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
-
-
-def jackknife_error(left_out: Floats, present: Bools) -> tuple[Floats, Bools]:
-    """Compute standard errors from the values without each stimulus in turn.
-
-    Parameters
-    ----------
-    left_out
-        Shape (stimuli, rows).
-    present
-        Whether a row has answers about a stimulus; same shape.
-
-    Returns
-    -------
-    Standard errors, shape (rows,), and where there is none: where a value is not defined without
-    one of the stimuli, or there are fewer than two.
-    """
-    n = present.sum(axis=0)
-    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
-    known = np.where(present & ~scarce, left_out, 0.0)
-    mean = known.sum(axis=0) / np.maximum(n, 1)
-    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
-    se: Floats = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
-    return se, scarce
 
 
 def student(

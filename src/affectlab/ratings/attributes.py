@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -245,3 +245,10 @@ def combine_tables(key: str, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
                 "expected the same"
             )
     return grouped.agg(pl.col(attributes).drop_nulls().first())
+
+
+def asked_of(texts: Mapping[str, str]) -> pl.DataFrame | None:
+    """Make a table of what was asked of each stimulus; None unless each has words of its own."""
+    if len(set(texts.values())) < len(texts) or not all(texts.values()) or len(texts) < 2:
+        return None
+    return pl.DataFrame({"stimulus": list(texts), "question": list(texts.values())})

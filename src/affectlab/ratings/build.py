@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
@@ -23,7 +23,7 @@ from affectlab.ratings.files import (
     row_number,
     wrong_kind,
 )
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.scales import DeclaredScales, ScaleLike, guess_scales
 from affectlab.ratings.schema import (
     DEFAULTS,
@@ -40,8 +40,15 @@ from affectlab.taxonomy import Taxonomy, match_taxonomy
 # From what stands in a value column to numbers on a scale.
 
 
-_TRUE = {"true", "yes", "t", "y"}
-_FALSE = {"false", "no", "f", "n"}
+_TRUE = {
+    *("true", "yes", "t", "y"),
+    *("ja", "oui", "si", "sí", "sim", "tak", "да", "是", "はい", "예", "نعم"),
+}
+_FALSE = {
+    *("false", "no", "f", "n"),
+    *("nein", "nee", "nej", "non", "não", "nie", "нет", "否", "いいえ", "아니요", "لا"),
+}
+"""Yes and no in the languages in which studies are often run."""
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
 _MAX_INFERRED_CATEGORIES = 50
 _SHOWN = 5
@@ -50,13 +57,23 @@ _NEARLY_NUMBER = re.compile(
     r"[-+]?(?:[0-9.,][0-9.,_' ]*(?:[eE][-+]?[0-9]+)?%?|inf|infinity)", re.IGNORECASE
 )
 """What is a number to a human eye, and so no name of a category: ``3,5``, ``1e400``, ``40%``."""
+_MEASURED = re.compile(
+    r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}(?:[T ][0-9:.]+Z?)?"
+    r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?"
+    r"|[0-9]+(?:[.,][0-9]+)? ?/ ?[0-9]+"
+    r"|[0-9.,]+ ?(?:ms|s|sec|min|h|%)"
+    r"|[0-9]{1,2}[-. ]+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]*[0-9]*"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]+[0-9]{1,4}",
+    re.IGNORECASE,
+)
+"""Dates, times, fractions and quantities with a unit, which are no names of categories either."""
+_PERCENT = re.compile(r"([-+]?[0-9]+(?:[.,][0-9]+)?) ?%")
+_ANCHORED = re.compile(r"([-+]?[0-9]+)(?:\s+[-–—]|[-–—.]\s|\s*[=:(])\s*[^\W\d].*", re.DOTALL)
+"""A number with what it means behind it: ``7 - very much``, ``1 (not at all)``."""
+_SENTENCE = 3
+"""Words of an answer from which on it reads as a sentence."""
 
 Numbers = NDArray[np.float64]
-
-
-def folded(word: str) -> str:
-    """Give what is the same for spellings that differ in case and spaces only."""
-    return " ".join(word.casefold().split())
 
 
 class _Names:
@@ -100,6 +117,8 @@ class ParsedValues:
     """Whether numbers were taken as positions of categories that were declared by name."""
     joined: tuple[tuple[str, str], ...] = ()
     """Words that are another one but for case and spaces, with the spelling that came first."""
+    read_as: tuple[tuple[str, float], ...] = ()
+    """Words that were read as the number that they begin with."""
 
 
 def is_number(text: str) -> bool:
@@ -108,8 +127,8 @@ def is_number(text: str) -> bool:
 
 
 def is_nearly_number(text: str) -> bool:
-    """Whether a text is a number to a human eye, such as ``3,5`` or ``40%``."""
-    return _NEARLY_NUMBER.fullmatch(text) is not None
+    """Whether a text is a number to a human eye, such as ``3,5``, ``40%`` or ``2025-03-04``."""
+    return any(kind.fullmatch(text) is not None for kind in (_NEARLY_NUMBER, _MEASURED))
 
 
 def parse_values(column: pl.Series, scale: Scale | None, *, coded: bool = False) -> ParsedValues:
@@ -174,6 +193,8 @@ def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> P
     words = [word.strip() for word in distinct.cast(pl.String).to_list()]
     meanings = {word: _meaning(word, categories) for word in words}
     positions = _positions(words, scale, categories, meanings)
+    begins = {} if categories else _begin_with_numbers(meanings)
+    meanings.update(begins)
     unread = [word for word, meaning in meanings.items() if meaning is None]
     numbers = {m for m in meanings.values() if m is not None and not np.isnan(m)}
     truths = {word: _truth(word) for word in unread}
@@ -184,7 +205,7 @@ def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> P
     if scale is None and words_only and None in truths.values():
         first: dict[str, str] = {}
         spelling = {word: first.setdefault(folded(word), word) for word in unread}
-        if len(first) <= _MAX_INFERRED_CATEGORIES:
+        if len(first) <= _MAX_INFERRED_CATEGORIES and not _are_sentences(column, unread):
             inferred = tuple(first.values())
             meanings |= {word: float(inferred.index(own)) for word, own in spelling.items()}
             joined = tuple((word, own) for word, own in spelling.items() if word != own)
@@ -195,7 +216,31 @@ def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> P
     value, bad = _look_up(column, distinct, [meanings[word] for word in words])
     texts = {int(row): str(column[int(row)]) for row in bad[:_SHOWN]}
     gone = tuple(word for word in words if word and _is_nan(meanings[word]))
-    return ParsedValues(value, bad, texts, inferred, gone, free_text, positions, joined)
+    read_as = tuple(begins.items())
+    return ParsedValues(value, bad, texts, inferred, gone, free_text, positions, joined, read_as)
+
+
+def _begin_with_numbers(meanings: Mapping[str, float | None]) -> dict[str, float]:
+    """Read per cent, and numbers with their meaning behind them where others stand bare.
+
+    Where all are of the latter kind they are numbered categories as well as levels, so that
+    nothing is read.
+    """
+    unread = [word for word, meaning in meanings.items() if meaning is None]
+    bare = any(m is not None and not np.isnan(m) for m in meanings.values())
+    pattern = _ANCHORED if bare else _PERCENT
+    found = [pattern.fullmatch(word) for word in unread]
+    numbers = [float(one[1].replace(",", ".")) for one in found if one is not None]
+    if len(numbers) < len(found) or (bare and len(set(numbers)) < len(numbers)):
+        return {}
+    return dict(zip(unread, numbers, strict=True))
+
+
+def _are_sentences(column: pl.Series, words: Sequence[str]) -> bool:
+    """Whether no answer comes twice and most read as sentences, so that they are no categories."""
+    given = len(column) - column.null_count()
+    long = sum(len(word.split()) >= _SENTENCE for word in words)
+    return len(words) > 3 and given == len(words) and 2 * long > len(words)
 
 
 def _positions(
@@ -583,7 +628,8 @@ class _Values:
         """Say of which scales numbers were taken as positions of categories."""
         scales = [self.scales[labels[0]] for labels, _, parsed in self.parts if parsed.positions]
         joined = dict(pair for _, _, parsed in self.parts for pair in parsed.joined)
-        return (*map(_positions_step, scales), *joined_step(joined))
+        read_as = dict(pair for _, _, parsed in self.parts for pair in parsed.read_as)
+        return (*map(_positions_step, scales), *joined_step(joined), *_read_as_step(read_as))
 
     def check(self, ledger: Ledger) -> None:
         """Report values that are not understood, and those off the scale of their label."""
@@ -665,6 +711,8 @@ def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) ->
         return start + known.removeprefix(f"unknown value {text!r}; ")
     expected = "a number" if scale is None else str(scale)
     hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
+    if scale is None and _MEASURED.fullmatch(text.strip()):
+        hint = f", or declared categories ({option('scale', 'nominal:NAME,NAME')})"
     if free_text:
         hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
     return f"{start}expected {expected}{hint}"
@@ -677,6 +725,15 @@ def joined_step(joined: Mapping[str, str]) -> tuple[str, ...]:
     said = [f"{word!r} is {own!r}" for word, own in joined.items()]
     more = f" and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
     return (f"{ONE_SPELLING}{', '.join(said[:_SHOWN])}{more}",)
+
+
+def _read_as_step(read_as: Mapping[str, float]) -> tuple[str, ...]:
+    """Say which words were read as the number that they begin with."""
+    if not read_as:
+        return ()
+    said = [f"{word!r} as {number:g}" for word, number in read_as.items()]
+    more = f" and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
+    return (f"read as numbers: {', '.join(said[:_SHOWN])}{more}",)
 
 
 def _positions_step(scale: Scale) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,7 +98,7 @@ class Scale:
         if len({name.strip() for name in names}) != len(names):
             raise InputError("scale: a category is named twice; expected different names")
         if self.kind == "ordinal":
-            if len({_folded(name) for name in names}) != len(names):
+            if len({folded(name) for name in names}) != len(names):
                 raise InputError("scale: two categories differ in case or spaces only")
             if len(names) < 2:
                 raise InputError("scale: one category makes no order; expected two or more")
@@ -295,5 +296,14 @@ def fits_scale(values: ArrayLike, scale: Scale) -> bool:
     return scale.low <= low and high <= scale.high and not shares
 
 
-def _folded(name: str) -> str:
-    return " ".join(name.casefold().split())
+def folded(word: str) -> str:
+    """Give what is the same for spellings that differ in case and spaces only.
+
+    So are letters that are put together of two signs, and emoji that ask to be shown in colour.
+
+    Examples
+    --------
+    >>> folded(" Very  SAD"), folded("\u2764\ufe0f") == folded("\u2764")
+    ('very sad', True)
+    """
+    return " ".join(normalize("NFC", word).replace("\ufe0f", "").casefold().split())

@@ -18,7 +18,7 @@ from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,
@@ -137,6 +137,10 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     found += [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
     found += _of_kinds(ratings)
     found += _of_spelling("rater", ratings.rater_names)
+    # Of texts, other letters and spaces are other texts.
+    found += _of_spelling(
+        "stimulus", tuple(n for n in ratings.stimulus_names if len(n.split()) < 2)
+    )
     if ratings.has_labels:
         found += _of_spelling("label", ratings.label_names)
     for categories in dict.fromkeys(scale.categories for scale in ratings.scales.values()):
@@ -340,21 +344,44 @@ def _of_codes(value: NDArray[np.float64]) -> list[str]:
     levels, counts = np.unique(value[~np.isnan(value)], return_counts=True)
     if not 3 <= len(levels) <= _MOST_LEVELS or (levels != np.rint(levels)).any():
         return []
-    suspects = []
-    if levels[0] in _LOW_CODES and levels[1] >= 0 and levels[-1] > 1:
-        suspects.append((levels[0], counts[0], levels[1:]))
-    top, below = levels[-1], levels[-2]
-    # A 9 is a code only after a scale that was used from end to end, as 1 to 5 or 1 to 7.
-    complete = top > 9 or bool((np.diff(levels[:-1]) == 1).all())
-    if top in _HIGH_CODES and top - below >= 2 and below <= max(7.0, top / 5) and complete:
-        suspects.append((top, counts[-1], levels[:-1]))
+    codes: list[float] = []
+    answers = levels
+    while len(answers) > 2 and answers[0] in _LOW_CODES and _begins_a_scale(answers[1:]):
+        codes.append(answers[0])
+        answers = answers[1:]
+    while len(answers) > 2 and _is_high_code(answers):
+        codes.append(answers[-1])
+        answers = answers[:-1]
+    if not codes:
+        return []
+    count = int(counts[np.isin(levels, codes)].sum())
+    named = " or ".join(f"{code:g}" for code in codes)
+    given = [f"{code:g}" for code in codes]
+    told = option("missing_codes", given)
     return [
-        f"{count:,} {'answer is' if count == 1 else 'answers are'} {code:g} and all others lie "
-        f"between {rest[0]:g} and {rest[-1]:g}: if {code:g} stands for a missing answer, declare "
-        f"the scale ({option('scale', f'{rest[0]:g}-{rest[-1]:g}')}) and set such rows aside "
-        f"({option('on_bad', 'set_aside', cli='--set-aside')})."
-        for code, count, rest in suspects
+        f"{count:,} {'answer is' if count == 1 else 'answers are'} {named} and all others lie "
+        f"between {answers[0]:g} and {answers[-1]:g}: if {named} stands for a missing answer, say "
+        f"so when reading ({told})."
     ]
+
+
+def _begins_a_scale(levels: NDArray[np.float64]) -> bool:
+    """Whether what is above a low code begins at 0 or 1, further codes aside."""
+    answers = levels[levels >= 0]
+    return bool(
+        answers.size > 1 and answers[-1] > 1 and np.isin(levels[levels < 0], _LOW_CODES).all()
+    )
+
+
+def _is_high_code(levels: NDArray[np.float64]) -> bool:
+    """Whether the highest answer is a code; a 9 only after a scale that was used end to end."""
+    top = levels[-1]
+    rest = levels[:-1]
+    while len(rest) > 2 and rest[-1] > 9 and rest[-1] in _HIGH_CODES:
+        rest = rest[:-1]
+    complete = top > 9 or bool((np.diff(rest) == 1).all())
+    below = rest[-1]
+    return bool(top in _HIGH_CODES and top - below >= 2 and below <= max(7.0, top / 5) and complete)
 
 
 def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
@@ -435,7 +462,7 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     first: dict[str, str] = {}
     alike = []
     for name in names:
-        other = first.setdefault(" ".join(name.casefold().split()), name)
+        other = first.setdefault(folded(name), name)
         if other != name:
             alike.append((other, name))
     if not alike:
@@ -443,6 +470,7 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     one, two = alike[0]
     more = f" (and {len(alike) - 1:,} more such)" if len(alike) > 1 else ""
     plural = "categories" if kind == "category" else f"{kind}s"
+    plural = "stimuli" if kind == "stimulus" else plural
     return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
 
 

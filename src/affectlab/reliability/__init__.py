@@ -20,6 +20,7 @@ from affectlab.reliability.agreement import (
     split_half,
     weighted_kappa,
 )
+from affectlab.reliability.categories import dawid_skene
 from affectlab.reliability.components import mixed_model, variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
@@ -54,6 +55,7 @@ __all__ = [
     "choose_golden",
     "coefficient",
     "consensus_flow",
+    "dawid_skene",
     "duplicate_raters",
     "fleiss_kappa",
     "gwet_ac",

@@ -480,9 +480,9 @@ answer per question, or replace
         """
         name = cast("LevelName", level_maker(level, None, self.scale)[0])
         if self._main is None:
-            return _nothing(krippendorff_alpha([[math.nan]], level=name, n_boot=0), by_label)
+            return _nothing(krippendorff_alpha([[math.nan]], level=name, target="sample"), by_label)
         found: Estimate | Estimates = krippendorff_alpha(
-            self._main, level=name, by_label=by_label, n_boot=0
+            self._main, level=name, by_label=by_label, target="sample"
         )
         return found
 

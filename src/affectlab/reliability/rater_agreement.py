@@ -12,7 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import NO_INTERVAL, Estimates
-from affectlab.core.inference import Target
+from affectlab.core.inference import Resampled, Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
 from affectlab.core.words import number, option, plural
@@ -46,7 +46,8 @@ def rater_agreement(
     more: bool = False,
     missing: Missing = "available",
     everyone: bool = False,
-    target: Target = "stimuli",
+    interval: Resampled = "jackknife",
+    target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -69,10 +70,14 @@ def rater_agreement(
         (listwise deletion).
     everyone
         Take models in, too; without it only people where there are any.
+    interval
+        How intervals come about: ``"jackknife"`` (leaving out one stimulus, one rater, or either at
+        a time), or bootstrap replicates and their ``"percentile"`` or ``"bca"`` ends.
     target
-        What the interval of alpha is about: other stimuli, other raters, or both.
+        What intervals are about: other ``stimuli``, other ``raters``, or ``both``; ``sample`` for
+        none.
     n_boot
-        Bootstrap replicates for the interval of alpha; 0 for none.
+        Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -96,7 +101,7 @@ def rater_agreement(
     >>> stimulus, rater = (part.ravel() for part in np.indices((40, 3)))
     >>> value = stimulus % 7 + rng.integers(0, 2, 120)
     >>> ratings = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-7")
-    >>> rater_agreement(ratings, n_boot=200)
+    >>> rater_agreement(ratings)
     Result(Krippendorff's alpha among 3 people is 0.94 (95 % interval 0.90 to 0.95).)
     """
     if missing == "listwise" and not more:
@@ -105,8 +110,9 @@ def rater_agreement(
             f"{option('more', True, cli='--more')} shows; add it"
         )
     panel = ratings if everyone else people_or_all(ratings)
-    options: dict[str, dict[str, Any]] = {
-        _ALPHA: {"level": level, "target": target, "n_boot": n_boot, "seed": seed},
+    sampling = {"interval": interval, "target": target, "n_boot": n_boot, "seed": seed}
+    own: dict[str, dict[str, Any]] = {
+        _ALPHA: {"level": level},
         "intraclass_correlation": {"missing": missing},
     }
     numbers = numeric_part(panel)
@@ -114,7 +120,8 @@ def rater_agreement(
     tables, others = list[Table](), list[Table]()
     for name in [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]:
         one = loaded[name]
-        estimates = one.estimates(panel, confidence=confidence, **options.get(name, {}))
+        options = own.get(name, {}) | (sampling if one.has_weights else {})
+        estimates = one.estimates(panel, confidence=confidence, **options)
         if estimates is not None:
             (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))
     figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list[str]()
@@ -146,6 +153,7 @@ def rater_agreement(
         MappingProxyType(
             {
                 "level": level,
+                "interval": interval,
                 "target": target,
                 "n_boot": n_boot,
                 "confidence": confidence,

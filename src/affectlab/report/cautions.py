@@ -115,10 +115,10 @@ def _few(study: Study) -> list[str]:
             found.append(
                 f"{short.height} of {plural(study.alpha.to_frame().height, 'label')} rest on fewer "
                 f"than {ENOUGH_ITEMS} stimuli with two answers (the smallest on {smallest}): their "
-                "intervals are wide, and bootstrap intervals are too narrow on so few."
+                "intervals are wide, and may be too narrow still."
                 if study.numeric.has_labels
-                else f"Agreement rests on {smallest} stimuli with two answers: bootstrap intervals "
-                f"are too narrow on fewer than {ENOUGH_ITEMS}."
+                else f"Agreement rests on {smallest} stimuli with two answers: intervals may be "
+                f"too narrow on fewer than {ENOUGH_ITEMS}."
             )
     if study.pairs is not None:
         pairs = study.pairs.frame.filter(pl.col("value").is_not_nan())
@@ -170,7 +170,7 @@ def _odd_people(study: Study) -> list[str]:
     if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(
             people.select(raters=[name for name in people.rater_names if name not in odd.names]),
-            n_boot=0,
+            target="sample",
         )
         both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from tests.golden.case import ITERATED, case
 
+BY_FORMULA = {"interval": "analytic", "target": "stimuli"}
 NUMERIC = (
     "full",
     "gaps",
@@ -27,7 +28,7 @@ ORDERED = ("full", "gaps", "ties", "one_rater", "models")
 
 @case(*NUMERIC, "nominal", "text", quick=True)
 def alpha(al, ratings):
-    return al.reliability.krippendorff_alpha(ratings, n_boot=0)
+    return al.reliability.krippendorff_alpha(ratings, target="sample")
 
 
 @case("gaps", "ties", "one_rater", "binary", "nominal")
@@ -38,7 +39,7 @@ def alpha_levels(al, ratings):
         else ("nominal", "ordinal", "interval", "ratio")
     )
     alpha = al.reliability.krippendorff_alpha
-    return {level: alpha(ratings, level=level, n_boot=0) for level in levels}
+    return {level: alpha(ratings, level=level, target="sample") for level in levels}
 
 
 @case("gaps", "ties", "unanimous", "one_rater", "nominal", "models", quick=True)
@@ -54,7 +55,9 @@ def alpha_intervals(al, ratings):
             ("stimuli", "bca"),
         )
     }
-    found["pooled"] = al.reliability.krippendorff_alpha(ratings, by_label=False, n_boot=60, seed=1)
+    found["pooled"] = al.reliability.krippendorff_alpha(
+        ratings, by_label=False, n_boot=60, seed=1, interval="percentile", target="stimuli"
+    )
     over_labels = al.reliability.over_labels
     found["over labels"] = over_labels(found["units percentile"]) if ratings.has_labels else None
     return found
@@ -63,28 +66,32 @@ def alpha_intervals(al, ratings):
 @case("gaps")
 def alpha_own_distance(al, ratings):
     steps = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) ** 1.5
-    return al.reliability.krippendorff_alpha(ratings, distance=steps, n_boot=0)
+    return al.reliability.krippendorff_alpha(ratings, distance=steps, target="sample")
 
 
 @case(*NUMERIC, "nominal", quick=True)
 def chance_corrected(al, ratings):
     reliability = al.reliability
     return {
-        "fleiss": lambda: reliability.fleiss_kappa(ratings),
-        "gwet": lambda: reliability.gwet_ac(ratings),
+        "fleiss": lambda: reliability.fleiss_kappa(ratings, **BY_FORMULA),
+        "gwet": lambda: reliability.gwet_ac(ratings, **BY_FORMULA),
         "pairs at random": lambda: reliability.random_pair_kappa(ratings, seed=1),
-        "percent": lambda: reliability.percent_agreement(ratings),
+        "percent": lambda: reliability.percent_agreement(ratings, **BY_FORMULA),
     }
 
 
 @case("full", "gaps", "ties", "unanimous", "one_rater", "models", "binary")
 def chance_corrected_weighted(al, ratings):
     reliability = al.reliability
-    found = {"percent within 1": reliability.percent_agreement(ratings, tolerance=1.0)}
+    found = {
+        "percent within 1": reliability.percent_agreement(ratings, tolerance=1.0, **BY_FORMULA)
+    }
     for weights in ("linear", "quadratic"):
-        found[f"fleiss {weights}"] = reliability.fleiss_kappa(ratings, weights=weights)
+        found[f"fleiss {weights}"] = reliability.fleiss_kappa(
+            ratings, weights=weights, **BY_FORMULA
+        )
         found[f"gwet {weights}"] = reliability.gwet_ac(
-            ratings, weights=weights, standard_error="gwet"
+            ratings, weights=weights, standard_error="gwet", **BY_FORMULA
         )
         found[f"random {weights}"] = reliability.random_pair_kappa(ratings, weights=weights, seed=2)
     return found

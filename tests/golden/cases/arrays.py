@@ -1,10 +1,11 @@
 """Agreement of one table of numbers, a row for each rater."""
-# spelled for the base
 
 from __future__ import annotations
 
 import numpy as np
 from tests.golden.case import ITERATED, case
+
+BY_FORMULA = {"interval": "analytic", "target": "stimuli"}
 
 
 def answers():
@@ -19,11 +20,13 @@ def answers():
 def coefficients(al):
     reliability, given = al.reliability, answers()
     return {
-        "alpha": reliability.krippendorff_alpha(given, level="interval", n_boot=50, seed=0),
-        "fleiss": reliability.fleiss_kappa(given, weights="quadratic", scale="0-7"),
-        "gwet": reliability.gwet_ac(given, scale="0-7"),
+        "alpha": reliability.krippendorff_alpha(
+            given, level="interval", n_boot=50, seed=0, interval="percentile", target="stimuli"
+        ),
+        "fleiss": reliability.fleiss_kappa(given, weights="quadratic", scale="0-7", **BY_FORMULA),
+        "gwet": reliability.gwet_ac(given, scale="0-7", **BY_FORMULA),
         "pairs at random": reliability.random_pair_kappa(given, scale="0-7", seed=0),
-        "percent": reliability.percent_agreement(given, tolerance=1.0),
+        "percent": reliability.percent_agreement(given, tolerance=1.0, **BY_FORMULA),
     }
 
 

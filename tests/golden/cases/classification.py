@@ -265,7 +265,7 @@ def preferred(al):
         "verdicts": table,
         "sentences": table.sentences,
         "said": found.sentences,
-        "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
+        "scale": evaluation.preference_scale(wins, systems=names, seed=11),
         "judged": judged,
         "scores": evaluation.metric_scores(scored),
         "models": {

@@ -139,17 +139,17 @@ class TestLabels:
             '[labels]\nhappy = "joy"\ncalm = "joy"\n[unmapped]\nsad = "for a test"\n'
         )
         images = pictures(tmp_path / "p", 50)
-        most = rate_faces(images, rater(self.scores), mapping=file)
+        most = rate_faces(images, rater(self.scores), label_map=file)
         assert by_label(most, "w50") == {"joy": 0.5}
         assert most.raters["left_out"][0] == "sad: for a test"
         added = rate_faces(images, rater(self.scores, join="sum"), "ekman", file)
         assert by_label(added, "w50") == {"joy": pytest.approx(0.7)}
         file.write_text(file.read_text().replace('source = "mine"', 'source = "other"'))
         with pytest.raises(InputError, match="source = 'other'; expected 'mine'"):
-            rate_faces(images, rater(self.scores), mapping=file)
+            rate_faces(images, rater(self.scores), label_map=file)
         file.write_text(file.read_text().replace('"other"', '"mine"').replace("sad", "bad"))
         with pytest.raises(InputError, match=r"mine\.toml: .*unknown label 'bad'"):
-            rate_faces(images, rater(self.scores), mapping=file)
+            rate_faces(images, rater(self.scores), label_map=file)
 
     def test_names_given(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
@@ -161,13 +161,13 @@ class TestLabels:
         with pytest.raises(InputError, match="unknown label 'glee'"):
             rate_faces(images, rater(self.scores), "ekman", {"happy": "glee"})
         with pytest.raises(InputError, match="but to no taxonomy"):
-            rate_faces(images, rater(self.scores), mapping=told)
+            rate_faces(images, rater(self.scores), label_map=told)
 
     def test_mappings_of_affectlab(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         fine = {"amusement": 0.1, "contentment": 0.6, "anger": 0.3, "awe": 0.0}
         own = rater(fine, labels=tuple(fine))
-        found = rate_faces(images, own, mapping=map_labels("mikels", "ekman"))
+        found = rate_faces(images, own, label_map=map_labels("mikels", "ekman"))
         assert by_label(found, "w50") == {"anger": 0.3, "joy": 0.6}
         assert found.raters["left_out"][0].startswith("awe: ")
         with pytest.raises(InputError, match="0 of 1 labels have a name there"):
@@ -176,7 +176,7 @@ class TestLabels:
             rate_faces(
                 images,
                 rater({"x": 1.0}, labels=("x",)),
-                mapping=map_labels("mikels", "ekman"),
+                label_map=map_labels("mikels", "ekman"),
             )
 
     def test_a_failure_has_rows_of_the_same_labels(self, tmp_path: Path) -> None:

@@ -121,11 +121,10 @@ def test_a_model_with_the_name_of_a_person_is_another_rater(tmp_path: Path) -> N
 
 
 def test_the_user_names_what_a_stimulus_is(tmp_path: Path) -> None:
-    options = {"format": "label-studio", "columns": {"stimulus": "text"}}
-    r = read(tmp_path, TOOLS["label-studio"], **options)
+    r = read(tmp_path, TOOLS["label-studio"], columns={"stimulus": "text"})
     assert r.stimulus_names == ("such a day!", "still dark")
     with pytest.raises(InputError, match=r"entry 1: no 'image' for the stimulus; found: text$"):
-        read(tmp_path, TOOLS["label-studio"], format="label-studio", columns={"stimulus": "image"})
+        read(tmp_path, TOOLS["label-studio"], columns={"stimulus": "image"})
 
 
 def test_label_studio_min_tells_answers_from_data(tmp_path: Path) -> None:
@@ -203,6 +202,68 @@ def test_argilla_has_responses_and_suggestions(tmp_path: Path, form: str) -> Non
     assert r.stimuli["source"].to_list() == ["web", None]
 
 
+FEEDBACK = [
+    {
+        "text": "such a day!",
+        "emotion": [
+            {"user_id": "u1", "value": "joy", "status": "submitted"},
+            {"user_id": "u2", "value": "fear", "status": "discarded"},
+        ],
+        "emotion-suggestion": "fear",
+        "emotion-suggestion-metadata": {"type": None, "score": 0.75, "agent": "tiny"},
+        "force": [{"user_id": "u1", "value": 4, "status": "submitted"}],
+        "force-suggestion": None,
+        "force-suggestion-metadata": {"type": None, "score": None, "agent": None},
+        "external_id": "7",
+        "metadata": '{"batch": "a"}',
+    }
+]
+
+
+@pytest.mark.parametrize("form", ["a list of responses", "a list of each part"])
+def test_argilla_1_feedback(tmp_path: Path, form: str) -> None:
+    """By hand from the exporter of Argilla 1.29, and from data sets on the hub of earlier ones."""
+    rows = json.loads(json.dumps(FEEDBACK))
+    if form == "a list of each part":
+        for name in ("emotion", "force"):
+            given = rows[0][name]
+            rows[0][name] = {part: [one[part] for one in given] for part in given[0]}
+    pl.DataFrame(rows).write_parquet(tmp_path / "train.parquet")
+    for r in (read(tmp_path, lines(*rows)), read_ratings(tmp_path / "train.parquet")):
+        assert answers(r) == {
+            ("7", "u1", "emotion", "joy"),
+            ("7", "tiny", "emotion", "fear"),
+            ("7", "u1", "force", 4.0),
+        }
+        assert dict(zip(r.rater_names, r.rater_kinds, strict=True))["tiny"] == "model"
+        assert left_out(r)["the response was discarded"] == 1
+        assert r.stimuli.select("stimulus", "batch", "text").rows() == [("7", "a", "such a day!")]
+
+
+def test_argilla_1_text_classification(tmp_path: Path) -> None:
+    """By hand from the data model of Argilla 1.8 and data sets on the hub."""
+    record = {
+        "text": None,
+        "inputs": {"text": "such a day!"},
+        "prediction": [{"label": "fear", "score": 0.25}, {"label": "joy", "score": 0.75}],
+        "prediction_agent": "tiny",
+        "annotation": "joy",
+        "annotation_agent": "ann",
+        "multi_label": False,
+        "id": "7",
+        "metadata": {"batch": "a"},
+        "status": "Validated",
+    }
+    other = {**record, "id": "8", "annotation": "fear", "status": "Discarded", "prediction": None}
+    r = read(tmp_path, lines(record, other))
+    assert answers(r) == {("7", "ann", "", "joy"), ("7", "tiny", "", "joy")}
+    assert r.frame["score"].to_list() == [None, 0.75]
+    assert left_out(r)["the response was discarded"] == 1
+    several = {**record, "annotation": ["joy", "fear"], "multi_label": True}
+    chosen = read(tmp_path, lines(several, {**several, "id": "9", "annotation": ["joy"]}))
+    assert ("7", "ann", "fear", 1.0) in answers(chosen)
+
+
 def test_long_answers_are_free_text(tmp_path: Path) -> None:
     said = "because the sun shone all day long"
     record = {"id": "r1", "status": "completed", "why.responses": [said], "text": "x"}
@@ -237,6 +298,21 @@ def test_doccano_zip_has_a_file_for_each_person(tmp_path: Path) -> None:
         file.write_bytes(content[:size])
         with pytest.raises(InputError, match="zip"):
             read_ratings(file)
+
+
+def test_doccano_writes_tables(tmp_path: Path) -> None:
+    """By hand from the exporter of doccano: labels of a document are joined."""
+    table = "id,text,batch,label,Comments\n1,such a day!,a,joy,\n2,still dark,b,fear#sad,hm\n"
+    r = read(tmp_path, table, "ann.csv")
+    assert answers(r) == {
+        *(("1", "ann", label, float(label == "joy")) for label in ("joy", "fear", "sad")),
+        *(("2", "ann", label, float(label != "joy")) for label in ("joy", "fear", "sad")),
+    }
+    assert r.stimuli["batch"].to_list() == ["a", "b"]
+    with zipfile.ZipFile(tmp_path / "project.zip", "w") as archive:
+        archive.writestr("ann.csv", table)
+        archive.writestr("bo.csv", table)
+    assert read_ratings(tmp_path / "project.zip").rater_names == ("ann", "bo")
 
 
 def test_prodigy_choices(tmp_path: Path) -> None:
@@ -345,6 +421,29 @@ def test_potato_tables(tmp_path: Path) -> None:
     old = "user\tinstance_id\temotion:::joy\temotion:::fear\nann\ti1\t1\t\nbo\ti1\t\t1\n"
     r = read(tmp_path, old, "annotated_instances.tsv")
     assert answers(r) == {("i1", "ann", "", "joy"), ("i1", "bo", "", "fear")}
+
+
+def test_potato_writes_parquet(tmp_path: Path) -> None:
+    """By hand from the exporter of Potato: a column for each schema."""
+    columns = {
+        "instance_id": ["1", "1", "2"],
+        "user_id": ["ann", "bo", "ann"],
+        "emotion": ["joy", "fear", "joy"],
+        "force": [4.0, None, 2.0],
+        "signs": [["smile", "tears"], ["smile"], []],
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "annotations.parquet")
+    r = read_ratings(tmp_path / "annotations.parquet")
+    assert answers(r) == {
+        ("1", "ann", "emotion", "joy"),
+        ("1", "bo", "emotion", "fear"),
+        ("2", "ann", "emotion", "joy"),
+        ("1", "ann", "force", 4.0),
+        ("2", "ann", "force", 2.0),
+        *(("1", "ann", f"signs.{sign}", 1.0) for sign in ("smile", "tears")),
+        *(("1", "bo", f"signs.{sign}", float(sign == "smile")) for sign in ("smile", "tears")),
+        *(("2", "ann", f"signs.{sign}", 0.0) for sign in ("smile", "tears")),
+    }
 
 
 def test_a_task_may_hold_a_whole_picture(tmp_path: Path) -> None:

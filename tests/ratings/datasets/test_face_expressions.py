@@ -59,7 +59,7 @@ def test_columns_under_other_names(tmp_path):
     r = read_ratings(file, columns=names, format="face-expressions")
     assert (r.stimulus_names, r.rater_names, r.value.tolist()) == (("p1",), ("A1",), [30.0])
     assert r.stimuli["note"].to_list() == ["x"]
-    with pytest.raises(InputError, match="unknown column of the layout 'wroker'; did you mean"):
+    with pytest.raises(InputError, match="unknown role 'wroker'; did you mean"):
         read_ratings(file, columns={"wroker": "WorkerId"}, format="face-expressions")
     with pytest.raises(InputError, match="line 1: unknown column 'Worker'; did you mean"):
         read_ratings(file, columns={"worker": "Worker"}, format="face-expressions")

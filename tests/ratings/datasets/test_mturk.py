@@ -304,7 +304,7 @@ class TestStimulus:
 
     def test_nothing_else_can_be_named(self, file):
         batch(file, *self.ROWS)
-        with pytest.raises(InputError, match="columns can name the stimulus alone"):
+        with pytest.raises(InputError, match="unknown role 'rater'; expected one of: stimulus"):
             read_ratings(file, format="mturk-batch", columns={"rater": "WorkerId"})
         with pytest.raises(InputError, match="wide cannot be given"):
             read_ratings(file, format="mturk-batch", wide="labels")

@@ -54,7 +54,7 @@ def test_three_forms_of_one_table(tmp_path: Path, text: str) -> None:
         ("x | z", "ann"): 1.0,
         ("x | z", "bo"): 0.0,
     }
-    assert set(preference_scale(r, n_boot=0).frame["system"]) == {"x", "y", "z"}
+    assert set(preference_scale(r, target="sample").frame["system"]) == {"x", "y", "z"}
 
 
 def test_items_stand_apart(tmp_path: Path) -> None:

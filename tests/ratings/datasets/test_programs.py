@@ -13,7 +13,14 @@ from tests.ratings.datasets.survey_samples import SURVEYS, cells
 from tests.ratings.test_fuzz import damaged
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, list_formats, read_models, read_ratings, read_table
+from affectlab.ratings import (
+    Ratings,
+    describe_ratings,
+    list_formats,
+    read_models,
+    read_ratings,
+    read_table,
+)
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format
 
@@ -162,6 +169,22 @@ def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
         read_ratings(file, wide="labels", format="stata,categories=['emotions']")
     with pytest.raises(InputError, match="not all values of column 'arousal' have names"):
         read_ratings(file, wide="labels", format="stata,categories=['arousal']")
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_what_columns_ask_is_shown_and_kept(tmp_path: Path, suffix: str) -> None:
+    words = ["", "", "How glad is the first face?", "How glad is the second face?"]
+    sheets = sav(tmp_path / f"a{suffix}", SHEETS, column_labels=words)
+    described = describe_ratings(sheets, wide="stimuli")
+    asked = dict(described.to_frame().select("column", "question").rows())
+    assert (asked["sex"], asked["img2"]) == ("", words[3])
+    assert read_ratings(sheets, wide="stimuli").stimuli["question"].to_list() == words[2:]
+    columns = {**LONG, "arousal": [3.0, 4.0]}
+    labels = sav(tmp_path / f"b{suffix}", columns, column_labels=["", "", "Which?", "How awake?"])
+    r = read_ratings(labels, wide="labels")
+    assert "asked by the file: 'emotion': Which?; 'arousal': How awake?" in r.history
+    plain = sav(tmp_path / f"c{suffix}", columns)
+    assert "question" not in describe_ratings(plain, wide="labels").to_frame().columns
 
 
 @pytest.mark.parametrize("name", ["excel", "spss", "stata"])

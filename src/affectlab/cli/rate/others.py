@@ -25,7 +25,7 @@ def others(
     rater: str,
     to: Path,
     taxonomy: str | None = None,
-    mapping: Path | None = None,
+    label_map: Path | None = None,
     settings: Sequence[str] = (),
     running: Annotated[dict[str, Any], OptionsOf("models.raters.rate:rate_faces")],
 ) -> None:
@@ -47,7 +47,7 @@ def others(
         Folder for ratings.parquet, answers.csv and the ledger, from which a run goes on.
     taxonomy
         Bring the rater's labels to those of this taxonomy: a name or a TOML file.
-    mapping
+    label_map
         TOML file: what the rater's labels become. Without it, what affectlab knows.
     settings
         Setting of the rater, such as detector=v1; may be given again.
@@ -67,7 +67,7 @@ def others(
             images,
             rater,
             taxonomy,
-            mapping,
+            label_map,
             to,
             progress=progress,
             **running,

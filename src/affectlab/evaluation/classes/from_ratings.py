@@ -228,7 +228,7 @@ def classes_of(
     *,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
-    mapping: str | Path | ScoreMapping | LabelMapping | None = None,
+    label_map: str | Path | ScoreMapping | LabelMapping | None = None,
     scores: str | Sequence[str] | None = None,
     multilabel: bool = False,
     threshold: Threshold | None = None,
@@ -260,7 +260,7 @@ def classes_of(
           a class (or several) by stimulus.
     taxonomy
         Taxonomy of the classes; by default that of the mapping, or of the ratings.
-    mapping
+    label_map
         How many labels become few classes: a ``ScoreMapping``, its name or file, or a
         :class:`~affectlab.taxonomy.taxonomy.LabelMapping`. Tables whose labels are classes already
         are left as they are.
@@ -315,7 +315,7 @@ def classes_of(
     pooled = limits if truth_threshold is None else load_thresholds(truth_threshold)
     settings = TruthRule(rule, agreeing(agree), min_people, ties, pooled, multilabel)
     reading = AnswerRule(limits, answer_ties, multilabel)
-    used = None if mapping is None else load_score_mapping(mapping)
+    used = None if label_map is None else load_score_mapping(label_map)
     source = truth_source(truth, ratings, models, multilabel=multilabel)
     told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None
     if source.is_named:

@@ -580,7 +580,7 @@ def compare_models(
     taxonomy: str | Taxonomy | None = None,
     costs: Costs | None = None,
     groups: Mapping[str, str] | str | None = None,
-    mapping: str | Path | ScoreMapping | LabelMapping | None = None,
+    label_map: str | Path | ScoreMapping | LabelMapping | None = None,
     scores: str | list[str] | None = None,
     missing: Missing = "common",
     metrics: Iterable[str] | None = None,
@@ -617,7 +617,7 @@ def compare_models(
         they confuse the classes), or a file with a matrix; by default what the taxonomy has.
     groups
         Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
-    mapping
+    label_map
         How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
         name such as ``emonet_face--ferd``.
     scores
@@ -674,7 +674,7 @@ def compare_models(
         of_ties,
         truth=truth,
         taxonomy=taxonomy,
-        mapping=mapping,
+        label_map=label_map,
         scores=scores,
         rule=rule,
         min_people=min_people,

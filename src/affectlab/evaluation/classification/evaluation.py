@@ -308,7 +308,7 @@ def evaluate_classification(
     taxonomy: str | Taxonomy | None = None,
     costs: Costs | None = None,
     groups: Mapping[str, str] | str | None = None,
-    mapping: str | Path | ScoreMapping | LabelMapping | None = None,
+    label_map: str | Path | ScoreMapping | LabelMapping | None = None,
     scores: str | list[str] | None = None,
     multilabel: bool = False,
     missing: Missing = "common",
@@ -338,7 +338,7 @@ def evaluate_classification(
         In Python also what :func:`classes_of` takes.
     taxonomy
         Taxonomy of the classes, where it is neither that of the labels nor of the mapping.
-    mapping
+    label_map
         How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
         name such as ``emonet_face--ferd``.
     scores
@@ -429,7 +429,7 @@ def evaluate_classification(
         of_ties,
         truth=truth,
         taxonomy=taxonomy,
-        mapping=mapping,
+        label_map=label_map,
         scores=scores,
         multilabel=multilabel,
         threshold=threshold,
@@ -476,7 +476,7 @@ def evaluate_classification(
             )
     notes = [*classes.notes, *judged.notes, *_judging_notes(classes, judging)]
     distances = []
-    if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, mapping, scores):
+    if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, label_map, scores):
         try:
             distances.append(_distances(ratings, models, classes, judging, n_boot, seed))
         except InputError as error:
@@ -530,11 +530,11 @@ def classes_from(
     return ratings
 
 
-def _has_shares(classes: Classes, mapping: Any, scores: Any) -> bool:
+def _has_shares(classes: Classes, label_map: Any, scores: Any) -> bool:
     """Whether models can be set beside the shares of people's answers."""
     of_people = classes.people is not None and classes.people.left_out
     return bool(
-        of_people and classes.raters and not classes.multilabel and mapping is None and not scores
+        of_people and classes.raters and not classes.multilabel and label_map is None and not scores
     )
 
 

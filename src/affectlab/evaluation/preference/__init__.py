@@ -10,13 +10,8 @@ from affectlab.evaluation.preference.areas import (
     logit_interval,
     normal_interval,
 )
-from affectlab.evaluation.preference.judged_items import (
-    PAIR,
-    Choices,
-    item_table,
-    judged_items,
-    machine_of,
-)
+from affectlab.evaluation.preference.clusters import PAIR, item_table
+from affectlab.evaluation.preference.judged_items import Choices, judged_items, machine_of
 from affectlab.evaluation.preference.label_pairs import preference_pairs, top_labels
 from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
 from affectlab.evaluation.preference.metrics import (

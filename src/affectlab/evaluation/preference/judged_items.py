@@ -13,8 +13,8 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
+from affectlab.evaluation.preference.clusters import cluster_codes
 from affectlab.evaluation.preference.preferences import Preferences
-from affectlab.ratings import Ratings
 
 Choices: TypeAlias = Preferences | Mapping[str, str] | pl.DataFrame
 """The result of :func:`preferences`; a verdict by item; or a table with item and verdict."""
@@ -153,92 +153,6 @@ def _rows(choices: Choices, unit: Unit) -> tuple[list[str], list[str], Floats, t
     names, said = verdicts_of(choices)
     systems = tuple(dict.fromkeys(verdict for verdict in said if is_system(verdict)))
     return names, said, np.ones(len(names)), systems
-
-
-PAIR = "pair"
-"""Column that says which image and caption an item is about."""
-
-
-def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
-    """Say what is known of every item: columns of its stimulus, and its emotion.
-
-    Where answers have labels, an item is a stimulus with a label; then ``pair`` is the stimulus and
-    ``emotion`` the label, unless the table of stimuli says otherwise.
-    """
-    if not isinstance(items, Ratings):
-        return items
-    stimuli = items.stimuli
-    if items.n_labels == 1 or not items.has_labels:
-        return stimuli.rename({"stimulus": "item"})
-    names = items.stimulus_names
-    made = pl.DataFrame(
-        {
-            "item": [f"{name}: {label}" for name in names for label in items.label_names],
-            "stimulus": [name for name in names for _ in items.label_names],
-            PAIR: [name for name in names for _ in items.label_names],
-            "emotion": [label for _ in names for label in items.label_names],
-        },
-        schema_overrides={"item": pl.String, "stimulus": pl.String, PAIR: pl.String},
-    )
-    said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
-    return made.drop(said).join(stimuli, on="stimulus", how="left")
-
-
-def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
-    """Give columns of the table of items by name and item; what is empty is an empty text."""
-    if given is None:
-        return {}
-    items = item_table(given)
-    if "item" not in items.columns:
-        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
-    names = items["item"].cast(pl.String).to_list()
-    if len(set(names)) < len(names):
-        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
-        raise InputError(f"items: {twice!r} has two rows; expected one for each")
-    return {
-        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
-        for column in items.columns
-        if column != "item" and not items[column].dtype.is_nested()
-    }
-
-
-def column_of(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
-    """Give one of the columns of items.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
-    if name not in columns:
-        known = ", ".join(sorted(columns)[:12]) or "no column"
-        raise InputError(
-            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
-            f"table of items, which have: {known}"
-        )
-    return columns[name]
-
-
-def cluster_column(columns: Mapping[str, dict[str, str]], cluster: str | None) -> str | None:
-    """Name the column that says which items belong together; ``"auto"``: ``pair``, if there."""
-    if cluster == "auto":
-        return PAIR if PAIR in columns else None
-    return cluster
-
-
-def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:
-    """Give the code of what each item belongs to; an item of which nothing is said is by itself.
-
-    Examples
-    --------
-    >>> cluster_codes(["a", "b", "c", "d"], {"a": "p", "b": "", "c": "p"}).tolist()
-    [0, 1, 0, 2]
-    """
-    belongs = of_item or {}
-    # Pairs, so that an item that is called like a cluster is not taken for it.
-    keys = [(1, belongs[name]) if belongs.get(name) else (2, name) for name in items]
-    code = {key: k for k, key in enumerate(sorted(set(keys)))}
-    return np.array([code[key] for key in keys], dtype=np.int64)
 
 
 def verdicts_of(choices: Mapping[str, str] | pl.DataFrame | Any) -> tuple[list[str], list[str]]:

@@ -30,15 +30,8 @@ from affectlab.evaluation.preference.areas import (
     normal_interval,
     weighted_means,
 )
-from affectlab.evaluation.preference.judged_items import (
-    Choices,
-    JudgedItems,
-    Unit,
-    cluster_column,
-    column_of,
-    item_columns,
-    judged_items,
-)
+from affectlab.evaluation.preference.clusters import cluster_column, column_of, item_columns
+from affectlab.evaluation.preference.judged_items import Choices, JudgedItems, Unit, judged_items
 from affectlab.evaluation.preference.metric_scores import (
     MetricScores,
     metric_scores,

@@ -5,182 +5,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import Estimates
-from affectlab.core.inference import (
-    DrawnTarget,
-    Uncertainty,
-    check_confidence,
-    check_n_boot,
-    crossing_p,
-    summarise,
-)
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.inference import Target, check_confidence
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
-from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, percent, plural
-from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
-from affectlab.evaluation.preference.tally import ENOUGH_JUDGES, crossed_weights, target_of
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import joined, p_value, percent, plural
+from affectlab.evaluation.jackknife import t_interval, t_test
+from affectlab.evaluation.preference.choice_models import (
+    ChoiceModel,
+    Fit,
+    Model,
+    Ties,
+    Votes,
+    fit_choices,
+    why_undefined,
+    without_clusters,
+)
+from affectlab.evaluation.preference.choices import comparisons_of
+from affectlab.evaluation.preference.clusters import (
+    CLUSTERS,
+    ClusterSpread,
+    about_target,
+    vote_clusters,
+)
+from affectlab.evaluation.preference.tally import target_of
 from affectlab.ratings import Ratings, canonical
 
-Model: TypeAlias = Literal["bradley-terry", "thurstone"]
-Ties: TypeAlias = Literal["half", "drop"]
-
 _NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}
-_ROUNDS = 100
-_SMALL = 1e-10
-_AT_ONCE = 1 << 22
-"""Weights that are held at once."""
-
-
-# Strengths of systems from counts of wins, by Newton steps.
-
-
-def fit_strengths(wins: Floats, model: Model) -> Floats:
-    """Give the strengths of largest likelihood, with mean 0; ``nan`` where the search fails.
-
-    The likelihood is concave, so that damped Newton steps find its maximum from anywhere.
-
-    Parameters
-    ----------
-    wins
-        How often the row was chosen over the column, shape (tables, k, k); need not be whole.
-        Everyone has to have won and lost, directly or through others, for there to be a maximum.
-    model
-        Which chance of a win follows from a difference of strengths.
-
-    Returns
-    -------
-    Shape (tables, k).
-    """
-    n_tables, k = wins.shape[:2]
-    found = np.full((n_tables, k), np.nan)
-    open_tables, strength = np.arange(n_tables), np.zeros((n_tables, k))
-
-    def loss(at: Floats) -> Floats:
-        total: Floats = -(wins * _log_chance(_differences(at), model)).sum(axis=(1, 2))
-        return total
-
-    now = loss(strength)
-    for _ in range(_ROUNDS):
-        slope, bend = _derivatives(_differences(strength), model)
-        slope, bend = wins * slope, wins * bend
-        bend += bend.transpose(0, 2, 1)
-        gradient = slope.sum(axis=2) - slope.sum(axis=1)
-        # Strengths have no zero of their own: the ones fix their mean.
-        hessian = bend.sum(axis=2)[:, :, None] * np.eye(k) - bend + 1.0 / k
-        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-        size = np.ones(len(step))
-        after = loss(strength + step)
-        while (worse := (size > _SMALL) & ~(after <= now + 1e-14 * np.abs(now))).any():
-            size[worse] /= 2
-            after = loss(strength + size[:, None] * step)
-        strength = strength + size[:, None] * step
-        strength -= strength.mean(axis=1, keepdims=True)
-        reach = np.maximum(1.0, np.abs(strength).max(axis=1))
-        done = np.abs(step).max(axis=1) * size < _SMALL * reach
-        found[open_tables[done]] = strength[done]
-        if done.all():
-            break
-        wins, strength, now, open_tables = (
-            part[~done] for part in (wins, strength, after, open_tables)
-        )
-    return found
-
-
-def _differences(strength: Floats) -> Floats:
-    apart: Floats = strength[..., :, None] - strength[..., None, :]
-    return apart
-
-
-def chance_of_win(difference: Floats, model: Model) -> Floats:
-    """Give the chance that the first wins from the difference of strengths."""
-    return np.asarray(np.exp(_log_chance(difference, model)))
-
-
-def _log_chance(difference: Floats, model: Model) -> Floats:
-    from scipy.special import log_expit, log_ndtr
-
-    log: Floats = (log_expit if model == "bradley-terry" else log_ndtr)(difference)
-    return log
-
-
-def _derivatives(difference: Floats, model: Model) -> tuple[Floats, Floats]:
-    """First and negative second derivative of the logarithm of the chance of a win."""
-    from scipy.special import expit
-
-    if model == "bradley-terry":
-        slope = expit(-difference)
-        return slope, slope * (1 - slope)
-    # phi / Phi, by logarithms, so that it holds far out in the tail.
-    log_phi = -0.5 * difference**2 - 0.5 * np.log(2 * np.pi)
-    slope = np.exp(log_phi - _log_chance(difference, model))
-    return slope, slope * (slope + difference)
-
-
-def why_undefined(wins: Floats, systems: tuple[str, ...]) -> str:
-    """Say why there is no finite scale; empty where there is one.
-
-    There is one when every system has a chain of wins over every other one (Ford 1957).
-    """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    won = csr_matrix(wins > 0)
-    groups, _ = connected_components(won, connection="weak")
-    if groups > 1:
-        return f"undefined: {groups} groups of systems were never compared with each other"
-    parts, of = connected_components(won, connection="strong")
-    if parts == 1:
-        return ""
-    # Of a part that no other wins over, nobody knows how far ahead it is.
-    for part in range(parts):
-        inside = of == part
-        name = joined(np.array(systems, dtype=object)[inside][:5].tolist())
-        if not (wins[np.ix_(~inside, inside)] > 0).any():
-            return f"undefined: {name} never lost to the others (prior gives a finite scale)"
-    return "undefined: no chain of wins over all (prior gives a finite scale)"
-
-
-def connected(wins: Floats) -> Bools:
-    """Say of tables, shape (..., k, k), whether each system has a chain of wins over every other.
-
-    :func:`why_undefined` says it of one table, with the reason.
-    """
-    k = wins.shape[-1]
-    reach = (wins > 0) | np.eye(k, dtype=bool)
-    for _ in range(max(k - 1, 1).bit_length()):
-        steps = reach.astype(np.float32)
-        reach = steps @ steps > 0
-    return np.asarray(reach.all(axis=(-2, -1)))
+_MODELLED = {
+    ("bradley-terry", "davidson"): "Davidson",
+    ("bradley-terry", "threshold"): "Rao-Kupper",
+    ("thurstone", "threshold"): "Glenn-David",
+}
+_DRAWS = 10_000
+"""Draws of all strengths, for the chance that a system is the strongest."""
+_NOT_DETERMINED = f"{NO_INTERVAL}not defined without one of the clusters"
+_ONE_CLUSTER = f"{NO_INTERVAL}a single cluster"
 
 
 @dataclass(frozen=True, eq=False)
-class _Wins:
-    """The wins of each vote, and which votes are drawn together."""
+class _Study:
+    """Choices of a study, and what belongs together."""
 
-    of_vote: Any
-    """Sparse, shape (votes, k * k): 1 in the cell winner x k + loser, or 1/2 for both of a tie."""
+    votes: Votes
+    kind: Ints
+    """Kind of each vote, a row of ``votes``."""
     item: Ints
     judge: Ints
-    """Of each vote, without gaps."""
+    """What the item and the judge of each vote belong to."""
     systems: tuple[str, ...]
-    ties: Floats
-    """Ties of each system, shape (k,)."""
-    ties_count: bool = False
-    """Whether a tie is half a win for both."""
+    n_items: int
     n_judges: int = 0
     """0 where they are not known."""
+    n_judge_clusters: int = 0
+    tied: Floats | float = 0.0
+    """Ties of each system, shape (systems,), also those that are dropped."""
 
-    @property
-    def matrix(self) -> Floats:
-        """Wins of the row over the column, shape (k, k)."""
-        k = len(self.systems)
-        return np.asarray(self.of_vote.sum(axis=0), dtype=np.float64).reshape(k, k)
+    def wins(self, ties: float) -> Floats:
+        """Wins of the row over the column; a tie counts as `ties` for both."""
+        return self.votes.wins(len(self.systems), ties)
 
 
 def preference_scale(
@@ -189,9 +78,11 @@ def preference_scale(
     systems: Sequence[str] | None = None,
     model: Model = "bradley-terry",
     ties: Ties = "half",
+    position: bool = False,
     prior: float = 0.0,
-    target: DrawnTarget | None = None,
-    n_boot: int = 1000,
+    target: Target | None = None,
+    cluster: str | None = "auto",
+    judge_cluster: str | None = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -199,8 +90,10 @@ def preference_scale(
 
     With strengths :math:`s`, system i is chosen over j with the chance
 
-    .. math:: P(i \succ j) = \frac{1}{1 + e^{-(s_i - s_j)}} \;\text{(Bradley-Terry)}, \qquad
-        P(i \succ j) = \Phi(s_i - s_j) \;\text{(Thurstone, case V)}.
+    .. math:: P(i \succ j) = \frac{1}{1 + e^{-u}} \;\text{(Bradley-Terry)}, \qquad
+        P(i \succ j) = \Phi(u) \;\text{(Thurstone, case V)}, \qquad u = s_i - s_j \pm \delta,
+
+    where :math:`\delta` is the effect of `position`, with a plus where i stood on the left.
 
     Parameters
     ----------
@@ -213,7 +106,14 @@ def preference_scale(
     model
         Scale of strengths: Bradley-Terry, or Thurstone, case V.
     ties
-        Answers for neither side: half a win for both, or left out.
+        Answers for neither side: half a win for both, or left out; or with a parameter of their
+        own, after Davidson (Bradley-Terry only), or by a threshold.
+
+        ``"davidson"``: the chances of i, j and a tie are as :math:`e^{u/2}`, :math:`e^{-u/2}` and
+        :math:`e^\tau`. ``"threshold"``: with :math:`F` the chance of a win above, i has
+        :math:`F(u - \tau)`, and j :math:`F(-u - \tau)` (Rao and Kupper; Glenn and David).
+    position
+        Estimate how far standing on the left makes a choice likelier.
     prior
         Wins that every system is given over every other beforehand; 0.5 makes the scale finite
         where one never lost.
@@ -221,38 +121,51 @@ def preference_scale(
         With 0 a system that never lost is infinitely strong, and there is no scale; any prior draws
         all strengths together.
     target
-        What intervals are about: other items, other judges, or both (rather too wide than too
-        narrow); by default both with five or more judges, and items otherwise.
+        What intervals are about: other items, other judges, both, or this sample of both, which
+        leaves nothing to be uncertain of; by default both with five or more judges, and items
+        otherwise.
 
-        Wins of an array are drawn one by one.
-    n_boot
-        Bootstrap replicates; 0 for no interval.
+        Each win of an array is taken as an item of its own.
+    cluster
+        Stimulus column that says which items belong together; by default pair, where there is one.
+    judge_cluster
+        Rater column that says which judges belong together, such as their class or site.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
-        Seed or generator; the same seed gives the same bytes.
+        Seed or generator of the draws for ``first``.
 
     Returns
     -------
     Strengths by ``system``, strongest first, with mean 0 and extra columns ``wins``, ``losses``,
-    ``ties``, ``rank``, and ``first``: the share of replicates in which the system is the strongest.
-    Where there is no scale, because systems were never compared or one never lost, values are
-    ``nan`` and the status says which. Replicates without a scale are left out and counted in
-    ``method``.
+    ``ties``, ``rank``, and ``first``: the chance that the system is the strongest, from draws of
+    all strengths with their covariance. Where there is no scale, because systems were never
+    compared or one never lost, values are ``nan`` and the status says which.
 
     The table ``pairs`` compares every two systems, by ``system`` and ``other``: the chance that the
-    first is chosen, as the scale has it, in [0, 1]; ``difference`` of strengths; ``observed``, the
-    share of their comparisons that the first won (ties counting half); and ``p``, from the
-    replicates, for no difference.
+    first is chosen where one is, as the scale has it, in [0, 1]; ``difference`` of strengths;
+    ``observed``, the share of their comparisons that the first won (ties counting half); and ``p``
+    for no difference. The table ``effects``, with `position` or a parameter of ties, has the chance
+    that of two equal systems the one on the ``left`` is chosen where one is, and that they ``tie``,
+    each with its ``parameter``.
 
     Raises
     ------
     InputError
         If the answers do not compare systems, or an option cannot be used.
 
+    Notes
+    -----
+    Intervals are Student's, with standard errors from leaving out one cluster of items, of judges,
+    or either (in one Newton step), and as many degrees of freedom as the clusters allow. In
+    simulations of 4 to 20 judges or items that differ, those at 95 % cover 93 to 98 %.
+
     References
     ----------
-    Bradley and Terry (1952); Thurstone (1927); Ford (1957) for when there is a scale.
+    Bradley and Terry (1952); Thurstone (1927); Ford (1957) for when there is a scale; Davidson
+    (1970) and Davidson and Beaver (1977) for ties and position; Rao and Kupper (1967), Glenn and
+    David (1960) for thresholds; MacKinnon, Nielsen and Webb (2024), "Jackknife inference with
+    two-way clustering".
 
     Examples
     --------
@@ -267,91 +180,122 @@ def preference_scale(
     check_confidence(confidence)
     check_choice("model", model, get_args(Model))
     check_choice("ties", ties, get_args(Ties))
+    if model == "thurstone" and ties == "davidson":
+        raise InputError("ties 'davidson' goes with model='bradley-terry'; expected 'threshold'")
     if not 0 <= prior < np.inf:
         raise InputError(f"prior {prior!r}: expected a number of wins from 0")
-    check_n_boot(n_boot)
     notes: tuple[str, ...] = ()
     if isinstance(ratings, Ratings):
         if systems is not None:
             raise InputError("systems goes with an array; ratings name their systems themselves")
-        wins = _from_comparisons(comparisons_of(ratings), ties)
-        if target is None and wins.n_judges < ENOUGH_JUDGES and n_boot:
-            few = plural(wins.n_judges, "judge")
+        study = _from_comparisons(ratings, ties, cluster, judge_cluster)
+        over = target_of(target, study.n_judge_clusters)
+        if over is None:
+            few = plural(study.n_judge_clusters, "judge")
             notes = (f"{few}: intervals are about other items, not about other judges",)
     else:
-        wins = _from_matrix(ratings, systems)
-    over = target_of(target, wins.n_judges) or "stimuli"
-    before = prior * (1 - np.eye(len(wins.systems)))
-    status = "" if prior > 0 else why_undefined(wins.matrix, wins.systems)
-    strength = np.full(len(wins.systems), np.nan)
+        if judge_cluster is not None or cluster not in (None, "auto"):
+            raise InputError("cluster and judge_cluster are columns; an array has none")
+        study = _from_matrix(ratings, systems)
+        over = target_of(target, 0)
+    over = over or "stimuli"
+    choice = ChoiceModel(model, ties, position)
+    if choice.with_ties and not study.votes.tie.any():
+        raise InputError(f"ties {ties!r}: no answer is a tie; expected 'half'")
+    if position and not study.votes.left.any():
+        raise InputError(
+            "position: it is not known which of two stood on the left; expected a column left"
+        )
+    fit, status = _fitted(study, choice, prior)
+    spread = ClusterSpread("sample", ())
     if not status:
-        strength = fit_strengths(wins.matrix[None] + before, model)[0]
-        if np.isnan(strength).any():
-            status = "undefined: the search for the strengths did not converge"
-    drawn = np.empty((0, strength.size))
-    if n_boot:
-        drawn = _replicates(wins, over, model, before, n_boot, np.random.default_rng(seed))
-    said = f"{_NAMES[model]} strength" + (f", {prior:g} wins beforehand" if prior else "")
+        spread = ClusterSpread.over(
+            over, study.item, study.judge, lambda code: without_clusters(fit, study.kind, code)
+        )
+    name = _MODELLED.get((model, ties), _NAMES[model])
+    text = f"{name} strength" + (f", {prior:g} wins beforehand" if prior else "")
+    if spread.parts:
+        text += f"; {_interval_words(spread)}"
     shared = {
-        "resampled": ("units" if over == "stimuli" else over) if n_boot else "none",
-        "n_items": int(wins.item.max()) + 1,
-        "n_raters": wins.n_judges,
+        "resampled": {"stimuli": "units", "sample": "none"}.get(over, over),
+        "n_items": study.n_items,
+        "n_raters": study.n_judges,
         "status": status or "ok",
     }
-    table = _strengths(wins, strength, drawn, said, confidence, shared)
+    table = _strengths(study, fit, spread, text, confidence, shared, seed)
     made = replace(
         table,
         notes=notes,
-        settings={"model": model, "ties": ties, "prior": prior, "confidence": confidence},
-        replicates=drawn,
+        settings={
+            "model": model,
+            "ties": ties,
+            "position": position,
+            "prior": prior,
+            "target": over,
+            "cluster": cluster,
+            "judge_cluster": judge_cluster,
+            "confidence": confidence,
+        },
     )
     if status:
         return replace(made, sentences=(f"There is no scale ({status}).",))
     strongest = table.frame.row(0, named=True)
-    sure = f", and is first in {percent(strongest['first'], 1)} of replicates" if n_boot else ""
-    said = f"{strongest['system']} is strongest{sure}."
+    sure = strongest["first"]
+    sure = f", with a chance of {percent(sure, 1)} to be the first" if sure == sure else ""
+    said = [f"{strongest['system']} is strongest{sure}."]
     figure = Figure(
         "preference_scale",
         "intervals",
         "scale",
         "Strength in pairwise choices",
-        description=said,
+        description=said[0],
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
-    shared["method"] = f"chance of being chosen; {strongest['method']}"
-    pairs = _pairs(wins, strength, drawn, model, confidence, shared)
-    return replace(made, tables=(*made.tables, *pairs.tables), sentences=(said,), figures=(figure,))
+    shared["method"] = f"chance of being chosen; {text}"
+    tables = [*made.tables, *_pairs(study, fit, spread, confidence, shared).tables]
+    if position or choice.with_ties:
+        effects = _effects(study, fit, spread, confidence, shared)
+        tables += effects.tables
+        said += _effect_sentences(effects)
+    return replace(made, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
 
 
-def _from_comparisons(found: Comparisons, ties: Ties) -> _Wins:
-    from scipy.sparse import coo_array
-
-    k, n = len(found.systems), found.item.size
-    tied = found.choice > 1
-    forth, back = found.first * k + found.second, found.second * k + found.first
-    vote = np.arange(n)
-    cells = [(vote[~tied], np.where(found.choice == 0, forth, back)[~tied], 1.0)]
-    if ties == "half":
-        cells += [(vote[tied], way[tied], 0.5) for way in (forth, back)]
-    rows, columns = (np.concatenate([cell[at] for cell in cells]) for at in (0, 1))
-    share = np.concatenate([np.full(cell[0].size, cell[2]) for cell in cells])
-    _, item = np.unique(found.item, return_inverse=True)
-    judges, judge = np.unique(found.judge, return_inverse=True)
-    sides = np.concatenate([found.first[tied], found.second[tied]])
-    return _Wins(
-        of_vote=coo_array((share, (rows, columns)), shape=(n, k * k)).tocsr(),
-        item=item.astype(np.int64),
-        judge=judge.astype(np.int64),
+def _from_comparisons(
+    ratings: Ratings, ties: Ties, cluster: str | None, judge_cluster: str | None
+) -> _Study:
+    found = comparisons_of(ratings)
+    item, judge = vote_clusters(ratings, found, cluster, judge_cluster)
+    tie, k = found.choice > 1, len(found.systems)
+    sides = np.concatenate([found.first[tie], found.second[tie]])
+    rows = ~tie if ties == "drop" else np.ones(tie.size, dtype=bool)
+    if not rows.any():
+        raise InputError("no answer is for a system; expected at least one, or other ties")
+    lost = found.choice == 1
+    left = np.where(found.first_left < 0, 0.0, 2.0 * found.first_left - 1)
+    votes, kind = Votes.count(
+        np.where(lost, found.second, found.first)[rows],
+        np.where(lost, found.first, found.second)[rows],
+        np.where(lost, -left, left)[rows],
+        tie[rows],
+    )
+    return _Study(
+        votes=votes,
+        kind=kind,
+        item=_codes(item[rows]),
+        judge=_codes(judge[rows]),
         systems=found.systems,
-        ties=np.bincount(sides, minlength=k).astype(np.float64),
-        ties_count=ties == "half",
-        n_judges=judges.size,
+        n_items=np.unique(found.item).size,
+        n_judges=np.unique(found.judge).size,
+        n_judge_clusters=np.unique(judge).size,
+        tied=np.bincount(sides, minlength=k).astype(np.float64),
     )
 
 
-def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Wins:
-    from scipy.sparse import coo_array
+def _codes(cluster: Ints) -> Ints:
+    return np.unique(cluster, return_inverse=True)[1].astype(np.int64)
 
+
+def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     try:
         wins = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
@@ -366,77 +310,74 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Wins:
     names = tuple(map(str, range(k))) if systems is None else tuple(map(str, systems))
     if len(names) != k or len(set(names)) != k:
         raise InputError(f"systems {list(names)!r}: expected {k} different names")
-    cell = np.repeat(np.arange(k * k), wins.astype(np.int64).ravel())
-    vote = np.arange(cell.size)
-    of_vote = coo_array((np.ones(cell.size), (vote, cell)), shape=(cell.size, k * k)).tocsr()
-    return _Wins(of_vote, vote, np.zeros_like(vote), names, np.zeros(k))
+    first, second = (np.repeat(at, wins[wins > 0].astype(np.int64)) for at in np.nonzero(wins))
+    n = first.size
+    votes, kind = Votes.count(first, second, np.zeros(n), np.zeros(n, dtype=bool))
+    return _Study(votes, kind, np.arange(n), np.zeros(n, dtype=np.int64), names, n)
 
 
-def _replicates(
-    wins: _Wins,
-    over: DrawnTarget,
-    model: Model,
-    before: Floats,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Fit the scale to every replicate; ``nan`` where there is none."""
-    n_items, n_judges = int(wins.item.max()) + 1, int(wins.judge.max()) + 1
-    size = max(1, _AT_ONCE // max(n_items, n_judges))
-    tables = []
-    for items, judges in crossed_weights(rng, over, n_items, n_judges, n_boot, size):
-        step = max(1, _AT_ONCE // wins.item.size)
-        for start in range(0, len(items), step):
-            rows = slice(start, start + step)
-            counts = items[rows][:, wins.item] * judges[rows][:, wins.judge]
-            tables.append((wins.of_vote.T @ counts.T).T)
-    drawn = np.concatenate(tables).reshape(n_boot, *before.shape) + before
-    found = np.full(drawn.shape[:2], np.nan)
-    whole = connected(drawn)
-    found[whole] = fit_strengths(drawn[whole], model)
-    return found
+def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, str]:
+    """Estimate the parameters; and say why there are none, empty where there are."""
+    k, votes = len(study.systems), study.votes
+    if prior:
+        first, second = np.nonzero(~np.eye(k, dtype=bool))
+        more = Votes(first, second, np.zeros(first.size), first < 0, np.full(first.size, prior))
+        votes = votes.joined(more)
+    status = "" if prior else why_undefined(study.wins(0.5), study.systems)
+    if status:
+        return Fit.undefined(model, votes, k), status
+    fit = fit_choices(votes, k, model)
+    if np.isnan(fit.parameters).any():
+        parts = ["strengths"] + ["position"] * model.position + ["ties"] * model.with_ties
+        return fit, f"undefined: the choices do not determine {joined(parts)}"
+    return fit, ""
+
+
+def _interval_words(spread: ClusterSpread) -> str:
+    if not all(np.isfinite(parts).all() for parts, _ in spread.parts):
+        one = any(times.sum() < 2 for _, times in spread.parts[:2])
+        return _ONE_CLUSTER if one else _NOT_DETERMINED
+    return f"t interval, jackknife over {CLUSTERS[spread.target]}"
+
+
+def _ends(
+    spread: ClusterSpread, point: Floats, contrasts: Floats, confidence: float
+) -> tuple[dict[str, Floats], Floats]:
+    """Standard errors and ends of combinations of parameters; and p values for zero."""
+    se, freedom = spread.of(contrasts)
+    low, high = t_interval(point, se, freedom, confidence)
+    p = 2 * t_test(np.abs(point), se, freedom)
+    return {"se": np.where(se > 0, se, np.nan), "low": low, "high": high}, p
 
 
 def _strengths(
-    wins: _Wins,
-    strength: Floats,
-    drawn: Floats,
+    study: _Study,
+    fit: Fit,
+    spread: ClusterSpread,
     text: str,
     confidence: float,
     shared: dict[str, Any],
+    seed: int | np.random.Generator | None,
 ) -> Estimates:
     """Lay out the strengths, the strongest first."""
-    k = strength.size
-    spread, first, caption = Uncertainty.none(k), np.full(k, np.nan), f"{text}."
-    if len(drawn):
-        spread = summarise(strength, drawn, confidence)
-        known = drawn[~np.isnan(drawn).any(axis=1)]
-        if len(known):
-            first = np.bincount(known.argmax(axis=1), minlength=k) / len(known)
-        text += f"; percentile bootstrap, {len(drawn)} replicates"
-        lost = len(drawn) - len(known)
-        text += f", {lost} without a scale" if lost else ""
+    strength, k = fit.strength, len(study.systems)
     order = np.argsort(-strength, kind="stable")
-    matrix = wins.matrix
-    # Of a tie that counts, either side has half a win that it did not win.
-    halves = wins.ties / 2 if wins.ties_count else 0.0
-    won, lost_to = matrix.sum(axis=1) - halves, matrix.sum(axis=0) - halves
+    wins, counted = study.wins(0.0), study.wins(0.5)
+    ends = _ends(spread, strength[order], np.eye(fit.parameters.size)[:, order], confidence)[0]
     rank = np.where(np.isnan(strength[order]), 0, np.arange(1, k + 1))
     table = Estimates.build(
-        {"system": [wins.systems[s] for s in order.tolist()]},
+        {"system": [study.systems[s] for s in order.tolist()]},
         value=strength[order],
-        **{name: end[order] for name, end in spread.ends.items()},
-        method=[
-            text + (f"; {spread.missing[s]}" if spread.missing[s] else "") for s in order.tolist()
-        ],
-        n_ratings=np.rint((matrix + matrix.T).sum(axis=1)[order]).astype(np.int64),
+        **ends,
+        method=text,
+        n_ratings=np.rint((counted + counted.T).sum(axis=1)[order]).astype(np.int64),
         **shared,
         extra={
-            "wins": np.rint(won[order]).astype(np.int64),
-            "losses": np.rint(lost_to[order]).astype(np.int64),
-            "ties": wins.ties[order].astype(np.int64),
+            "wins": wins.sum(axis=1)[order].astype(np.int64),
+            "losses": wins.sum(axis=0)[order].astype(np.int64),
+            "ties": np.broadcast_to(study.tied, k)[order].astype(np.int64),
             "rank": rank,
-            "first": first[order],
+            "first": _first(fit, spread, seed)[order],
         },
     )
     return table.laid_out(
@@ -445,35 +386,45 @@ def _strengths(
         *(Count(name) for name in ("wins", "losses", "ties")),
         Share("first", decimals=1),
         name="scale",
-        caption=caption,
+        caption=f"{text}.",
+        notes=about_target(spread.target),
     )
 
 
+def _first(fit: Fit, spread: ClusterSpread, seed: int | np.random.Generator | None) -> Floats:
+    """Chance that each system is the strongest, from a multivariate t distribution."""
+    k = fit.n_systems
+    freedom = spread.of(np.eye(fit.parameters.size)[:, :k])[1]
+    if not spread.parts or not np.isfinite(freedom).all():
+        return np.full(k, np.nan)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multivariate_normal(np.zeros(k), spread.covariance()[:k, :k], _DRAWS, method="eigh")
+    scale = rng.chisquare(freedom.min(), (_DRAWS, 1)) / freedom.min()
+    strongest = (fit.strength + drawn / np.sqrt(scale)).argmax(axis=1)
+    return np.bincount(strongest, minlength=k) / _DRAWS
+
+
 def _pairs(
-    wins: _Wins,
-    strength: Floats,
-    drawn: Floats,
-    model: Model,
-    confidence: float,
-    shared: dict[str, Any],
+    study: _Study, fit: Fit, spread: ClusterSpread, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Compare every two systems, the stronger one with the weaker."""
-    order = np.argsort(-strength, kind="stable")
-    a, b = np.array(list(combinations(order, 2))).T
-    apart, n = strength[a] - strength[b], wins.matrix[a, b] + wins.matrix[b, a]
+    a, b = np.array(list(combinations(np.argsort(-fit.strength, kind="stable"), 2))).T
+    apart, wins = fit.strength[a] - fit.strength[b], study.wins(0.5)
+    n = wins[a, b] + wins[b, a]
     with np.errstate(invalid="ignore"):
-        observed = wins.matrix[a, b] / n
-    chance = chance_of_win(apart, model)
-    spread, p = Uncertainty.none(apart.size), np.full(apart.size, np.nan)
-    if len(drawn):
-        differences = drawn[:, a] - drawn[:, b]
-        spread = summarise(chance, chance_of_win(differences, model), confidence)
-        p = np.where(np.isnan(spread.low), np.nan, crossing_p(differences))
-    names = np.array(wins.systems, dtype=object)
+        observed = wins[a, b] / n
+    each = np.eye(fit.parameters.size)
+    ends, p = _ends(spread, apart, each[:, a] - each[:, b], confidence)
+    chance = fit.model.chances(apart, fit.tau)[0]
+    low, high = (fit.model.chances(ends[end], fit.tau)[0] for end in ("low", "high"))
+    names = np.array(study.systems, dtype=object)
     table = Estimates.build(
         {"system": names[a].tolist(), "other": names[b].tolist()},
         value=chance,
-        **spread.ends,
+        # The error of a chance, from that of the difference.
+        se=ends["se"] * _slope(fit, apart),
+        low=low,
+        high=high,
         n_ratings=np.rint(n).astype(np.int64),
         **shared,
         extra={"difference": apart, "observed": observed, "p": p},
@@ -486,3 +437,73 @@ def _pairs(
         name="pairs",
         caption="Chance that the first is chosen over the other.",
     )
+
+
+_STEP = 1e-5
+
+
+def _slope(fit: Fit, at: Floats) -> Floats:
+    """How fast the chance of being chosen rises with the difference of strengths."""
+    above, below = (fit.model.chances(at + step, fit.tau)[0] for step in (_STEP, -_STEP))
+    rise: Floats = (above - below) / (2 * _STEP)
+    return rise
+
+
+def _effects(
+    study: _Study, fit: Fit, spread: ClusterSpread, confidence: float, shared: dict[str, Any]
+) -> Estimates:
+    """Give the chances for two equal systems that the left one is chosen, and of a tie."""
+    k, model, zero = fit.n_systems, fit.model, np.zeros(1)
+    names = ["left"] * model.position + ["tie"] * model.with_ties
+    parameters = fit.parameters[k:]
+    ends, p = _ends(spread, parameters, np.eye(fit.parameters.size)[:, k:], confidence)
+
+    def chance(name: str, parameter: float) -> float:
+        if name == "left":
+            return float(model.chances(zero + parameter, fit.tau)[0][0])
+        # No threshold is below zero.
+        at = max(parameter, 1e-12) if model.ties == "threshold" else parameter
+        return float(model.chances(zero, at)[1][0]) if at == at else np.nan
+
+    value, low, high, above = (
+        np.array([chance(name, one) for name, one in zip(names, each, strict=True)])
+        for each in (parameters, ends["low"], ends["high"], parameters + _STEP)
+    )
+    table = Estimates.build(
+        {"effect": names},
+        value=value,
+        se=ends["se"] * (above - value) / _STEP,
+        low=low,
+        high=high,
+        n_ratings=study.kind.size,
+        **{**shared, "method": f"chance between equals; {shared['method'].partition('; ')[2]}"},
+        # That nobody ever ties is no hypothesis.
+        extra={"parameter": parameters, "p": np.where(np.array(names) == "left", p, np.nan)},
+    )
+    return table.laid_out(
+        Value(head="chance"),
+        Interval(),
+        Number("parameter"),
+        PValue("p", "p"),
+        name="effects",
+        caption="Two systems of the same strength: the left one is chosen, and there is a tie.",
+    )
+
+
+def _effect_sentences(effects: Estimates) -> list[str]:
+    said = []
+    for row in effects.frame.to_dicts():
+        share = percent(row["value"], 1)
+        if row["low"] == row["low"]:
+            share += f" (interval {percent(row['low'], 1)} to {percent(row['high'], 1)})"
+        if row["effect"] == "tie":
+            said.append(f"Two equal systems tie with a chance of {share}.")
+            continue
+        sign = ""
+        if row["p"] == row["p"]:
+            sign = "a sign of side bias" if row["p"] < 0.05 else "no sign of side bias"
+            sign = f": {sign} (p {p_value(row['p'])})"
+        said.append(
+            f"Of two equal systems the one on the left is chosen with a chance of {share}{sign}."
+        )
+    return said

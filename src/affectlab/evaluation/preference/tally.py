@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.inference import DrawnTarget, draw_weights
+from affectlab.core.inference import Target, draw_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
+from affectlab.evaluation.preference.clusters import ClusterSpread
 
 Rule: TypeAlias = Literal["majority", "plurality"]
 
@@ -37,14 +39,16 @@ class Tally:
     """Empty where only totals are known, as one row of counts."""
     votes: Comparisons | None = None
     """The votes one by one, where judges are known."""
+    clusters: tuple[Ints, Ints] | None = None
+    """What the item, and the judge, of each vote belong to, where judges are known."""
 
     @classmethod
-    def of(cls, votes: Comparisons) -> Tally:
+    def of(cls, votes: Comparisons, clusters: tuple[Ints, Ints]) -> Tally:
         """Count votes between two systems, by item."""
         choices = (*(votes.systems[code[0]] for code in (votes.first, votes.second)), *votes.others)
         counts = np.zeros((len(votes.items), len(choices)))
         np.add.at(counts, (votes.item, votes.choice), 1.0)
-        return cls(counts, choices, votes.items, votes)
+        return cls(counts, choices, votes.items, votes, clusters)
 
     @property
     def repeated(self) -> bool:
@@ -56,12 +60,34 @@ class Tally:
         """Judges; 0 where they are not known."""
         return 0 if self.votes is None else len(self.votes.judges)
 
+    @cached_property
+    def single(self) -> tuple[Ints, Ints, Ints]:
+        """Clusters of the item and of the judge of each vote, and what was chosen."""
+        if self.votes is not None and self.clusters is not None:
+            return *self.clusters, self.votes.choice
+        item, choice = (
+            np.repeat(at, self.counts[self.counts > 0].astype(np.int64))
+            for at in np.nonzero(self.counts)
+        )
+        return item, np.zeros_like(item), choice
+
     @property
-    def by_judge(self) -> Floats:
-        """Votes of every judge for each choice, shape (judges, choices)."""
-        counts = np.zeros((self.n_judges, len(self.choices)))
-        if self.votes is not None:
-            np.add.at(counts, (self.votes.judge, self.votes.choice), 1.0)
+    def n_clusters(self) -> tuple[int, int]:
+        """Clusters of items, and of judges: 0 where judges are not known."""
+        if self.clusters is None:
+            return len(self.items), 0
+        n_items, n_judges = (int(code.max(initial=-1)) + 1 for code in self.clusters)
+        return n_items, n_judges
+
+    @property
+    def apart(self) -> bool:
+        """Whether each vote is on an item that has no other, and that belongs to no other."""
+        return not self.items or self.n_clusters[0] == int(self.counts.sum())
+
+    def of_clusters(self, cluster: Ints) -> Floats:
+        """Votes of every cluster for each choice, from the cluster of each vote."""
+        counts = np.zeros((int(cluster.max(initial=-1)) + 1, len(self.choices)))
+        np.add.at(counts, (cluster, self.single[2]), 1.0)
         return counts
 
     def parts(self, rule: Rule) -> dict[str, tuple[tuple[str, ...], Floats]]:
@@ -94,9 +120,9 @@ class Tally:
         return winner
 
 
-def target_of(target: DrawnTarget | None, n_judges: int) -> DrawnTarget | None:
+def target_of(target: Target | None, n_judges: int) -> Target | None:
     """Say what intervals are about; by default judges, too, where there are enough of them."""
-    known = get_args(DrawnTarget)
+    known = get_args(Target)
     if target not in (None, *known):
         raise unknown_name("target", str(target), known)
     if target in ("raters", "both") and n_judges < 2:
@@ -107,45 +133,35 @@ def target_of(target: DrawnTarget | None, n_judges: int) -> DrawnTarget | None:
     return target or ("both" if n_judges >= ENOUGH_JUDGES else None)
 
 
-def clustered_variance(tally: Tally, over: DrawnTarget) -> Floats:
-    r"""Compute the variance of the shares of votes, votes on one item (or by a judge) belonging
-    together.
-
-    With :math:`e_v` the part that vote v has in the error of a share, and sums over the votes of
-    an item or judge squared, :math:`V = V_{items} + V_{judges} - V_{votes}`, at least the larger
-    of the first two (Cameron, Gelbach and Miller 2011).
+def clustered_spread(tally: Tally, over: Target) -> ClusterSpread:
+    """Leave out clusters of items, of judges, or both, one after the other.
 
     Returns
     -------
-    Shape (choices + 2,), in the order of :func:`replicates`.
+    What they add to the errors of the shares of votes, in the order of :func:`replicates`.
     """
-    of_items, of_judges = _between(tally.counts), _between(tally.by_judge)
-    if over != "both":
-        return of_items if over == "stimuli" else of_judges
-    single = []
-    for votes in (tally.counts.sum(axis=0), tally.counts[:, :2].sum(axis=0)):
-        total = max(votes.sum(), 1.0)
-        single.append(votes / total * (1 - votes / total) / total)
-    larger = np.maximum(of_items, of_judges)
-    both: Floats = np.maximum(of_items + of_judges - np.concatenate(single), larger)
-    return both
+    item, judge, _ = tally.single
+
+    def without(cluster: Ints) -> tuple[Floats, Ints]:
+        counts = tally.of_clusters(cluster)
+        counts = counts[counts.any(axis=1)]
+        return _shares(counts.sum(axis=0) - counts), np.ones(len(counts), dtype=np.int64)
+
+    return ClusterSpread.over(over, item, judge, without)
 
 
-def _between(counts: Floats) -> Floats:
-    """Variance from sums over clusters, the rows of ``counts``."""
-    out = []
-    for part in (counts, counts[:, :2]):
-        of_cluster = part.sum(axis=1, keepdims=True)
-        total = max(float(of_cluster.sum()), 1.0)
-        n = int((of_cluster > 0).sum())
-        error = part - of_cluster * (part.sum(axis=0) / total)
-        out.append((error**2).sum(axis=0) / total**2 * n / max(n - 1, 1))
-    return np.concatenate(out)
+def _shares(counts: Floats) -> Floats:
+    """Shares of votes, and of votes for a system, ``nan`` where a share is of nothing."""
+    out = np.empty((len(counts), counts.shape[1] + 2))
+    for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
+        total = part.sum(axis=1, keepdims=True)
+        out[:, place] = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
+    return out
 
 
 def crossed_weights(
     rng: np.random.Generator,
-    target: DrawnTarget,
+    target: Target,
     n_items: int,
     n_judges: int,
     n_boot: int,
@@ -162,7 +178,7 @@ def crossed_weights(
         yield items, judges
 
 
-def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Generator) -> Floats:
+def replicates(tally: Tally, target: Target, n_boot: int, rng: np.random.Generator) -> Floats:
     """Compute the shares of votes, and of decided votes, in every replicate.
 
     Items are drawn, or judges, or both; then a vote counts as often as its item times its judge.
@@ -171,23 +187,25 @@ def replicates(tally: Tally, target: DrawnTarget, n_boot: int, rng: np.random.Ge
     -------
     Shape (n_boot, choices + 2), ``nan`` where a share is of nothing.
     """
-    votes, chosen, wide = tally.votes, np.zeros((0, 0)), max(len(tally.items), tally.n_judges)
-    if target == "both" and votes is not None:
-        chosen, wide = np.eye(len(tally.choices))[votes.choice], votes.choice.size
+    item, judge, choice = tally.single
+    n_items, n_judges = tally.n_clusters
+    chosen, wide = np.eye(len(tally.choices))[choice], max(n_items, n_judges)
+    counts = {"stimuli": item, "raters": judge}
+    by_cluster = None if target == "both" else tally.of_clusters(counts[target])
     drawn = []
     for items, judges in crossed_weights(
-        rng, target, len(tally.items), tally.n_judges, n_boot, max(1, _CELLS // wide)
+        rng,
+        target,
+        n_items,
+        n_judges,
+        n_boot,
+        max(1, _CELLS // (choice.size if by_cluster is None else wide)),
     ):
-        if target == "both" and votes is not None:
-            drawn.append((items[:, votes.item] * judges[:, votes.judge]) @ chosen)
+        if by_cluster is None:
+            drawn.append((items[:, item] * judges[:, judge]) @ chosen)
         else:
-            drawn.append(items @ tally.counts if target == "stimuli" else judges @ tally.by_judge)
-    counts = np.concatenate(drawn)
-    out = np.empty((n_boot, counts.shape[1] + 2))
-    for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
-        total = part.sum(axis=1, keepdims=True)
-        out[:, place] = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
-    return out
+            drawn.append((items if target == "stimuli" else judges) @ by_cluster)
+    return _shares(np.concatenate(drawn))
 
 
 def exact_interval(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -18,13 +18,13 @@ from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
 from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
 from affectlab.evaluation.preference.choices import is_both
-from affectlab.evaluation.preference.judged_items import (
+from affectlab.evaluation.preference.clusters import (
     cluster_codes,
     cluster_column,
     column_of,
     item_columns,
-    machine_of,
 )
+from affectlab.evaluation.preference.judged_items import machine_of
 from affectlab.evaluation.preference.preferences import Preferences, study_of
 from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict
 from affectlab.evaluation.wilson import wilson_interval

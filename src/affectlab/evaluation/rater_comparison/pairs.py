@@ -325,7 +325,9 @@ def alpha_by_side(
         parts = {"human": everyone.humans(), "model": everyone.models(), "all": everyone}
     frames = []
     for side, part in parts.items():
-        found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)
+        found = krippendorff_alpha(
+            part, level=level, interval="percentile", target="stimuli", n_boot=n_boot, seed=seed
+        )
         frame = found.to_frame()
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
     table = Estimates.of(pl.concat(frames), ("side", "label")).tables[0]

@@ -69,7 +69,7 @@ def label_table(
     Traceback (most recent call last):
     affectlab.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
 labels have a name there, and nothing says what becomes anger, disgust and fear; expected a \
-mapping of your own (--mapping)
+mapping of your own (--label-map)
     """
     if mapping is None and taxonomy is None:
         return LabelTable(None, {label: (label,) for label in rater.labels}, {}, "")
@@ -156,7 +156,7 @@ def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
         raise InputError(
             f"{where}: there is no mapping to taxonomy {taxonomy.name!r}; {len(named)} of "
             f"{len(rater.labels)} labels have a name there, and nothing says what becomes "
-            f"{labels}{more}; expected a mapping of your own (--mapping)"
+            f"{labels}{more}; expected a mapping of your own (--label-map)"
         )
     reason = f"no label of taxonomy {taxonomy.name} has this name"
     left = {label: reason for label in rater.labels if label not in named}

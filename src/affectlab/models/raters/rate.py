@@ -52,7 +52,7 @@ def rate_faces(
     images: str | Path | Iterable[Any],
     rater: str | FaceRater | RatesFaces,
     taxonomy: str | Path | Taxonomy | None = None,
-    mapping: MappingGiven = None,
+    label_map: MappingGiven = None,
     path: str | Path | None = None,
     *,
     on_bad: OnBad = "raise",
@@ -75,7 +75,7 @@ def rate_faces(
         See :func:`load_face_rater`.
     taxonomy
         Taxonomy whose labels the ratings are to have. None: the rater's own labels.
-    mapping
+    label_map
         How the rater's labels become those of the taxonomy: a TOML file as
         :func:`affectlab.taxonomy.map_labels` reads it, whose source is the name of the rater; or
         a dict of labels. None: what affectlab knows of the rater, through its built-in mappings;
@@ -133,7 +133,7 @@ def rate_faces(
     (('joy',), ('model',), 'interval 0 to 1')
     """
     loaded = load_face_rater(rater, **settings)
-    table = label_table(loaded, taxonomy, mapping)
+    table = label_table(loaded, taxonomy, label_map)
     place = None if path is None else _made(Path(path))
     run = ask_about(
         find_images(images),

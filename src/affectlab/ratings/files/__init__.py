@@ -21,8 +21,10 @@ from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.files.prolific import is_prolific, prolific_raters
 from affectlab.ratings.files.source import read_columns
 from affectlab.ratings.files.strict_json import BadJson, parse_json
+from affectlab.ratings.files.workbook import SHEET
 
 __all__ = [
+    "SHEET",
     "UNREADABLE",
     "BadJson",
     "Columns",

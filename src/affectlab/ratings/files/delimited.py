@@ -12,11 +12,13 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import plural
 from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.schema import SetAside
 
 _BLOCK = 1 << 22
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Columns:
     set_aside: tuple[SetAside, ...] = ()
     typed: bool = True
     """False when the file says nothing of types, so that all columns are text."""
+    history: tuple[str, ...] = ()
+    """What of the file is no part of the table."""
 
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""
@@ -81,10 +85,22 @@ def read_delimited(
     if fast is None and number is not None:
         fast = _read_fast(peek, (*names, number), None)
     if fast is None:
-        return _without_last_blank(_read_exact(peek, on_bad))
+        return _table_of(peek, _read_exact(peek, on_bad))
     height = len(next(iter(fast.values())))
-    read = Columns(fast, _locator(peek, height), typed=False)
-    return _without_last_blank(read)
+    return _table_of(peek, Columns(fast, _locator(peek, height), typed=False))
+
+
+def _table_of(peek: Peek, read: Columns) -> Columns:
+    """Leave out what is no part of the table: a title, and columns and rows without anything."""
+    read = _without_last_blanks(read)
+    first = next(iter(read.columns.values()))
+    height = len(first)
+    while height and all(column[height - 1] is None for column in read.columns.values()):
+        height -= 1
+    if height < len(first):
+        columns = {name: column.head(height) for name, column in read.columns.items()}
+        read = replace(read, columns=columns)
+    return replace(read, history=above_header(peek.title))
 
 
 def _check_header(peek: Peek) -> None:
@@ -98,24 +114,24 @@ def _check_header(peek: Peek) -> None:
         # The mark of a byte that does not fit the encoding; decoding says which.
         peek.decode()
     for position, name in enumerate(header):
-        if not name.strip() and 0 < position < len(header) - 1:
+        if not name.strip() and position and any(other.strip() for other in header[position:]):
             raise InputError(f"{where}: column {position + 1} has no name; expected one")
         if name in header[:position]:
             raise InputError(f"{where}: column '{name}' stands twice; expected different names")
 
 
-def _without_last_blank(read: Columns) -> Columns:
-    """Drop the nameless column that a delimiter at the end of every line makes."""
-    *names, last = read.columns
-    if last.strip() or not names:
-        return read
-    filled = read.columns[last].is_not_null()
-    if filled.any():
-        raise InputError(
-            f"{read.locate(int(filled.arg_max() or 0))}: column {len(names) + 1} holds "
-            f"{read.columns[last].drop_nulls()[0]!r} but has no name; expected one"
-        )
-    return replace(read, columns={name: read.columns[name] for name in names})
+def _without_last_blanks(read: Columns) -> Columns:
+    """Drop the nameless columns that delimiters at the end of every line make."""
+    named = dict(read.columns)
+    while len(named) > 1 and not (name := list(named)[-1]).strip():
+        column = named.pop(name)
+        filled = (column.str.strip_chars() != "").fill_null(value=False)
+        if filled.any():
+            raise InputError(
+                f"{read.locate(int(filled.arg_max() or 0))}: column {len(named) + 1} holds "
+                f"{column.filter(filled)[0]!r} but has no name; expected one"
+            )
+    return replace(read, columns=named)
 
 
 def _read_fast(peek: Peek, names: Sequence[str], number: str | None) -> dict[str, pl.Series] | None:
@@ -288,6 +304,14 @@ def _rows(peek: Peek) -> Iterator[tuple[int, list[str]]]:
         ) from None
     finally:
         csv.field_size_limit(limit)
+
+
+def above_header(title: Sequence[str]) -> tuple[str, ...]:
+    """Say what stands above the header and was left out."""
+    if not title:
+        return ()
+    rows = plural(len(title), "row")
+    return (f"{rows} above the header left out: {', '.join(map(repr, title[:_SHOWN]))}",)
 
 
 # Numbers with a decimal comma, as spreadsheets in much of the world write them.

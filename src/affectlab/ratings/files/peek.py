@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,10 @@ _SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNOREC
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _SPACED = re.compile(r"\s*(?:[-+0-9.e]+|nan)(?: +(?:[-+0-9.e]+|nan))+\s*", re.IGNORECASE)
 """A line of nothing but numbers with spaces between them, as numpy writes a matrix."""
+_QUOTED = re.compile(r'"[^"]*"(?: "[^"]*")+')
+"""A header with spaces between names in quotes, as R's ``write.table`` writes it."""
+_MOST_TITLES = 20
+"""Lines above the header that may hold a title, a date or remarks."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -47,6 +52,9 @@ _BINARY_MARKS = {
     b"\xfd7zXZ": "an xz file; unpack it first",
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
     b"%PDF": "a PDF file; expected CSV, Parquet or JSON Lines",
+    b"<html": "a web page; open it in a spreadsheet and save the table as CSV",
+    b"<!DOCTYPE html": "a web page; open it in a spreadsheet and save the table as CSV",
+    b"<table": "a web page; open it in a spreadsheet and save the table as CSV",
 }
 
 
@@ -204,19 +212,37 @@ class Peek:
             return said[1]
         if self.suffix == ".tsv":
             return "\t"
-        line = _LINE_END.split(self.text, maxsplit=1)[0]
-        outside = "".join(line.split('"')[::2])
-        if ";" in outside:
-            outside = _DECIMAL_COMMA.sub("", outside)
-        best = max(_DELIMITERS, key=outside.count)
-        if outside.count(best):
-            return best
-        return " " if _SPACED.fullmatch(line) else ","
+        lines = _LINE_END.split(self.text, maxsplit=_MOST_TITLES + 1)
+        return _separator(lines[min(self.lines_before_header, len(lines) - 1)])
 
     @cached_property
     def lines_before_header(self) -> int:
-        """Number of lines in front of the header: 1 where the first names the delimiter."""
-        return 1 if _SAYS_DELIMITER.match(self.text) else 0
+        """Number of lines in front of the header.
+
+        That is 1 where the first names the delimiter. Else it is those of a title or of remarks:
+        lines that fill one field, above a line of three or more different names, as many as each
+        further line has fields.
+        """
+        if _SAYS_DELIMITER.match(self.text):
+            return 1
+        lines = _LINE_END.split(self.text)[:_FIRST_ROWS]
+        if len(self.head) == _HEAD:
+            lines = lines[:-1]
+        for at, line in enumerate(lines[: _MOST_TITLES + 1]):
+            mark = self.delimiter or ("\t" if self.suffix == ".tsv" else _separator(line))
+            fields = _fields(line, mark)
+            if len(fields) > 1 and sum(map(bool, fields)) > 1:
+                return at if at == 0 or _heads(fields, lines[at + 1 :], mark) else 0
+        return 0
+
+    @property
+    def title(self) -> tuple[str, ...]:
+        """What stands above the header, where it does not say the delimiter."""
+        if _SAYS_DELIMITER.match(self.text):
+            return ()
+        lines = _LINE_END.split(self.text, maxsplit=_MOST_TITLES + 1)[: self.lines_before_header]
+        marks = "".join(_DELIMITERS) + ' "'
+        return tuple(line.strip(marks) for line in lines if line.strip(marks))
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -245,6 +271,7 @@ class Peek:
         """The fields of the first line, or of the second where the first names the delimiter.
 
         R's ``write.table`` gives the column of row names none; it then has an empty one.
+        Titles and remarks above the header are left out, see :attr:`lines_before_header`.
         """
         if not self.rows:
             return ()
@@ -253,7 +280,13 @@ class Peek:
             len(row) == len(header) + 1 and row[0] == str(number)
             for number, row in enumerate(rows, 1)
         )
-        return ("", *header) if rows and numbered else header
+        if rows and numbered:
+            return ("", *header)
+        # Columns at the end that have no name are told apart by spaces.
+        named = len(header)
+        while named > 1 and not header[named - 1].strip():
+            named -= 1
+        return (*header[:named], *(" " * place for place in range(len(header) - named)))
 
     @cached_property
     def is_workbook(self) -> bool:
@@ -353,7 +386,11 @@ class Peek:
         except UnicodeDecodeError as error:
             before = content[: error.start].decode(self.codec, errors="replace")
             line = len(_LINE_END.findall(before)) + 1
-            other = "latin-1" if self.codec.startswith("utf-8") else "utf-8"
+            other = "utf-8"
+            if self.codec.startswith("utf-8"):
+                # Of these bytes Windows makes letters and quotes, and Latin-1 nothing to see.
+                windows = any(0x80 <= byte < 0xA0 for byte in content)
+                other = "cp1252" if windows and _is_in(content, "cp1252") else "latin-1"
             raise InputError(
                 f"{self.path}, line {line}: byte 0x{content[error.start]:02x} is not "
                 f"{self.codec.upper()}; name the file's encoding ({option('encoding', other)})"
@@ -373,6 +410,39 @@ class Peek:
         except BadJson as error:
             place = "" if error.line is None else f", line {error.line}"
             raise InputError(f"{self.path}{place}: {error}") from None
+
+
+def _separator(line: str) -> str:
+    """Tell the delimiter of a table by its header."""
+    outside = "".join(line.split('"')[::2])
+    if ";" in outside:
+        outside = _DECIMAL_COMMA.sub("", outside)
+    best = max(_DELIMITERS, key=outside.count)
+    if outside.count(best):
+        return best
+    return " " if _SPACED.fullmatch(line) or _QUOTED.fullmatch(line) else ","
+
+
+def _is_in(content: bytes, codec: str) -> bool:
+    try:
+        content.decode(codec)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _fields(line: str, mark: str) -> list[str]:
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
+    except csv.Error:
+        return []
+
+
+def _heads(names: Sequence[str], lines: Sequence[str], mark: str) -> bool:
+    """Whether a line that is not the first is the header: all others have as many fields."""
+    widths = {len(_fields(line, mark)) for line in lines if line.strip()}
+    words = len(names) > 2 and all(name and not name[0].isdigit() for name in names)
+    return words and len(set(names)) == len(names) and widths == {len(names)}
 
 
 def _as_csv(frame: pl.DataFrame) -> bytes:

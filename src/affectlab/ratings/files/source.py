@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files.delimited import Columns, read_delimited
+from affectlab.ratings.files.delimited import Columns, above_header, read_delimited
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import OnBad
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
+from affectlab.ratings.schema import SetAside
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 
@@ -45,7 +47,9 @@ def read_columns(
         frame = read_frame(peek)
         return _flat({name: frame[name] for name in frame.columns}, peek, "row")
     if peek.is_workbook:
-        return Columns(peek.workbook.columns(), peek.workbook.locate, typed=False)
+        book = peek.workbook
+        history = above_header(book.title)
+        return Columns(book.columns(), book.locate, typed=False, history=history)
     if peek.labelled is not None:
         labelled = read_labelled(peek.path, peek.labelled, peek.categories)
         return _flat(labelled.columns, peek, "row")
@@ -68,6 +72,7 @@ def read_columns(
 def _flat(
     columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
 ) -> Columns:
+    columns, rows, empty = _spread(columns)
     for name, column in columns.items():
         words = _lists_of_words(column)
         if words is not None:
@@ -75,10 +80,77 @@ def _flat(
         elif column.dtype.is_nested() or column.dtype == pl.Object:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
 
-    def locate(row: int) -> str:
-        return f"{peek.path}, {unit} {row + 1 if numbers is None else numbers[row]}"
+    def place(entry: int) -> str:
+        return f"{unit} {entry + 1 if numbers is None else numbers[entry]}"
 
-    return Columns(columns, locate)
+    def locate(row: int) -> str:
+        return f"{peek.path}, {place(row if rows is None else rows[row])}"
+
+    aside: tuple[SetAside, ...] = ()
+    if empty:
+        aside = (SetAside("no answer (an empty list)", len(empty), tuple(map(place, empty[:3]))),)
+    return Columns(columns, locate, aside)
+
+
+def _spread(
+    columns: dict[str, pl.Series],
+) -> tuple[dict[str, pl.Series], list[int] | None, list[int]]:
+    """Give each field of an object a column, and each object of a list a row.
+
+    Returns
+    -------
+    tuple
+        The columns, the entry of each row where it is not that of its number, and the entries
+        without any object.
+    """
+    columns = {name: _structured(column) for name, column in columns.items()}
+    lists = [name for name, one in columns.items() if _fields(one.dtype, of_list=True)]
+    rows: list[int] | None = None
+    empty: list[int] = []
+    if len(lists) == 1:
+        lengths = columns[lists[0]].list.len().fill_null(0)
+        empty = [entry for entry, length in enumerate(lengths) if not length]
+        frame = pl.DataFrame(list(columns.values())).with_row_index("\0")
+        frame = frame.filter(lengths > 0).explode(lists[0])
+        rows = frame["\0"].to_list()
+        columns = {name: frame[name] for name in columns}
+    while objects := [name for name, one in columns.items() if _fields(one.dtype)]:
+        made: dict[str, pl.Series] = {}
+        for name, column in columns.items():
+            if name not in objects:
+                made[name] = column
+                continue
+            for field in _fields(column.dtype):
+                own = field if field not in columns and field not in made else f"{name}.{field}"
+                made[own] = column.struct.field(field).alias(own)
+        columns = made
+    return columns, rows, empty
+
+
+def _fields(dtype: pl.DataType, *, of_list: bool = False) -> tuple[str, ...]:
+    """Name the fields of the objects that a column holds, or lists of which it holds."""
+    if of_list:
+        dtype = dtype.inner if isinstance(dtype, pl.List) else pl.Null()  # type: ignore[assignment]
+    return tuple(field.name for field in dtype.fields) if isinstance(dtype, pl.Struct) else ()
+
+
+def _structured(column: pl.Series) -> pl.Series:
+    """Give objects of Python their fields, where each field has values of one kind."""
+    if column.dtype != pl.Object:
+        return column
+    cells = column.to_list()
+    objects = [
+        one
+        for cell in cells
+        if cell is not None
+        for one in (cell if isinstance(cell, list | tuple) else [cell])
+    ]
+    if not objects or not all(isinstance(one, dict) for one in objects):
+        return column
+    try:
+        return pl.Series(column.name, cells, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return column
 
 
 def _lists_of_words(column: pl.Series) -> pl.Series | None:
@@ -115,9 +187,10 @@ def _read_json_lines(peek: Peek) -> Columns:
                 if not lines:
                     text = peek.decode().split("\n")
                     lines.extend(number for number, line in enumerate(text, 1) if line.strip())
-                return f"{peek.path}, line {lines[row]}"
+                entry = int(found.locate(row).rpartition(" ")[2])
+                return f"{peek.path}, line {lines[entry - 1]}"
 
-            return Columns(found.columns, locate)
+            return replace(found, locate=locate)
     return _read_json_objects(peek)
 
 

@@ -28,8 +28,12 @@ class Workbook:
     """Further sheets with anything in them."""
     rows: tuple[tuple[Any, ...], ...]
     """Cells from the header on, None where nothing is; without rows and columns that are empty."""
-    numbers: tuple[int, ...]
-    """Number of each row in the sheet, from 1."""
+    places: tuple[str, ...]
+    """Where each row stands: its sheet, and its number from 1."""
+    title: tuple[str, ...] = ()
+    """What stands above the header."""
+    joined: tuple[str, ...] = ()
+    """Sheets with the same columns that were put together; their name is the last column."""
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -44,23 +48,21 @@ class Workbook:
         InputError
             When a column has no name or that of another.
         """
-        where, names = f"{self.place}, row {self.numbers[0]}", self.header
+        where, names = f"{self.path}, {self.places[0]}", self.header
         for position, name in enumerate(names):
             if not name and position:
-                raise InputError(f"{where}: column {position + 1} has no name; expected one")
+                raise InputError(
+                    f"{where}: column {position + 1} has no name; expected one (of merged cells "
+                    "only the first has it)"
+                )
             if name in names[:position]:
                 raise InputError(f"{where}: column '{name}' stands twice; expected different names")
         cells = zip(*self.rows[1:], strict=True) if len(self.rows) > 1 else ((),) * len(names)
         return {name: series_of(name, list(own)) for name, own in zip(names, cells, strict=True)}
 
-    @property
-    def place(self) -> str:
-        """File and sheet."""
-        return f"{self.path}, sheet '{self.name}'"
-
     def locate(self, row: int) -> str:
         """Say where a row under the header stands."""
-        return f"{self.place}, row {self.numbers[row + 1]}"
+        return f"{self.path}, {self.places[row + 1]}"
 
 
 def is_workbook(head: bytes, suffix: str) -> bool:
@@ -72,6 +74,8 @@ def is_workbook(head: bytes, suffix: str) -> bool:
 
 def read_workbook(path: Path, sheet: str | None = None) -> Workbook:
     """Read a sheet of a workbook: the named one, else the first with anything in it.
+
+    Further sheets that have the same columns are read with the first where none is named.
 
     Raises
     ------
@@ -107,15 +111,66 @@ def read_workbook(path: Path, sheet: str | None = None) -> Workbook:
     if name is None or name not in filled:
         where = str(path) if name is None else f"{path}, sheet '{name}'"
         raise InputError(f"{where} is empty; expected a table")
-    rows = filled[name]
-    used = [at for at in range(len(rows[0][1])) if any(row[at] is not None for _, row in rows)]
+    tables = {own: _table(own, rows) for own, rows in filled.items()}
+    first = tables[name]
+    joined = [own for own, one in tables.items() if one.rows[0] == first.rows[0]]
+    others = tuple(own for own in filled if own != name)
+    if sheet is not None or len(joined) < 2 or len(first.rows[0]) < 2 or SHEET in first.rows[0]:
+        return Workbook(path, name, others, first.rows, first.places, first.title)
+    below = [(row, at, own) for own in joined for row, at in tables[own].below]
     return Workbook(
         path,
         name,
-        tuple(one for one in filled if one != name),
-        tuple(tuple(row[at] for at in used) for _, row in rows),
-        tuple(number for number, _ in rows),
+        tuple(own for own in others if own not in joined),
+        ((*first.rows[0], SHEET), *((*row, own) for row, _, own in below)),
+        (first.places[0], *(at for _, at, _ in below)),
+        first.title,
+        tuple(joined),
     )
+
+
+SHEET = "sheet"
+"""Column of the name of the sheet, where several are read."""
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The rows of one sheet from the header on, where each stands, and what is above."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    places: tuple[str, ...]
+    title: tuple[str, ...]
+
+    @property
+    def below(self) -> list[tuple[tuple[Any, ...], str]]:
+        """Rows under the header, and where they stand."""
+        return list(zip(self.rows[1:], self.places[1:], strict=True))
+
+
+def _table(name: str, rows: list[tuple[int, list[Any]]]) -> _Sheet:
+    """Take rows above the header as a title, and empty columns out.
+
+    A title fills one or two cells from the left; the header is the first row that fills as many as
+    any, with words.
+    """
+    width = max(sum(cell is not None for cell in row) for _, row in rows)
+    start = next((at for at, (_, row) in enumerate(rows) if not _is_title(row, width)), 0)
+    header = [cell for cell in rows[start][1] if cell is not None]
+    if len(header) < width or not all(isinstance(cell, str) for cell in header):
+        start = 0
+    title = tuple(" ".join(str(c) for c in row if c is not None) for _, row in rows[:start])
+    table = rows[start:]
+    used = [at for at in range(len(table[0][1])) if any(row[at] is not None for _, row in table)]
+    return _Sheet(
+        tuple(tuple(row[at] for at in used) for _, row in table),
+        tuple(f"sheet '{name}', row {number}" for number, _ in table),
+        title,
+    )
+
+
+def _is_title(row: list[Any], width: int) -> bool:
+    filled = sum(cell is not None for cell in row)
+    return filled < min(width, 3) and all(cell is not None for cell in row[:filled])
 
 
 def _rows(book: Any, name: str) -> Iterator[tuple[int, list[Any]]]:

@@ -102,7 +102,8 @@ class Answers(Format, ABC):
     with one option or with text has no label.
     """
 
-    takes = ("columns",)
+    roles = ("stimulus",)
+    tells_kinds = True
 
     @abstractmethod
     def answers(
@@ -113,7 +114,7 @@ class Answers(Format, ABC):
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give each answer a row, and each option where several may be chosen."""
         given = list(self.answers(head, options, rejects))
-        named = _stimulus_named(head, options)
+        named = (options.columns or {}).get("stimulus")
         if named is not None:
             given = [(place, _renamed(head, place, one, named)) for place, one in given]
         if not given:
@@ -271,18 +272,6 @@ class _Question:
             return {self.label(lone, option): Scale.binary() for option in self.options}
         scale = Scale.nominal(tuple(self.options))
         return {self.label(lone): replace(scale, declared=self.stated)}
-
-
-def _stimulus_named(head: Peek, options: ReadOptions) -> str | None:
-    """Give the field that names the stimulus, where the user says one."""
-    named = dict(options.columns or {})
-    stimulus = named.pop("stimulus", None)
-    if named:
-        raise InputError(
-            f"{head.path}: columns can name the stimulus alone with this format; found: "
-            f"{', '.join(named)}"
-        )
-    return stimulus
 
 
 def _renamed(head: Peek, place: str, answer: Answer, named: str) -> Answer:

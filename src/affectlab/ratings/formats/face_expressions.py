@@ -56,7 +56,7 @@ class FaceExpressions(Format):
     (['main', 'golden'], [80.0])
     """
 
-    takes = ("columns",)
+    roles = _COLUMNS
     layout = Layout(
         {"stimulus": "pair", "rater": "worker", "value": "score"}, stimuli=_OF_PAIR, others=_FLAGS
     )
@@ -106,9 +106,7 @@ class FaceExpressions(Format):
 def _column_names(head: Peek, options: ReadOptions) -> dict[str, str]:
     """Column of the file for each column of the layout; the user may say that it is another."""
     given = dict(options.columns or {})
-    for role, name in given.items():
-        if role not in _COLUMNS:
-            raise unknown_name("column of the layout", role, _COLUMNS, str(head.path))
+    for name in given.values():
         if name not in head.header:
             raise unknown_name("column", name, head.header, f"{head.path}, line 1")
     names = {role: role for role in _COLUMNS} | given

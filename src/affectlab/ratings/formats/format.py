@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
@@ -66,6 +66,8 @@ class Layout:
     """Columns that hold no answers, and why."""
     why: Mapping[str, str] = field(default_factory=dict)
     """Why a column was taken for what it is, where that is not published."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """What columns ask, in the words of the file, where it says so."""
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -195,8 +197,13 @@ class Format(Described):
     """What a user may say with ``wide`` of a file that is recognised; else it is a plain table."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Which of the options that say what columns are may be given with it."""
+    roles: ClassVar[tuple[str, ...]] = ()
+    """Roles whose column a user may name (``columns``) of a file that is recognised; who names
+    another says that it is a plain table."""
     layout: ClassVar[Layout] = Layout()
     """What its columns are, as published."""
+    tells_kinds: ClassVar[bool] = False
+    """Whether its files say which raters are people and which are models."""
     scale: ClassVar[ScaleLike | None] = None
     """Scale of the answers, where the published one is known."""
     taxonomy: ClassVar[str | None] = None
@@ -229,10 +236,14 @@ class Format(Described):
 
     def read(self, head: Peek, options: ReadOptions) -> Ratings:
         """Read a file from its description to the checked table."""
+        unknown = [role for role in options.columns or {} if role not in self.roles]
+        if unknown and self.roles:
+            raise unknown_name("role", unknown[0], self.roles, str(head.path))
         for given in ("columns", "wide", "attributes", "unused", "missing_codes", "separator"):
             value = getattr(options, given)
             said = value is not None and value != ()
-            if said and given not in self.takes and value not in self.wide:
+            taken = self.roles if given == "columns" else given in self.takes
+            if said and not taken and value not in self.wide:
                 raise InputError(
                     f"{head.path}: {option(given)} cannot be given with format {self.name!r}, "
                     "which says where everything stands; leave it out, or read as a table "

@@ -20,7 +20,6 @@ from affectlab.ratings.formats.records import Rejects, Unusable, attributes, num
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.table import Ratings
 
 _ANSWER = "Answer."
 """Before the names of the columns that hold answers."""
@@ -92,21 +91,11 @@ class MechanicalTurk(Format):
     answers: tuple[str, ...] | None = None
     keep_rejected: bool = False
     key: str | None = None
-    takes = ("columns",)
+    roles = ("stimulus",)
     layout = Layout({"stimulus": "HITId", "rater": "WorkerId"}, others=(_NEEDED[1], _NEEDED[3]))
 
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(not head.is_binary and set(_NEEDED) <= set(head.header))
-
-    def read(self, head: Peek, options: ReadOptions) -> Ratings:
-        """Read a batch; columns can name the stimulus alone, which :meth:`contents` takes."""
-        others = [role for role in options.columns or {} if role != "stimulus"]
-        if others:
-            raise InputError(
-                f"{head.path}: columns can name the stimulus alone with format {self.name!r}; "
-                f"found: {', '.join(others)}"
-            )
-        return super().read(head, options)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give each answer of an assignment a row, and each option of a choice."""

@@ -39,6 +39,7 @@ _ROLES = {
 }
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 16
+_LONGEST_QUESTION = 60
 _UNKNOWN = "not known"
 
 
@@ -78,9 +79,10 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     Returns
     -------
     RatingsDescription
-        Its table ``columns`` has a row for each column of the file: what it is taken for, why, and
-        examples; its table ``scales`` the scale of each label; its table ``not_used`` the rows and
-        cells that were set aside. Its ``mapping`` says it all as TOML.
+        Its table ``columns`` has a row for each column of the file: what it is taken for, why,
+        examples, and the question where the file has its words; its table ``scales`` the scale of
+        each label; its table ``not_used`` the rows and cells that were set aside. Its ``mapping``
+        says it all as TOML.
 
     Raises
     ------
@@ -127,9 +129,13 @@ def _described(
         (name, *_taken(name, layout, ratings, made), _examples(column))
         for name, column in columns.items()
     ]
-    names = ("column", "taken_for", "why", "examples")
+    names: tuple[str, ...] = ("column", "taken_for", "why", "examples")
     frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
-    titles = ("column", "taken for", "why", "examples")
+    if layout.questions:
+        names = (*names, "question")
+        asked = [shown(layout.questions.get(name, ""), _LONGEST_QUESTION) for name in columns]
+        frame = frame.with_columns(pl.Series("question", asked, dtype=pl.String))
+    titles = tuple(name.replace("_", " ") for name in names)
     tables = [
         Table("columns", "What each column is taken for.", frame, _text_columns(names, titles))
     ]

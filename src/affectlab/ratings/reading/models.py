@@ -12,9 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
+from affectlab.core.words import option, plural
 from affectlab.ratings.files import Peek, read_columns
-from affectlab.ratings.formats import Sure, find_format, load_format
+from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_chosen, find_one
 from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings
@@ -25,6 +25,7 @@ from affectlab.ratings.scales import (
     ScaleLike,
     said_by_label,
 )
+from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 
@@ -39,7 +40,9 @@ def read_models(
 ) -> Ratings:
     """Read the answers of one or more models to what people were asked.
 
-    Every rater of the file is taken as a model, unless it is said to be a baseline. A file without
+    Every rater of the file is taken as a model, unless it is said to be a baseline. Where a file
+    names models beside people, as exports of annotation tools do, people are left out, which
+    :attr:`Ratings.history` says. A file without
     a column of raters holds the answers of one model; one without a column of values has a column
     per label.
 
@@ -65,7 +68,8 @@ def read_models(
     Raises
     ------
     InputError
-        When a file cannot be read, or files have different scales.
+        When a file cannot be read, has people alone by a format that tells them from models, or
+        files have different scales.
 
     Examples
     --------
@@ -138,16 +142,16 @@ def _read_one(
     options = said | {name: options[name] for name in ("mapping",) if name in options}
     scale = options.pop("scale", None) if scale is None else scale
     peek = Peek.open(path, encoding=options.get("encoding"), delimiter=options.get("delimiter"))
-    told = [options.get(name) for name in ("format", "columns", "wide")]
-    if rater is None and not any(told[1:]):
-        known = find_format(peek) if told[0] is None else load_format(told[0])
-        sure = known.recognise(peek)
-        if sure == Sure.STATED:
+    given = options.get("format")
+    known = find_format(peek) if given is None else load_format(given)
+    named = set(options.get("columns") or ())
+    if rater is None and named <= set(known.roles) and options.get("wide") is None:
+        if known.recognise(peek) == Sure.STATED:
             # What affectlab wrote says itself what it holds; only what the user says goes first.
-            return _as_models(read_ratings(path, scale=scale, **options)), False
+            return _as_models(read_ratings(path, scale=scale, **options), known), False
         if scale is None and not isinstance(known, PlainTable):
             found = read_ratings(path, **{**options, "format": known})
-            return _as_models(found), not found.scale.declared
+            return _as_models(found, known), not found.scale.declared
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     header = peek.columns or tuple(read_columns(peek).columns)
     roles = options.get("columns") or {}
@@ -179,7 +183,7 @@ def _read_one(
         )
         looser = DeclaredScales(None, {**unknown, **fixed})
         found = read_ratings(path, scale=looser, taxonomy=taxonomy, rater=rater, **options)
-    return _as_models(found), scale is None
+    return _as_models(found, known), scale is None
 
 
 def _shared(like: Ratings) -> Scale | None:
@@ -267,6 +271,17 @@ def _without_steps(
     ]
 
 
-def _as_models(found: Ratings) -> Ratings:
+def _as_models(found: Ratings, known: Format) -> Ratings:
+    """Take all raters as models; people beside models, or by a format that tells both, are none."""
+    n_people = sum(kind in HUMAN_KINDS for kind in found.rater_kinds)
+    if known.tells_kinds and n_people == found.n_raters:
+        raise InputError(
+            f"{found.source}: all raters are people, as {known.title} says; expected answers of "
+            f"models, or a table that says who is one ({option('raters', 'FILE')})"
+        )
+    if n_people and "model" in found.rater_kinds:
+        step = f"left out as people, beside models: {plural(n_people, 'rater')}"
+        found = found.select(rater_kind=MODEL_KINDS)
+        found = found._derive(found._body, steps=(step,))
     kinds = ["baseline" if kind == "baseline" else "model" for kind in found.rater_kinds]
     return found.with_raters(found.raters.with_columns(rater_kind=pl.Series(kinds)))

@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS, PlainTable
+from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.mapping import beside, load_mapping
 from affectlab.ratings.options import Absent, ReadOptions, check_choices, frame_of
 from affectlab.ratings.reading.source import STANDARD_INPUT, is_address, opened
@@ -155,9 +155,8 @@ def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> For
     if given is not None:
         return load_format(given)
     found = find_format(head, options.wide)
-    # Who says what columns mean describes a table.
-    is_table = options.columns is None or isinstance(found, PlainTable)
-    return found if is_table else load_format("table")
+    # Who names columns that the format does not ask for describes a table.
+    return found if set(options.columns or ()) <= set(found.roles) else load_format("table")
 
 
 def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:

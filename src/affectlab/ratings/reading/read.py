@@ -69,7 +69,9 @@ def read_ratings(
     taxonomy
         Name, file or :class:`~affectlab.taxonomy.Taxonomy` in which all labels must be found.
     columns
-        Role to column name, where names are not recognised: ``{"stimulus": "clip"}``.
+        Role to column name, where names are not recognised: ``{"stimulus": "clip"}``. A published
+        format takes the roles that it asks for, such as the stimulus of exports of annotation
+        tools; with any other role, a file is read as a plain table.
     wide
         ``"raters"``: one row per stimulus and one column per rater. ``"labels"``: one row per
         stimulus and rater, and one column per label. ``"stimuli"``: one row per participant and
@@ -136,8 +138,26 @@ def read_ratings(
     >>> r.stimulus_names, r.rater_names
     (('007',), ('anna', 'NA'))
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    given.pop("source", None)
+    options = {
+        "format": format,
+        "scale": scale,
+        "taxonomy": taxonomy,
+        "columns": columns,
+        "wide": wide,
+        "attributes": attributes,
+        "raters": raters,
+        "stimuli": stimuli,
+        "rater": rater,
+        "absent": absent,
+        "missing_codes": missing_codes,
+        "separator": separator,
+        "unused": unused,
+        "mapping": mapping,
+        "on_bad": on_bad,
+        "encoding": encoding,
+        "delimiter": delimiter,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
     if is_hub_set(source):
         # Imported for what it needs: few read from the hub.
         from affectlab.ratings.reading.hub import read_address

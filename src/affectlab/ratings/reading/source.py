@@ -25,7 +25,10 @@ STANDARD_INPUT = "-"
 _IN_MEMORY = "the table"
 _ADDRESS = re.compile(r"(?:https?|hf)://", re.IGNORECASE)
 _HUB_FILE = re.compile(r"hf://datasets/([^/@]+/[^/@]+)(?:@([^/]+))?/(.+\.\w+)", re.IGNORECASE)
-_FOLDER = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson")
+_FOLDER = (
+    *(".csv", ".tsv", ".tab", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson"),
+    *(".xlsx", ".xls", ".ods", ".sav", ".dta"),
+)
 _FROM_FILE = "file"
 """Column that says from which file of a folder a row is."""
 _TIMEOUT_S = 60

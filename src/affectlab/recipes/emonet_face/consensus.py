@@ -76,8 +76,16 @@ def binary_alpha(
     """
     from affectlab.reliability import krippendorff_alpha
 
-    pooled = krippendorff_alpha(ratings, level="nominal", by_label=False, n_boot=n_boot, seed=seed)
-    by_label = krippendorff_alpha(ratings, level="nominal", n_boot=0)
+    pooled = krippendorff_alpha(
+        ratings,
+        level="nominal",
+        by_label=False,
+        interval="percentile",
+        target="stimuli",
+        n_boot=n_boot,
+        seed=seed,
+    )
+    by_label = krippendorff_alpha(ratings, level="nominal", target="sample")
     values = {"": pooled.value, ".low": pooled.low, ".high": pooled.high}
     known = set(by_label.to_frame()["label"])
     for slug, label in _LABELS.items():

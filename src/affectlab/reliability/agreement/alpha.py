@@ -1,4 +1,4 @@
-"""Krippendorff's alpha, with bootstrap intervals over units, raters or both."""
+"""Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from affectlab.reliability.agreement.alpha_levels import (
     Sums,
     level_maker,
 )
-from affectlab.reliability.agreement.coefficient import coefficient
+from affectlab.reliability.agreement.coefficient import coefficient, least_agreement
 
 _NONE = np.zeros(0, dtype=np.int64)
 _BLOCK = 1 << 18
@@ -32,7 +32,6 @@ _STACK = 1 << 23
 @coefficient(
     title="Krippendorff's alpha",
     suits=lambda scale: scale.numeric,
-    interval="percentile",
     lines=(0.67, 0.8),
 )
 def krippendorff_alpha(
@@ -127,17 +126,19 @@ def krippendorff_alpha(
     ]
     units = [_NONE if part is None else part.unit for part in parts]
     raters = [_NONE if part is None else part.rater for part in parts]
+    n_items, n_ratings = [unit.size for unit in units], [rater.size for rater in raters]
     design = Design.of(units, n_units, raters, n_raters)
     return Statistic(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
         evaluate=_Alphas(levels, n_units),
         method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
-        n_items=[unit.size for unit in units],
+        n_items=n_items,
         n_raters=design.rater.sum(axis=1),
-        n_ratings=[rater.size for rater in raters],
+        n_ratings=n_ratings,
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
+        log_odds_from=least_agreement(n_items, n_ratings),
     )
 
 

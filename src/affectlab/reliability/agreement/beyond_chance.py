@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import Interval
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import option
 from affectlab.ratings import Answers, Scale
-from affectlab.reliability.agreement.coefficient import CoefficientFunction, coefficient
+from affectlab.reliability.agreement.coefficient import (
+    CoefficientFunction,
+    coefficient,
+    least_agreement,
+)
 from affectlab.reliability.agreement.kappa import (
     Weights,
     declared_scales,
@@ -75,7 +81,13 @@ def beyond_chance(
             weights: Weights = "nominal",
             scale: Scale | str | ArrayLike | None = None,
             standard_error: StandardError = "linearised",
+            interval: Interval = "analytic",
         ) -> Statistic:
+            if standard_error != "linearised" and interval != "analytic":
+                raise InputError(
+                    f"{option('standard_error', standard_error)}: expected with "
+                    f"{option('interval', 'analytic')}, which alone has a formula"
+                )
             called = name(weights) if callable(name) else name or title
             return _statistic(answers, chance, called, weights, scale, standard_error)
 
@@ -98,7 +110,7 @@ weights
 scale
     The declared scale; by default that of the ratings. An array needs it said.
 standard_error
-    For units drawn at random: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
+    Of ``interval="analytic"``: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
     Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
     number of such units as fixed, and comes out much too large where many units have one.
 
@@ -141,14 +153,17 @@ def _statistic(
         [_NONE if part is None else part.rater for part in parts],
         len(answers.raters),
     )
+    n_items = [0 if part is None else int(part.sums[:, 1].sum()) for part in parts]
+    n_ratings = [0 if part is None else part.rater.size for part in parts]
     return from_sums(
         parts,
         design,
         keys={"label": answers.labels},
         method=[f"{name}{how}, {scale_text(declared)}" for declared in scales],
-        n_items=[0 if part is None else int(part.sums[:, 1].sum()) for part in parts],
+        n_items=n_items,
         n_raters=design.rater.sum(axis=1),
-        n_ratings=[0 if part is None else part.rater.size for part in parts],
+        n_ratings=n_ratings,
+        log_odds_from=least_agreement(n_items, n_ratings),
         undefined=[_NO_PAIRS if part is None else "undefined: one category" for part in parts],
     )
 

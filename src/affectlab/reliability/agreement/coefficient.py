@@ -24,6 +24,7 @@ from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
+from affectlab.core.types import Floats
 from affectlab.ratings import Ratings, Scale, answers_of, canonical, in_label_order, labels_on
 
 _PACKAGE = "affectlab.reliability.agreement"
@@ -37,6 +38,12 @@ def has_levels(scale: Scale) -> bool:
 def is_graded(scale: Scale) -> bool:
     """Whether a scale has more than two levels, in an order."""
     return scale.kind in ("ordinal", "interval")
+
+
+def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
+    """Give -1/(k - 1), the least agreement beyond chance of k answers to an item, k their mean."""
+    per_item = np.asarray(n_ratings) / np.maximum(n_items, 1)
+    return -1 / np.maximum(per_item - 1, 1e-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +68,7 @@ class Coefficient:
     """Options that are usual on ordinal and interval scales."""
     suits: Callable[[Scale], bool] = has_levels
     """Whether it is defined for answers on a scale."""
-    interval: Interval = "analytic"
+    interval: Interval = "jackknife"
     """How its interval usually comes about."""
     has_weights: bool = True
     """Whether stimuli and raters can count several times, as resampling and groups need."""
@@ -194,7 +201,7 @@ def coefficient(
     title: str,
     graded: Mapping[str, Any] | None = None,
     suits: Callable[[Scale], bool] = has_levels,
-    interval: Interval = "analytic",
+    interval: Interval = "jackknife",
     has_weights: bool = True,
     lines: Sequence[float] = (),
 ) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
@@ -238,8 +245,8 @@ def coefficient(
 _UNCERTAINTY = tuple(
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_)
     for name, default, type_ in (
-        ("interval", "analytic", Interval),
-        ("target", "stimuli", Target),
+        ("interval", "jackknife", Interval),
+        ("target", "both", Target),
         ("n_boot", 1000, int),
         ("joint", True, bool),
         ("confidence", 0.95, float),
@@ -254,13 +261,15 @@ ratings
     value, -1 too."""
 _SAID = """\
 interval
-    ``"analytic"``: by a formula for stimuli drawn at random. ``"jackknife"``: Student's interval
-    from leaving out one stimulus at a time. ``"percentile"`` or ``"bca"``: from bootstrap
-    replicates; the latter (bias-corrected and accelerated, Efron 1987) follows their skewness.
+    ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+    time. ``"percentile"`` or ``"bca"``: from bootstrap replicates; the latter (bias-corrected
+    and accelerated, Efron 1987) follows their skewness. ``"analytic"``: by a formula for other
+    stimuli.
 target
-    What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, which the
-    replicates draw; a rater drawn twice is not paired with itself. ``"sample"``: these raters
-    and stimuli, without an interval.
+    What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, which
+    are left out or drawn anew; a rater drawn twice is not paired with itself. Two raters tell
+    nothing of others: an interval for both is then about these two, and says so. ``"sample"``:
+    these raters and stimuli, without an interval.
 n_boot
     Bootstrap replicates, where the interval comes from these; 0 for no interval.
 joint

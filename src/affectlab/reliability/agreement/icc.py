@@ -11,7 +11,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
-from affectlab.core.statistic import Ends, Statistic, by_formula, jackknife_error, student
+from affectlab.core.jackknife import jackknife_error
+from affectlab.core.statistic import Ends, Statistic, by_formula, student
 from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
@@ -298,7 +299,9 @@ def _ratio_of(form: str, terms: Terms) -> tuple[Floats, Floats, Floats, Floats]:
     return value, signal, noise, k
 
 
-@coefficient(title="intraclass correlation", suits=is_graded, has_weights=False)
+@coefficient(
+    title="intraclass correlation", suits=is_graded, interval="analytic", has_weights=False
+)
 def intraclass_correlation(
     answers: Answers,
     *,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.errors import unknown_name
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import NO_VARIATION, Estimate, Estimates, withhold_certainty
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 
 Average: TypeAlias = Literal["mean", "median"]
@@ -18,9 +19,9 @@ def over_labels(
 ) -> Estimate:
     """Average a coefficient over the labels on which it is defined.
 
-    Every bootstrap replicate gives one average over the same labels. Errors of labels that go
-    together, since the same stimuli are drawn for all, are thus counted as such; the average of the
-    ends of the intervals of labels would not do that.
+    Every bootstrap replicate, or value without a stimulus or a rater, gives one average over the
+    same labels. Errors of labels that go together, since they rest on the same stimuli, are thus
+    counted as such; the average of the ends of the intervals of labels would not do that.
 
     Parameters
     ----------
@@ -72,7 +73,16 @@ def over_labels(
     of = np.mean if average == "mean" else np.median
     point = float(of(value[known]))
     spread, resampled = Uncertainty.none(1), "none"
-    if estimates.replicates.size and estimates.joint:
+    left_out = estimates.jackknife
+    if left_out is not None:
+        left_out = left_out.of_all(lambda values: np.asarray(of(values[:, known], axis=1)))
+        *ends, certain = withhold_certainty(left_out.value, *left_out.ends(confidence))
+        why = left_out.missing[0] or (NO_VARIATION if certain[0] else "")
+        method += f"; {why}" if why else f", jackknife over {left_out.over[0]}"
+        if not why:
+            resampled = str(frame["resampled"][0])
+            spread = replace(spread, se=ends[0], low=ends[1], high=ends[2])
+    elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.
         drawn = of(estimates.replicates[:, known], axis=1)
         spread = summarise(np.array([point]), drawn[:, None], confidence)
@@ -82,5 +92,5 @@ def over_labels(
             method += f", {int(spread.undefined[0])} undefined"
         if spread.missing[0]:
             method += f"; {spread.missing[0]}"
-    se, low, high = (float(part[0]) for part in (spread.se, spread.low, spread.high))
+    se, low, high = (float(part[0]) for part in spread.ends.values())
     return Estimate(point, se, low, high, method=method, resampled=resampled, **counts)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.statistic import Design, Statistic, Sums, from_sums
-from affectlab.core.types import Floats, Ints
+from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
 from affectlab.reliability.rank_correlation import distinct
 
 _MOST_COUNTS = 1 << 20
 """Counts of values per unit that are held at once, beside four per answer."""
+_BLOCK = 1 << 22
+"""Weights of answers that are held at once."""
 
 
 @coefficient(title="percent agreement", suits=lambda scale: scale.numeric)
@@ -56,7 +61,7 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
     for part in answers.by_label():
         unit, share = _unit_agreement(part, tolerance)
         sums = np.stack([share, np.ones(unit.size)]).T
-        parts.append(Sums(sums, _mean, unit) if unit.size else None)
+        parts.append(_Shares(sums, _mean, unit, part, tolerance) if unit.size else None)
         units.append(unit)
         raters.append(part.rater)
     design = Design.of(units, n_units, raters, n_raters)
@@ -66,7 +71,6 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         design,
         keys={"label": labels},
         bounds=(0.0, 1.0),
-        targets=("stimuli",),
         method=[f"percent agreement of pairs{near}, mean over units"] * len(labels),
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
@@ -77,6 +81,62 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
 
 def _mean(totals: Any) -> Any:
     return totals[:, 0] / totals[:, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares(Sums):
+    """Sums of one label: the share of pairs that agree, and units."""
+
+    answers: Answers
+    tolerance: float
+
+    def of(self, draws: Draws, design: Design) -> Floats:
+        if draws.rater is None:
+            return super().of(draws, design)
+        n_rows = max(1, _BLOCK // self._order.size)
+        parts = [self._of_raters(part) for _, part in draws.blocks(n_rows)]
+        return self.of_totals(np.concatenate(parts))
+
+    @cached_property
+    def _order(self) -> Ints:
+        """Answers unit by unit, by rising value."""
+        return np.lexsort((self.answers.value, self.answers.unit))
+
+    @cached_property
+    def _starts(self) -> Ints:
+        return np.flatnonzero(np.diff(self.answers.unit, prepend=-1))
+
+    def _of_raters(self, draws: Draws) -> Floats:
+        """Compute the totals where raters have weights; nobody is paired with themselves."""
+        assert draws.rater is not None
+        each = draws.rater[:, self.answers.rater[self._order]]
+        value, unit = self.answers.value[self._order], self.answers.unit[self._order]
+        agree = np.zeros_like(each)
+        for lag, close in _close(value, unit, self.tolerance):
+            agree[:, lag:][:, close] += each[:, lag:][:, close] * each[:, :-lag][:, close]
+        m, squares, agreeing = (
+            np.add.reduceat(part, self._starts, axis=1) for part in (each, each**2, agree)
+        )
+        pairs = (m**2 - squares) / 2
+        paired = pairs > 0
+        share = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=paired)
+        weight = paired.astype(np.float64)
+        if draws.stimulus is not None:
+            weight *= draws.stimulus[:, self.unit]
+        return np.stack([(weight * share).sum(axis=1), weight.sum(axis=1)], axis=1)
+
+
+def _close(value: Floats, unit: Ints, tolerance: float) -> Iterator[tuple[int, Bools]]:
+    """Give, lag by lag, which values are as near to the one so many places before in their unit.
+
+    Values rise within units.
+    """
+    slack = tolerance + 1e-9 * (tolerance > 0)
+    for lag in range(1, value.size):
+        close = (unit[lag:] == unit[:-lag]) & (value[lag:] - value[:-lag] <= slack)
+        if not close.any():
+            return
+        yield lag, close
 
 
 def _unit_agreement(part: Answers, tolerance: float) -> tuple[Ints, Floats]:
@@ -93,12 +153,6 @@ def _unit_agreement(part: Answers, tolerance: float) -> tuple[Ints, Floats]:
             return part.unit[starts], same / (size * (size - 1))
     value = part.value[np.lexsort((part.value, unit))]
     agree = np.zeros(size.size)
-    slack = tolerance + 1e-9 * (tolerance > 0)
-    lag = 1
-    while lag < value.size:
-        close = (unit[lag:] == unit[:-lag]) & (value[lag:] - value[:-lag] <= slack)
-        if not close.any():
-            break
+    for lag, close in _close(value, unit, tolerance):
         agree += np.bincount(unit[lag:][close], minlength=size.size)
-        lag += 1
     return part.unit[starts], agree / (size * (size - 1) / 2)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import by_name, check_confidence, infer
+from affectlab.core.inference import Target, by_name, check_confidence, infer
+from affectlab.core.jackknife import Jackknife, LeftOut
 from affectlab.core.statistic import Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
@@ -46,6 +47,13 @@ Scorer: TypeAlias = Callable[[Half], ArrayLike]
 """Gives a score for each stimulus, shape (n_stimuli,), ``nan`` where it has none."""
 
 _CORRECTED = "corrected: Spearman-Brown, an estimate for all ratings of a stimulus"
+_MOST_LEFT_OUT = 40
+"""Stimuli, and raters, up to which each is left out by itself, and groups of them beyond."""
+_FEWEST_RATERS = 3
+_DEALT_AGAIN = 6
+"""Raters up to which halves are dealt anew without one of them."""
+_SPLITS_WITHOUT = 10
+"""Splits that are scored anew without each rater."""
 _METHODS = ("reml", "p910", "mle", "mean")
 _TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
 _CONSTANT = "undefined: all scores of a half are equal"
@@ -58,6 +66,7 @@ def split_half(
     n_splits: int = 50,
     seed: int | np.random.Generator | None = 0,
     by_label: bool = True,
+    target: Target = "both",
     confidence: float = 0.95,
     max_iter: int = 1000,
     tol: float = 1e-8,
@@ -84,22 +93,26 @@ def split_half(
         Seed or generator; the same seed gives the same bytes, however many threads there are.
     by_label
         One correlation per label, or one over all stimuli and labels.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` of as large a panel, or
+        ``"both"``; ``"sample"`` for none.
     confidence
-        Share of the splits between ``low`` and ``high``.
+        Coverage of the interval.
     max_iter, tol
         See :func:`subject_model`.
 
     Returns
     -------
-    Estimates by ``label``; values in [-1, 1]. ``se`` is the standard deviation over splits, and
-    ``low`` and ``high`` are percentiles of splits: they tell how much the halves matter, not how
-    much other raters or stimuli would change. Of an odd number of ratings a random one is left out
-    in each split; a stimulus with one rating takes no part, and ``n_items`` counts the others.
+    Estimates by ``label``; values in [-1, 1], with intervals from leaving out stimuli, raters or
+    either, each by itself or in 40 groups. Of an odd number of ratings a random one is left out in
+    each split; a stimulus with one rating takes no part, and ``n_items`` counts the others.
 
     ``corrected`` is the Spearman-Brown value :math:`2 \bar\rho / (1 + \bar\rho)`, an estimate for
-    all raters where the halves speak for half of them. ``n_splits`` counts the splits with a
-    correlation; ``collapsed`` the halves in which one rater outweighs the others (also said in
-    ``method``), and ``not_converged`` those whose fit was stopped.
+    all raters where the halves speak for half of them. ``sd_splits`` is the standard deviation over
+    splits, which tells how much the halves matter, not how much other raters or stimuli would
+    change. ``n_splits`` counts the splits with a correlation; ``collapsed`` the halves in which one
+    rater outweighs the others (also said in ``method``), and ``not_converged`` those whose fit was
+    stopped.
 
     Raises
     ------
@@ -121,6 +134,9 @@ def split_half(
     ratings = canonical(ratings)
     check_confidence(confidence)
     require_order(ratings, "the correlation of halves")
+    if target not in get_args(Target):
+        raise unknown_name("target", str(target), get_args(Target))
+    about = "units" if target == "stimuli" else target
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
     if n_splits < 1:
@@ -132,19 +148,15 @@ def split_half(
     seeds = np.empty((len(panels), n_splits), dtype=np.int64)
     seeds[by_name(labels)] = np.random.default_rng(seed).integers(0, 2**63, seeds.shape)
     parts = [
-        _splits(panel, score, bits, threads=isinstance(scorer, str))
+        _splits(panel, score, bits, target, threads=isinstance(scorer, str))
         for panel, bits in zip(panels, seeds, strict=True)
     ]
+    left_out = [part.jackknife for part in parts]
     rhos = [part.rho[~np.isnan(part.rho)] for part in parts]
     value = np.array([rho.mean() if rho.size else np.nan for rho in rhos])
 
     def closed(_: Floats, share: float) -> Ends:
-        tails = [(1 - share) / 2, (1 + share) / 2]
-        ends = [
-            (rho.std(ddof=1), *np.quantile(rho, tails)) if rho.size > 1 else (np.nan,) * 3
-            for rho in rhos
-        ]
-        se, low, high = np.array(ends).T
+        se, low, high = np.concatenate([one.ends(share) for one in left_out], axis=1)
         return se, low, high
 
     counts = {
@@ -156,7 +168,9 @@ def split_half(
         value,
         closed,
         keys={"label": list(labels)},
-        over="halves of the ratings of each stimulus",
+        formula=[f", jackknife over {one.over[0]}" for one in left_out],
+        over=["units" if one.over[0].startswith("units,") else about for one in left_out],
+        no_interval=[one.missing[0] if one.parts else "" for one in left_out],
         method=[_method(name, part, n_splits) for part in parts],
         n_items=[part.n_items for part in parts],
         n_raters=[panel.data.n_raters for panel in panels],
@@ -164,10 +178,16 @@ def split_half(
         undefined=[_TOO_FEW if part.n_items < 2 else _CONSTANT for part in parts],
         columns=[
             pl.Series("corrected", _spearman_brown(value), dtype=pl.Float64),
+            pl.Series("sd_splits", [rho.std(ddof=1) if rho.size > 1 else np.nan for rho in rhos]),
             *(pl.Series(name, column, dtype=pl.Int64) for name, column in counts.items()),
         ],
     )
-    table = infer(statistic, interval="analytic", confidence=confidence)
+    table = infer(
+        statistic,
+        interval="analytic",
+        target="sample" if target == "sample" else "stimuli",
+        confidence=confidence,
+    )
     (first,) = table.tables
     columns = (*first.columns, Number("corrected"))
     first = replace(first, name="split_half", columns=columns, notes=(_CORRECTED,))
@@ -204,6 +224,8 @@ class _Splits:
 
     rho: Floats
     """Correlation of each split; ``nan`` where not defined."""
+    jackknife: Jackknife
+    """The mean correlation, and what becomes of it without stimuli or raters."""
     n_items: int
     n_ratings: int
     collapsed: int
@@ -252,39 +274,80 @@ def _splits(
     panel: Panel,
     score: Callable[[Grouped], _Scored],
     seeds: Ints,
+    target: Target,
     *,
     threads: bool,
 ) -> _Splits:
     """Score all splits of one label, on all cores."""
     from affectlab.core.compiled import in_threads
-    from affectlab.reliability.agreement.split_half_kernels import first_answers, halve
+    from affectlab.reliability.agreement.split_half_kernels import (
+        correlation_without,
+        first_answers,
+        halve,
+    )
     from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
     n_raters = panel.data.n_raters
-    start, rater, value = first_answers(
-        panel.data.start, panel.data.rater, panel.data.value, n_raters
+    answers = Grouped(
+        *first_answers(panel.data.start, panel.data.rater, panel.data.value, n_raters), n_raters
     )
-    size = np.diff(start) // 2
+    size = np.diff(answers.start) // 2
     halves = np.concatenate([[0], np.cumsum(size)])
     rho = np.full(seeds.size, np.nan)
     troubles = np.zeros((2, seeds.size), dtype=np.int64)
     own = threading.local()
+    of_stimulus = np.where(size > 0, _groups(np.flatnonzero(size > 0), size.size), -1)
+    present = np.unique(answers.rater[np.repeat(size > 0, np.diff(answers.start))])
+    of_rater = _groups(present, n_raters)
+    n_units, n_groups = int(of_stimulus.max(initial=-1)) + 1, int(of_rater.max(initial=-1)) + 1
+    if target in ("sample", "raters"):
+        n_units = 0
+    if target in ("sample", "stimuli") or n_groups < _FEWEST_RATERS:
+        n_groups = 0
+    # Few raters are dealt anew without one of them, whose answers would leave halves empty.
+    again = n_groups <= _DEALT_AGAIN
+    n_again = seeds.size if again else min(seeds.size, _SPLITS_WITHOUT)
+    without_units = np.full((seeds.size, n_units), np.nan)
+    without_raters = np.full((n_again, n_groups), np.nan)
+
+    def correlated(pair: Sequence[Grouped]) -> tuple[float, Sequence[_Scored], Any]:
+        first, second = (score(half) for half in pair)
+        both = ~np.isnan(first.score) & ~np.isnan(second.score)
+        both &= np.diff(pair[0].start) > 0
+        both &= np.diff(pair[1].start) > 0
+        x, y = first.score[both], second.score[both]
+        orders = np.argsort(x), np.argsort(y)
+        return rank_correlation(x, y, *orders), (first, second), (x, y, *orders, both)
 
     def one(split: int) -> None:
         # Each thread deals into the same memory again and again.
         if not hasattr(own, "raters"):
             own.raters = np.empty((2, halves[-1]), dtype=np.int32)
             own.values = np.empty((2, halves[-1]))
-        halve(start, rater, value, seeds[split], halves, own.raters, own.values)
-        first, second = (
-            score(Grouped(halves, *half, n_raters))
-            for half in zip(own.raters, own.values, strict=True)
+        halve(
+            answers.start,
+            answers.rater,
+            answers.value,
+            seeds[split],
+            halves,
+            own.raters,
+            own.values,
         )
-        both = (size > 0) & ~np.isnan(first.score) & ~np.isnan(second.score)
-        x, y = first.score[both], second.score[both]
-        rho[split] = rank_correlation(x, y, np.argsort(x), np.argsort(y))
-        troubles[0, split] = first.collapsed + second.collapsed
-        troubles[1, split] = (not first.converged) + (not second.converged)
+        pair = [
+            Grouped(halves, *half, n_raters) for half in zip(own.raters, own.values, strict=True)
+        ]
+        rho[split], scored, (x, y, order_x, order_y, both) = correlated(pair)
+        troubles[0, split] = sum(half.collapsed for half in scored)
+        troubles[1, split] = sum(not half.converged for half in scored)
+        if n_units:
+            group = of_stimulus[both]
+            without_units[split] = correlation_without(x, y, order_x, order_y, group, n_units)
+        for one_out in range(n_groups if split < n_again else 0):
+            if again:
+                rest = _dealt(_less(answers, of_rater == one_out), seeds[split])
+            else:
+                rest = [_less(half, of_rater == one_out) for half in pair]
+            without_raters[split, one_out] = correlated(rest)[0]
 
     n_items = int((size > 0).sum())
     splits = range(seeds.size if n_items > 1 else 0)
@@ -293,8 +356,54 @@ def _splits(
     else:
         for split in splits:
             one(split)
-    n_ratings = int(np.diff(start)[size > 0].sum())
-    return _Splits(rho, n_items, n_ratings, *troubles.sum(axis=1).tolist())
+    value = _mean(rho[:, None])
+    kinds: tuple[tuple[Literal["units", "raters"], Floats], ...]
+    kinds = ("units", without_units), ("raters", without_raters)
+    parts = [
+        LeftOut(
+            what,
+            (value + _mean(without - rho[: len(without), None]))[:, None],
+            np.ones((without.shape[1], 1), dtype=np.bool_),
+        )
+        for what, without in kinds
+        if target == "both" or what == ("units" if target == "stimuli" else target)
+    ]
+    jackknife = Jackknife(value, tuple(parts), corrects_raters=False)
+    n_ratings = int(np.diff(answers.start)[size > 0].sum())
+    return _Splits(rho, jackknife, n_items, n_ratings, *troubles.sum(axis=1).tolist())
+
+
+def _mean(values: Floats) -> Floats:
+    """Mean over splits in which there is a correlation, shape (columns,); ``nan`` without any."""
+    known = ~np.isnan(values)
+    n = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    mean: Floats = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+    return mean
+
+
+def _groups(members: NDArray[np.integer[Any]], n: int) -> Ints:
+    """Number members at random in at most so many groups as are left out; -1 for all others."""
+    group = np.full(n, -1)
+    group[np.random.default_rng(0).permutation(members)] = np.arange(members.size) % _MOST_LEFT_OUT
+    return group
+
+
+def _less(data: Grouped, without: NDArray[np.bool_]) -> Grouped:
+    """Leave out the ratings of some raters."""
+    kept = ~without[data.rater]
+    start = np.concatenate([[0], np.cumsum(kept)])[data.start]
+    return Grouped(start, data.rater[kept], data.value[kept], data.n_raters)
+
+
+def _dealt(data: Grouped, seed: int) -> list[Grouped]:
+    """Deal ratings into halves."""
+    from affectlab.reliability.agreement.split_half_kernels import halve
+
+    halves = np.concatenate([[0], np.cumsum(np.diff(data.start) // 2)])
+    raters, values = np.empty((2, halves[-1]), dtype=np.int32), np.empty((2, halves[-1]))
+    halve(data.start, data.rater, data.value, seed, halves, raters, values)
+    return [Grouped(halves, *half, data.n_raters) for half in zip(raters, values, strict=True)]
 
 
 def _spearman_brown(value: Floats) -> Floats:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
+from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
 Codes = NDArray[np.int32]
 
@@ -86,3 +87,31 @@ def halve(
             values[0, to + k] = value[order[k]]
             raters[1, to + k] = rater[order[half + k]]
             values[1, to + k] = value[order[half + k]]
+
+
+@kernel
+def correlation_without(
+    x: Floats, y: Floats, order_x: Ints, order_y: Ints, group: Ints, n_groups: int
+) -> Floats:
+    """Spearman's correlation without each group of values in turn; orders sort the values."""
+    rho = np.empty(n_groups)
+    place = np.empty(x.size, np.int64)
+    for g in range(n_groups):
+        n = 0
+        for k in range(x.size):
+            place[k] = n
+            n += group[k] != g
+        left_x, left_y = np.empty(n), np.empty(n)
+        left_order_x, left_order_y = np.empty(n, np.int64), np.empty(n, np.int64)
+        a, b = 0, 0
+        for k in range(x.size):
+            if group[k] != g:
+                left_x[place[k]], left_y[place[k]] = x[k], y[k]
+            if group[order_x[k]] != g:
+                left_order_x[a] = place[order_x[k]]
+                a += 1
+            if group[order_y[k]] != g:
+                left_order_y[b] = place[order_y[k]]
+                b += 1
+        rho[g] = rank_correlation(left_x, left_y, left_order_x, left_order_y)
+    return rho

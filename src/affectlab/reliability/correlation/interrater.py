@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, infer
-from affectlab.core.statistic import Ends, by_formula, student
+from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.statistic import Design, Draws, Statistic, by_formula
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
 from affectlab.reliability.rank_correlation import (
@@ -49,13 +51,25 @@ class Correlations:
     """Examples with two ratings or more, shape (labels,)."""
 
 
-def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
+def by_counting(
+    answers: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    value: Floats,
+    names: tuple[Sequence[str], Sequence[str]],
+    n_units: int,
+    used: NDArray[np.bool_],
+) -> Correlations | None:
     """Compute all correlations from counts of pairs of values.
 
     Parameters
     ----------
-    data
-        Ratings that are answers.
+    answers
+        Codes of label, unit and rater of each answer, in any order.
+    value
+        The answers.
+    names
+        Names of labels and of raters.
+    n_units
+        Number of units.
     used
         Which labels count.
 
@@ -64,8 +78,7 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     ``None`` where there are few ratings, or values that are no multiples of a quarter point or lie
     too far apart, or a panel so sparse that one bit per label, unit and rater is too much.
     """
-    n_labels, n_units, n_raters = data.n_labels, data.n_stimuli, data.n_raters
-    value = np.asarray(data.value, dtype=np.float64)
+    n_labels, n_raters = (len(of) for of in names)
     n_words = n_labels * n_units * (n_raters // 64 + 1)
     if value.size < _FEW_ANSWERS or n_words > _MOST_WORDS:
         return None
@@ -76,7 +89,6 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     from affectlab.core.compiled import in_threads, n_threads
     from affectlab.reliability.correlation.interrater_kernels import code_first, count_codes
 
-    answers = data.label_code, data.stimulus_code, data.rater_code
     total = np.zeros(n_labels * n_units, dtype=np.int64)
     size = np.zeros(n_labels * n_units, dtype=np.int32)
     code = np.empty(value.size, dtype=np.int16)
@@ -119,8 +131,8 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     together = tables.sum(axis=0).reshape(n_labels * n_raters, n_codes, n_means)
     rho, n = spearman_of_counts(together.transpose(1, 2, 0))
     items = (size.reshape(n_units, n_labels) >= 2).sum(axis=0).astype(np.int64)
-    names = tuple(data.label_names), tuple(data.rater_names)
-    return Correlations(*names, rho, n.astype(np.int64), rated.sum(axis=0).ravel(), items)
+    labels, raters = map(tuple, names)
+    return Correlations(labels, raters, rho, n.astype(np.int64), rated.sum(axis=0).ravel(), items)
 
 
 def _per_point(value: Floats) -> float:
@@ -148,6 +160,8 @@ def _places_of_means(
     return place, max(means.size, 1)
 
 
+_MOST_LEFT_OUT = 40
+"""Stimuli and raters up to which each is left out by itself."""
 _METHOD = "interrater correlation (Spearman with the mean of the others)"
 
 
@@ -157,7 +171,9 @@ def interrater_correlation(
     exclude: Collection[str] = ("neutral",),
     by_rater: bool = False,
     min_items: int = 2,
+    target: Target = "both",
     confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Compute the interrater correlation of each label.
 
@@ -181,15 +197,21 @@ def interrater_correlation(
         Give the correlation of every rater instead of the means.
     min_items
         Examples that a rater must share with others for a correlation.
+    target
+        What the intervals of labels are about: other ``"stimuli"``, other ``"raters"`` of as large
+        a panel, or ``"both"``; ``"sample"`` for none.
     confidence
         Coverage of the intervals.
+    seed
+        Seed of the groups in which more than 40 stimuli, or raters, are left out.
 
     Returns
     -------
-    Estimates in [-1, 1]. By ``label``: the interval is Student's, from the spread over raters;
-    ``n_raters`` counts the raters with a defined correlation and the extra column ``n_undefined``
-    the others who rated. By ``label`` and ``rater``: one row per rater who rated the label, with
-    Fisher's interval (Bonett and Wright 2000).
+    Estimates in [-1, 1]. By ``label``: ``n_raters`` counts the raters with a defined correlation
+    and the extra column ``n_undefined`` the others who rated; intervals come from leaving out
+    stimuli, raters or either (see :func:`~affectlab.core.inference.infer`). Two raters tell nothing
+    of others: an interval for both is then about these two. By ``label`` and ``rater``: one row per
+    rater who rated the label, with Fisher's interval (Bonett and Wright 2000).
 
     References
     ----------
@@ -209,15 +231,23 @@ def interrater_correlation(
     value = np.where(found.n >= max(min_items, 2), found.value, np.nan)
     if by_rater:
         return _rater_table(found, value, confidence)
-    used = [k for k, name in enumerate(found.labels) if name not in exclude]
-    return _label_table(found, value, used, confidence)
+    if isinstance(ratings, Ratings):
+        ratings = numeric_part(ratings)
+    means = _Means(answers_of(ratings), exclude, min_items)
+    return means.estimates(found, value, target=target, confidence=confidence, seed=seed)
 
 
 def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correlations:
     """Correlate by counting where that is possible, otherwise by ranking sorted answers."""
     if isinstance(data, Ratings):
         data = numeric_part(data).answers()
-        counted = by_counting(data, _used_labels(data.label_names, exclude))
+        counted = by_counting(
+            (data.label_code, data.stimulus_code, data.rater_code),
+            np.asarray(data.value, dtype=np.float64),
+            (data.label_names, data.rater_names),
+            data.n_stimuli,
+            _used_labels(data.label_names, exclude),
+        )
         if counted is not None:
             return counted
     answers = answers_of(data)
@@ -252,32 +282,75 @@ def _mean_of_others(answers: Answers) -> Floats:
     return np.round(mean, rounding_digits(float(np.abs(answers.value).max(initial=0.0))))
 
 
-def _label_table(
-    found: Correlations, value: Floats, used: list[int], confidence: float
-) -> Estimates:
-    shape = (len(found.labels), len(found.raters))
-    value = value.reshape(shape)[used]
-    n, rated = (part.reshape(shape)[used] for part in (found.n, found.rated))
-    defined = ~np.isnan(value)
-    k, mean, sd = grouped_means(value[defined], np.nonzero(defined)[0], len(used))
-    several = np.maximum(k, 2)
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Mean correlations of labels, of all answers or of some."""
 
-    def closed(_: Floats, level: float) -> Ends:
-        return student(mean, sd / np.sqrt(several), several - 1, level, (-1, 1))
+    answers: Answers
+    exclude: Collection[str]
+    min_items: int
 
-    n_undefined = ((rated > 0) & ~defined).sum(axis=1)
-    statistic = by_formula(
-        mean,
-        closed,
-        keys={"label": [found.labels[at] for at in used]},
-        method=[f"{_METHOD}, mean over raters; spread over raters"] * len(used),
-        n_items=found.items[used],
-        n_raters=k,
-        n_ratings=np.where(defined, n, 0).sum(axis=1),
-        undefined="undefined: no rater with a defined correlation",
-        columns=(pl.Series("n_undefined", n_undefined, dtype=pl.Int64),),
-    )
-    return infer(statistic, interval="analytic", confidence=confidence)
+    def estimates(
+        self, found: Correlations, value: Floats, *, target: Target, **options: Any
+    ) -> Estimates:
+        """Give the means with intervals; what is found of all answers is not computed again."""
+        names, used = found.labels, self._used
+        known = ~np.isnan(value).reshape(len(names), -1)[used]
+        n, rated = (part.reshape(len(names), -1)[used] for part in (found.n, found.rated))
+        whole = self._means(value)
+
+        def evaluate(draws: Draws) -> Floats:
+            if draws.is_point:
+                return whole[None, :]
+            return np.stack([self._without(draws, row) for row in range(draws.n_rows)])
+
+        parts = [part for part, one in zip(self.answers.by_label(), used, strict=True) if one]
+        statistic = Statistic(
+            keys={"label": [name for name, one in zip(names, used, strict=True) if one]},
+            design=Design.of(
+                [np.unique(part.unit) for part in parts],
+                len(self.answers.units),
+                [np.unique(part.rater) for part in parts],
+                len(self.answers.raters),
+            ),
+            evaluate=evaluate,
+            method=[f"{_METHOD}, mean over raters"] * whole.size,
+            n_items=found.items[used],
+            n_raters=known.sum(axis=1),
+            n_ratings=np.where(known, n, 0).sum(axis=1),
+            undefined="undefined: no rater with a defined correlation",
+            n_groups=_MOST_LEFT_OUT,
+            corrects_raters=False,
+            columns=(pl.Series("n_undefined", ((rated > 0) & ~known).sum(axis=1), dtype=pl.Int64),),
+        )
+        return infer(statistic, interval="jackknife", target=target, **options)
+
+    @cached_property
+    def _used(self) -> NDArray[np.bool_]:
+        return np.array([name not in self.exclude for name in self.answers.labels], dtype=np.bool_)
+
+    def _means(self, value: Floats) -> Floats:
+        """Mean over raters of each label that is used."""
+        value = value.reshape(len(self.answers.labels), -1)[self._used]
+        known = ~np.isnan(value)
+        k, mean, _ = grouped_means(value[known], np.nonzero(known)[0], len(value))
+        return np.where(k > 0, mean, np.nan)
+
+    def _without(self, draws: Draws, row: int) -> Floats:
+        """Compute the means of the stimuli and raters that count in a row."""
+        codes, weight = self.answers.unit, draws.stimulus
+        if weight is None:
+            codes, weight = self.answers.rater, draws.rater
+        assert weight is not None
+        some = self.answers.take(weight[row][codes] > 0)
+        found = by_counting(
+            (some.label.astype(np.int32), some.unit.astype(np.int32), some.rater.astype(np.int32)),
+            some.value,
+            (some.labels, some.raters),
+            len(some.units),
+            self._used,
+        ) or _by_rater(some)
+        return self._means(np.where(found.n >= max(self.min_items, 2), found.value, np.nan))
 
 
 def _n_shared(part: Answers) -> int:

@@ -169,8 +169,9 @@ def _of_intervals(sections: Sequence[Section]) -> str:
     if _resampled(sections):
         beside = ", unless it is said to be over stimuli and people" if "models" in keys else ""
         text = (
-            " It comes from drawing the stimuli again with replacement (bootstrap), is too narrow "
-            f"for few stimuli, and does not cover a change of raters{beside}."
+            " That of agreement is about other stimuli and other raters; others come from drawing "
+            "the stimuli again with replacement (bootstrap), are too narrow for few stimuli, and "
+            f"do not cover a change of raters{beside}."
         )
     if "outcomes" in keys:
         text += " Intervals of outcomes are Wilson's, from the counts alone."

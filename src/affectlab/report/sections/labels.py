@@ -288,12 +288,16 @@ def _reasons(undefined: pl.DataFrame) -> str:
     return joined(sorted({reason(status) for status in undefined["status"]}))
 
 
+def _whose(study: Study) -> str:
+    """Whose agreement intervals are about: two raters tell nothing of others."""
+    pair = study.panel is not None and study.panel.n_raters < 3
+    return "these two raters" if pair else "other raters"
+
+
 def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Picture:
     names = frame["label"].to_list()
     interval = (
-        f" Lines are 95 % intervals from {count(study.n_boot)} bootstrap samples of the stimuli."
-        if study.n_boot
-        else ""
+        f" Lines are 95 % intervals for other stimuli and {_whose(study)}." if study.n_boot else ""
     )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
     drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))

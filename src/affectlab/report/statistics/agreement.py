@@ -12,12 +12,14 @@ from affectlab.core.words import number
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
-    from affectlab.core.types import Bools, Floats
+    from affectlab.core.jackknife import Jackknife
+    from affectlab.core.types import Floats, Ints
 
 FIRM, TENTATIVE = 0.8, 0.67
 """Customary marks for firm and for tentative conclusions."""
 ENOUGH_ITEMS = 30
-"""Stimuli with two answers below which a bootstrap interval is too narrow to be judged by."""
+"""Stimuli with two answers below which an interval may be too narrow to be judged by."""
+_CONFIDENCE = 0.95
 
 Ungraded = Literal["", "undefined", "few", "not asked", "no interval"]
 
@@ -90,10 +92,9 @@ def reason(status: str) -> str:
 def agreement_of(alpha: Estimates) -> Agreement:
     """Sum up alpha over labels.
 
-    The interval of the median comes from the bootstrap replicates, each of which drew the same
-    stimuli for all labels. A label without an interval (or one of no width), or with fewer than 30
-    stimuli, counts as one whose alpha may lie anywhere. No grade can be given when these are half
-    of the labels or more.
+    The interval of the median comes from medians without each stimulus and each rater. A label
+    without an interval (or one of no width), or with fewer than 30 stimuli, counts as one whose
+    alpha may lie anywhere. No grade can be given when these are half of the labels or more.
     """
     frame = alpha.to_frame()
     value, low, high = (frame[name].to_numpy() for name in ("value", "low", "high"))
@@ -109,11 +110,14 @@ def agreement_of(alpha: Estimates) -> Agreement:
     ungraded: Ungraded = ""
     if 2 * enough.sum() <= n:
         ungraded = "few"
-    elif alpha.replicates.size == 0:
+    elif alpha.jackknife is None:
         ungraded = "not asked"
     elif 2 * sure.sum() <= n:
         ungraded = "no interval"
-    ends = (math.nan, math.nan) if ungraded else _ends(alpha.replicates[:, known], sure)
+    ends = (math.nan, math.nan)
+    if not ungraded and alpha.jackknife is not None:
+        places = np.flatnonzero(known)
+        ends = _ends(alpha.jackknife, places[sure], places[~sure])
     return Agreement(
         n_labels=n,
         n_all=frame.height,
@@ -127,13 +131,16 @@ def agreement_of(alpha: Estimates) -> Agreement:
     )
 
 
-def _ends(replicates: Floats, sure: Bools) -> tuple[float, float]:
+def _ends(jackknife: Jackknife, sure: Ints, unsure: Ints) -> tuple[float, float]:
     """Give the ends of the interval of the median, where unsure labels may lie anywhere."""
-    tails = []
-    for tail, anywhere in ((0.025, -1.0), (0.975, 1.0)):
-        filled = np.where(sure & ~np.isnan(replicates), replicates, anywhere)
-        tails.append(float(np.quantile(np.median(filled, axis=1), tail)))
-    return tails[0], tails[1]
+
+    def median(values: Floats, anywhere: float) -> Floats:
+        free = np.full((len(values), unsure.size), anywhere)
+        return np.asarray(np.median(np.column_stack([values[:, sure], free]), axis=1))
+
+    least = jackknife.of_all(lambda values: median(values, -1.0)).ends(_CONFIDENCE)
+    most = jackknife.of_all(lambda values: median(values, 1.0)).ends(_CONFIDENCE)
+    return float(least[1][0]), float(most[2][0])
 
 
 def grade(low: float, high: float) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import Target
 from affectlab.core.words import count, joined, shown
 from affectlab.ratings import aggregated_raters, by_scale
 from affectlab.reliability import interrater_correlation
@@ -411,7 +412,8 @@ class Study:
 
         if self.panel is None:
             return None
-        return krippendorff_alpha(self.panel, n_boot=self.n_boot, seed=self.seed)
+        target: Target = "both" if self.n_boot else "sample"
+        return krippendorff_alpha(self.panel, target=target, seed=self.seed)
 
     @cached_property
     def alpha_elsewhere(self) -> Estimates | None:
@@ -423,7 +425,7 @@ class Study:
         kinds = {kind for kind in self.elsewhere.rater_kinds if is_person(kind)}
         people = self.elsewhere.select(rater_kind=sorted(kinds)) if kinds else self.elsewhere
         try:
-            return krippendorff_alpha(people, n_boot=0)
+            return krippendorff_alpha(people, target="sample")
         except InputError:  # Nothing but texts, or no answer of use.
             return None
 
@@ -447,7 +449,7 @@ class Study:
         if self.panel is None:
             return ()
         tables = (
-            (one, one.estimates(self.panel))
+            (one, one.estimates(self.panel, target="sample"))
             for one in load_coefficients()
             if one.has_weights and one.name != "krippendorff_alpha"
         )

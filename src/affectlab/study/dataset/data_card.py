@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["write_card"]
 
-_REPLICATES = 1000
 _MOST_LABELS = 60
 _MOST_CHOICES = 12
 """Different entries up to which a column about people is counted out."""
@@ -273,14 +272,13 @@ def _agreement(ratings: Ratings) -> Iterator[str]:
         yield ""
         return
     try:
-        found = krippendorff_alpha(ratings, n_boot=_REPLICATES, seed=0)
+        found = krippendorff_alpha(ratings)
     except InputError as error:
         yield f"Krippendorff's alpha is not defined: {error}."
         yield ""
         return
     table = found.to_frame()
-    name = table["method"][0].partition(";")[0]
-    yield f"{name}; 95 % intervals, stimuli resampled {_REPLICATES:,} times:"
+    yield f"{table['method'][0].partition(';')[0]}; 95 % intervals for other stimuli and raters:"
     yield ""
     yield "| label | alpha | interval | stimuli | raters |"
     yield "|---|---|---|---|---|"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Agreement", "Flag", "Statistics", "Times", "statistics"]
 
-_REPLICATES = 400
 _FEWEST_UNITS = 10
 """Stimuli with two ratings below which a bootstrap interval says little."""
 _FEWEST_ANSWERS = 5
@@ -154,8 +153,7 @@ def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]
 
     kind = ratings.scale.kind
     level = "nominal" if kind == "binary" else kind
-    # The same seed each time, so that an interval moves when answers come and not by itself.
-    found = krippendorff_alpha(ratings, n_boot=_REPLICATES, seed=0)
+    found = krippendorff_alpha(ratings)
     rows = found.to_frame().to_dicts()
     labels = tuple(
         _told(row["label"], row, row["status"])

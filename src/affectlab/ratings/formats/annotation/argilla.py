@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,12 @@ from affectlab.ratings.options import ReadOptions
 
 _RESPONSES, _SUGGESTION = ".responses", ".suggestion"
 _UNNAMED_MODEL = "suggestion"
+_OF_1 = {"external_id", "metadata"}
+"""Columns of a feedback data set of Argilla 1, beside its fields and questions."""
+_GUESSED, _GUESSED_BY = "-suggestion", "-suggestion-metadata"
+_CLASSIFIED = {"inputs", "prediction", "annotation", "annotation_agent", "multi_label", "status"}
+"""Columns of records of text classification of Argilla 1."""
+_LABEL = "label"
 
 
 class _Response(Record):
@@ -52,6 +59,10 @@ class Argilla(Answers):
     JSON of ``records.to_json``, with fields, responses and suggestions within each record; or JSON
     Lines or Parquet of ``records.to_datasets`` and ``to_hub``, with columns such as
     ``emotion.responses``, ``emotion.responses.users`` and ``emotion.suggestion.agent``.
+
+    Of Argilla 1, rows of a feedback data set (``external_id``, and a list of responses for each
+    question), and records of text classification (``inputs``, ``annotation``, ``prediction``), of
+    which what was validated is the answer of the agent who annotated.
 
     Labels, several labels, ratings and texts are answers to the question that they belong to.
     Users are people; agents of suggestions are models. Fields and metadata describe the stimulus.
@@ -98,14 +109,14 @@ class Argilla(Answers):
         flat = {"id", "status"} <= names and any(
             name.endswith((_RESPONSES, _SUGGESTION)) for name in names
         )
-        return Sure.if_(nested or flat)
+        return Sure.if_(nested or flat or names >= _CLASSIFIED or _is_feedback(names))
 
     def answers(
         self, head: Peek, options: ReadOptions, rejects: Rejects
     ) -> Iterator[tuple[str, Answer]]:
         for place, entry in _entries(head, rejects):
             try:
-                record = checked(_Nested, _nested(entry))
+                record = checked(_Nested, _nested(entry, place))
                 for answer in _answers(record, Place(head, options, place, rejects)):
                     yield place, answer
             except Unusable as problem:
@@ -117,16 +128,26 @@ def _entries(head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
         yield from json_records(head, rejects)
         return
     frame = read_frame(head)
-    if "id" not in frame.columns:
+    names = set(frame.columns)
+    if "id" not in names and not _is_feedback(names) and not names >= _CLASSIFIED:
         raise InputError(f"{head.path}: column 'id' is missing; expected records of Argilla")
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         yield f"row {number}", row
 
 
-def _nested(entry: Any) -> Any:
+def _is_feedback(names: set[str]) -> bool:
+    """Whether columns are those of a feedback data set of Argilla 1."""
+    return names >= _OF_1 and any(name + _GUESSED in names for name in names)
+
+
+def _nested(entry: Any, place: str) -> Any:
     """Bring a row of a data set into the form of a record."""
     if not isinstance(entry, dict) or "fields" in entry:
         return entry
+    if set(entry) >= _CLASSIFIED:
+        return _of_classification(entry, place)
+    if _is_feedback(set(entry)):
+        return _of_feedback(entry, place)
     responses: dict[str, Any] = {}
     suggestions: dict[str, Any] = {}
     fields: dict[str, Any] = {}
@@ -153,6 +174,71 @@ def _nested(entry: Any) -> Any:
         "responses": responses,
         "suggestions": suggestions,
     }
+
+
+def _of_feedback(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Bring a row of a feedback data set of Argilla 1 into the form of a record."""
+    questions = [name for name in entry if name + _GUESSED in entry]
+    guessed = {f"{name}{end}" for name in questions for end in (_GUESSED, _GUESSED_BY)}
+    responses = {}
+    for name in questions:
+        given = entry[name]
+        if isinstance(given, dict):
+            # Earlier versions write a list for each part of a response.
+            parts = [_list(given.get(part)) for part in ("value", "user_id", "status")]
+            given = [
+                {"value": one, "user_id": _at(parts[1], at), "status": _at(parts[2], at)}
+                for at, one in enumerate(parts[0])
+            ]
+        responses[name] = _list(given)
+    suggestions = {}
+    for name in questions:
+        by = entry.get(f"{name}{_GUESSED_BY}") or {}
+        guess = {
+            "value": entry[name + _GUESSED],
+            "agent": by.get("agent"),
+            "score": by.get("score"),
+        }
+        suggestions[name] = guess
+    others = {*questions, *guessed, *_OF_1, "vectors"}
+    return {
+        "id": entry["external_id"] or place,
+        "fields": {name: value for name, value in entry.items() if name not in others},
+        "responses": responses,
+        "suggestions": suggestions,
+        "metadata": _described(entry["metadata"]),
+    }
+
+
+def _of_classification(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Bring a record of text classification of Argilla 1 into the form of a record."""
+    validated = entry["annotation"] is not None and entry["status"] == "Validated"
+    state = "submitted" if validated else str(entry["status"]).lower()
+    one = {"value": entry["annotation"], "user_id": entry["annotation_agent"], "status": state}
+    guesses = [one for one in _list(entry["prediction"]) if isinstance(one, dict)]
+    guesses = [{**one, "score": one.get("score") or 0.0} for one in guesses]
+    best = max(guesses, key=lambda one: one["score"], default=None)
+    agent = entry.get("prediction_agent")
+    suggestion = None
+    if best is not None and not entry["multi_label"]:
+        suggestion = {"value": best.get("label"), "agent": agent, "score": best["score"]}
+    return {
+        "id": entry.get("id") or place,
+        "fields": {name: text for name, text in (entry["inputs"] or {}).items() if text},
+        "responses": {_LABEL: [one] if entry["annotation"] is not None else []},
+        "suggestions": {_LABEL: suggestion},
+        "metadata": _described(entry.get("metadata")),
+    }
+
+
+def _described(metadata: Any) -> dict[str, Any]:
+    """Read metadata, which may be text of JSON."""
+    if isinstance(metadata, str):
+        try:
+            metadata = json.loads(metadata)
+        except ValueError:
+            return {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:

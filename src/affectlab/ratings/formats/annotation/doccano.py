@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -9,11 +11,15 @@ from pydantic import model_validator
 
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
-from affectlab.ratings.formats.archive import first_in, json_in
+from affectlab.ratings.formats.archive import files_in, first_in, json_in
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable
 
 _FILES = (".jsonl", ".json")
+_CSV = ".csv"
+_OF_CSV = {"id", "text", "label", "Comments"}
+_BETWEEN = "#"
+"""What parts several labels in a cell."""
 _OF_TOOL = ("id", "label", "cats", "Comments", "comments")
 _PARTS = ("entities", "relations", "bbox", "segmentation")
 _ALL = "all"
@@ -36,13 +42,14 @@ class _Example(Record):
         return self
 
 
-@file_format("doccano", "projects of doccano (JSONL, JSON, zip of these: id, text, label)")
+@file_format("doccano", "projects of doccano (JSONL, JSON, CSV, zip of these: id, text, label)")
 class Doccano(JsonAnswers):
-    """The JSONL or JSON export of a project of doccano, or the zip file with one for each person.
+    """The JSONL, JSON or CSV export of a project of doccano, or the zip file with one per person.
 
-    Labels are what the person chose, of one or several classes. Where annotators share their labels
-    doccano writes one file, ``all.jsonl``, of which the one rater is ``consensus``. Otherwise it
-    writes a zip file with a file for each, of which the name is the rater's.
+    Labels are what the person chose, of one or several classes; in CSV, ``#`` parts several. Where
+    annotators share their labels doccano writes one file, ``all.jsonl``, of which the one rater is
+    ``consensus``. Otherwise it writes a zip file with a file for each, of which the name is the
+    rater's.
 
     Spans, boxes and relations are left out and counted; documents without a label, too, since
     nothing tells whether they were seen. Comments are no answers.
@@ -81,12 +88,19 @@ class Doccano(JsonAnswers):
     )
 
     def recognise(self, head: Peek) -> Sure:
-        first = first_in(head, _FILES)
-        return super().recognise(head if first is None else first)
+        first = first_in(head, (*_FILES, _CSV)) or head
+        table = not first.is_binary and set(first.header) >= _OF_CSV
+        return Sure.LAYOUT if table else super().recognise(first)
 
     def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
         if first_in(head, _FILES) is not None:
             yield from json_in(head, rejects, _FILES)
+        elif first_in(head, (_CSV,)) is not None:
+            for name, content in files_in(head, (_CSV,)):
+                for place, entry in _rows(content.decode("utf-8-sig", errors="replace")):
+                    yield f"{name}, {place}", entry
+        elif not head.is_binary and set(head.header) >= _OF_CSV:
+            yield from _rows(head.decode())
         else:
             yield from super().records(head, rejects)
 
@@ -112,3 +126,12 @@ class Doccano(JsonAnswers):
             question="label",
             about=about,
         )
+
+
+def _rows(text: str) -> Iterator[tuple[str, Any]]:
+    """Give the rows of a table as the entries that doccano writes as JSON."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    for row in reader:
+        place = f"line {reader.line_num}"
+        labels = [label for label in (row.pop("label") or "").split(_BETWEEN) if label]
+        yield place, {**{name: value for name, value in row.items() if name}, "label": labels}

@@ -7,7 +7,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import Peek, read_delimited
+from affectlab.ratings.files import Peek, read_delimited, read_frame
 from affectlab.ratings.formats.answers import (
     Answer,
     Answers,
@@ -25,6 +25,7 @@ _NO = (False, None, "", "0", 0, "false", "False")
 _YES = (True, "true", "True", "1", 1)
 _SCALE = ("slider", "number")
 _TEXT = "text_box"
+_PARQUET = "annotations.parquet"
 
 Labels = Mapping[str, Any]
 """Value of each label of a schema."""
@@ -205,13 +206,16 @@ def _is_answer(name: str, value: Any) -> bool:
     return not isinstance(value, str) or not is_number(value)
 
 
-@file_format("potato-table", "annotations of Potato (CSV, TSV: instance_id, user_id, schema.label)")
+@file_format(
+    "potato-table", "annotations of Potato (CSV, TSV, annotations.parquet: instance_id, user_id, …)"
+)
 class PotatoTable(Answers):
-    """The CSV or TSV export of Potato: a row for each annotator and instance.
+    """The CSV, TSV or Parquet export of Potato: a row for each annotator and instance.
 
     Columns are ``instance_id``, ``user_id`` and one for each label of a schema, such as
     ``emotion.joy``; earlier versions write ``user`` and ``emotion:::joy``. What they mean is said
-    at :class:`Potato`.
+    at :class:`Potato`. In ``annotations.parquet`` a column is a schema, with a number, the label
+    that was chosen, or a list of these.
 
     Notes
     -----
@@ -224,6 +228,8 @@ class PotatoTable(Answers):
     )
 
     def recognise(self, head: Peek) -> Sure:
+        if head.path.name == _PARQUET:
+            return Sure.if_(head.is_table and head.columns[:2] == ("instance_id", "user_id"))
         names = () if head.is_binary else head.header
         user = {"user", "user_id"} & set(names)
         between = any(":::" in one or "." in one for one in names)
@@ -232,6 +238,9 @@ class PotatoTable(Answers):
     def answers(
         self, head: Peek, options: ReadOptions, rejects: Rejects
     ) -> Iterator[tuple[str, Answer]]:
+        if head.is_table:
+            yield from _of_schemas(head, options, rejects)
+            return
         read = read_delimited(head, names=head.header, on_bad=options.on_bad)
         user = next((one for one in ("user_id", "user") if one in read.columns), None)
         if user is None or "instance_id" not in read.columns:
@@ -265,3 +274,29 @@ class PotatoTable(Answers):
                             about={"text": row.get("displayed_text")},
                         ),
                     )
+
+
+def _of_schemas(head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[tuple[str, Answer]]:
+    """Give the answers of a table with a column for each schema."""
+    for number, row in enumerate(read_frame(head).iter_rows(named=True), start=1):
+        place = f"row {number}"
+        instance, rater = row.pop("instance_id", None), row.pop("user_id", None)
+        if not instance or not rater:
+            rejects.reject(place, "name is empty", "instance_id or user_id is empty")
+            continue
+        at = Place(head, options, place, rejects)
+        for schema, value in row.items():
+            if isinstance(value, list):
+                given: Given = tuple(str(one) for one in value if one is not None)
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                given = float(value)
+            elif value is None or isinstance(value, str):
+                given = (value,) if value else None
+            else:
+                at.skip(f"{schema}: no labels")
+                continue
+            if given is not None:
+                yield (
+                    place,
+                    Answer(stimulus=str(instance), rater=str(rater), question=schema, given=given),
+                )

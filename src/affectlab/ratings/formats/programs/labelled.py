@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, shown
+from affectlab.ratings.attributes import asked_of
 from affectlab.ratings.files import Labelled, Peek, read_labelled
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
@@ -16,6 +17,8 @@ from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale
 
 _LISTED = 8
+_LONGEST = 80
+"""Letters of a question that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,8 @@ class LabelledTable(PlainTable):
         return Sure.KIND if head.labelled == self.program else Sure.NO
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
-        return super().describe(replace(head, categories=self.categories), options)
+        layout = super().describe(replace(head, categories=self.categories), options)
+        return replace(layout, questions=read_labelled(head.path, self.program).questions)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the table, and take the scales of columns from the names of their values."""
@@ -50,18 +54,22 @@ class LabelledTable(PlainTable):
             declared = replace(options.scale, by_label={**scales, **options.scale.by_label})
             options = replace(options, scale=declared)
         contents = super().contents(head, options, rejects)
-        if options.wide is None:
-            value = find_columns(head.columns, options.columns, where=str(head.path))["value"]
-            names = [value]
-            contents.scale = _scale(value, said)
+        across = getattr(contents, "across", None)
+        if across is None:
+            names = [find_columns(head.columns, options.columns, where=str(head.path))["value"]]
+            contents.scale = _scale(names[0], said)
         else:
-            across = getattr(contents, "across", "label")
             names = [str(one) for one in contents.columns[across].unique(maintain_order=True)]
             scales = {name: scale for name in names if (scale := _scale(name, said)) is not None}
             shared = len(scales) == len(names) and len(set(scales.values())) == 1
             contents.scale = next(iter(scales.values())) if shared else None
             if across == "label" and not shared:
                 contents.scale = scales or None
+        questions = {name: said.questions.get(name, "") for name in names}
+        if across == "stimulus" and contents.stimuli is None:
+            contents.stimuli = asked_of(questions)
+        elif across == "label":
+            contents.history += _asked(questions)
         contents.history += _steps(names, said, self)
         return contents
 
@@ -140,6 +148,15 @@ def _steps(names: Sequence[str], said: Labelled, format: LabelledTable) -> tuple
             f"{_listed(list(lost))}"
         )
     return tuple(steps)
+
+
+def _asked(questions: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what was asked, by label."""
+    said = [f"'{name}': {shown(text, _LONGEST)}" for name, text in questions.items() if text]
+    if not said:
+        return ()
+    more = f" and {len(said) - _LISTED:,} more" if len(said) > _LISTED else ""
+    return (f"asked by the file: {'; '.join(said[:_LISTED])}{more}",)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -7,11 +7,12 @@ from typing import get_args
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import SHEET, Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import PlainTable
+from affectlab.ratings.formats.table import PlainTable, find_one
 from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.schema import GUESSED
 
 
 @file_format("excel", "a workbook of Excel or LibreOffice with a table", wide=get_args(Wide))
@@ -25,7 +26,8 @@ class Excel(PlainTable):
     Parameters
     ----------
     sheet
-        Name of the sheet; by default the first with anything in it.
+        Name of the sheet; by default the first with anything in it. Further sheets with the same
+        columns are read with it; where no column names the rater, each is that of one.
 
     Notes
     -----
@@ -45,18 +47,42 @@ class Excel(PlainTable):
         return Sure.KIND if head.is_workbook else Sure.NO
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
-        return super().describe(replace(head, sheet=self.sheet), options)
+        head = replace(head, sheet=self.sheet)
+        return super().describe(head, _with_sheets(head, options or ReadOptions()))
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the sheet as a table, and say which it is where there are several."""
         if not head.is_workbook:
             raise InputError(f"{head.path} is no workbook")
         head = replace(head, sheet=self.sheet)
-        contents = super().contents(head, options, rejects)
         book = head.workbook
-        if book.others:
-            others = ", ".join(f"'{name}'" for name in book.others)
-            how = option("format", f"{self.name},sheet=NAME")
-            step = f"sheet '{book.name}' was read, and not {others}; name another ({how})"
-            contents.history = (step, *contents.history)
+        told = _with_sheets(head, options)
+        others = ", ".join(f"'{name}'" for name in book.others)
+        how = option("format", f"{self.name},sheet=NAME")
+        try:
+            contents = super().contents(head, told, rejects)
+        except InputError as error:
+            if not others:
+                raise
+            raise InputError(
+                f"{error}; sheet '{book.name}' was read, and not {others} ({how})"
+            ) from None
+        steps = []
+        if book.joined:
+            each = GUESSED if told is not options else ""
+            role = "each as that of one rater" if told is not options else "one below the other"
+            names = ", ".join(f"'{name}'" for name in book.joined)
+            steps.append(f"{each}sheets {names} have the same columns: they were read {role}")
+        if others:
+            steps.append(f"sheet '{book.name}' was read, and not {others}; name another ({how})")
+        contents.history = (*steps, *contents.history)
         return contents
+
+
+def _with_sheets(head: Peek, options: ReadOptions) -> ReadOptions:
+    """Take the name of a sheet as the rater where several were read and no column names one."""
+    columns = dict(options.columns or {})
+    found = "rater" in columns or options.rater or find_one("rater", head.columns)
+    if not head.workbook.joined or found or options.wide not in (None, "labels"):
+        return options
+    return replace(options, columns={**columns, "rater": SHEET})

@@ -13,7 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
-from affectlab.ratings.attributes import PERSONAL
+from affectlab.ratings.attributes import PERSONAL, asked_of
 from affectlab.ratings.build import MISSING, is_number
 from affectlab.ratings.files import Columns, Peek, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
@@ -159,7 +159,7 @@ class AnswerSheets(Format, ABC):
             lambda at: f"{read.locate(at % height)}, column '{names[at // height]}'",
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
-            stimuli=_questions(texts),
+            stimuli=asked_of(texts),
             set_aside=read.set_aside,
             history=layout.steps,
             split=False,
@@ -193,6 +193,7 @@ class AnswerSheets(Format, ABC):
             labels=tuple(used),
             raters=tuple(name for name in raters if name not in ("rater", "rater_kind")),
             unused=unused,
+            questions={name: one.text for name, one in sheet.asked.items() if one.text},
             about=about,
             steps=(*sheet.steps, *steps, *_said(about, raters, unused)),
         )
@@ -457,13 +458,6 @@ def _one_each(raters: pl.DataFrame) -> pl.DataFrame:
     """Keep the first thing that is said of each person in any of the sheets."""
     named = raters.filter(pl.col("rater").is_not_null() & (pl.col("rater") != ""))
     return named.group_by("rater", maintain_order=True).agg(pl.all().drop_nulls().first())
-
-
-def _questions(texts: Mapping[str, str]) -> pl.DataFrame | None:
-    """Keep the words of the questions where each was asked about one stimulus."""
-    if len(set(texts.values())) < len(texts) or not all(texts.values()) or len(texts) < 2:
-        return None
-    return pl.DataFrame({"stimulus": list(texts), "question": list(texts.values())})
 
 
 def _said(

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
-from affectlab.ratings.build import MISSING, folded, is_nearly_number, joined_step
+from affectlab.ratings.build import MISSING, is_nearly_number, joined_step
 from affectlab.ratings.files import Locate, OnBad
+from affectlab.ratings.scale import folded
 from affectlab.ratings.schema import SetAside
 
 ROWS = "row"

@@ -9,21 +9,25 @@ from affectlab.core.words import option
 from affectlab.ratings.schema import ROW_COLUMNS
 
 CORE = ("stimulus", "rater", "label", "value")
+ROLES = (*CORE, *ROW_COLUMNS)
 
 _ALIASES = {
     "stimulus": (
         "stimulus",
         "stimulus_id",
         "stim",
+        "stim_id",
         "item",
         "item_id",
         "image",
         "image_id",
+        "image_name",
         "image_path",
         "img",
         "path",
         "file",
         "filename",
+        "file_name",
         "video",
         "example_id",
         "unit",
@@ -160,11 +164,10 @@ def find_columns(
     >>> find_columns(["path", "annotator", "value", "emotion"], None, where="x.csv")
     {'stimulus': 'path', 'rater': 'annotator', 'label': 'emotion', 'value': 'value'}
     """
-    roles = (*CORE, *ROW_COLUMNS)
     found: dict[str, str] = {}
     for role, column in (named or {}).items():
-        if role not in roles:
-            raise unknown_name("role", role, roles, where)
+        if role not in ROLES:
+            raise unknown_name("role", role, ROLES, where)
         if column not in header:
             raise unknown_name("column", column, header, where)
         found[role] = column
@@ -207,7 +210,7 @@ def find_columns(
             f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "
             f"its name ({option('columns', {role: 'NAME'})})"
         )
-    return {role: found[role] for role in roles if role in found}
+    return {role: found[role] for role in ROLES if role in found}
 
 
 def find_one(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:

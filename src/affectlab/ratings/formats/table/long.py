@@ -18,7 +18,7 @@ from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator
 from affectlab.ratings.formats.table.columns import find_chosen, find_columns, find_one
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, media_kind
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
@@ -29,6 +29,11 @@ _NO_RATINGS = {
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
+_DIMENSIONS = {
+    *("activation", "arousal", "confidence", "dominance", "familiarity", "intensity", "liking"),
+    *("pleasantness", "pleasure", "strength", "valence"),
+}
+"""Names of columns of numbers that raters are asked for beside a category."""
 _NUMBERED = re.compile(
     r"(?:r|rater|annotator|coder|judge|worker|participant|subject|sub|s|p|vp|observer|user|person)"
     r"[ _.-]?[0-9]+",
@@ -106,9 +111,28 @@ def describe_long(
             certain = separator in ("list", ";", "|")
             steps.append(said if certain else f"{GUESSED}{said}")
             why[roles["value"]] = f"several chosen categories: {how}"
+    if separator is None and "value" in roles and by_name is None:
+        steps += _left_over(columns, roles)
     return LongLayout(
         roles, why=why, separator=separator or None, free_text=free_text, steps=tuple(steps)
     )
+
+
+def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+    """Say which columns look like ratings beside the chosen category, and are not taken as such."""
+    others = [
+        name
+        for name, column in columns.items()
+        if name not in roles.values() and _folded(name) in _DIMENSIONS and _is_of_numbers(column)
+    ]
+    if not others:
+        return []
+    category = f"{roles['value']}=nominal:NAME,NAME"
+    return [
+        f"{GUESSED}only column '{roles['value']}' holds answers; if {_first(others)} do so, too, "
+        f"say that there is a column for each label ({option('wide', 'labels')}, "
+        f"{option('scale', category)})"
+    ]
 
 
 def _roles(
@@ -327,11 +351,19 @@ def guess_wide(
     rest = [name for name in header if name not in (stimulus, rater, *ROW_COLUMNS)]
     after_raters = [name for name in rest if _NUMBERED.fullmatch(name.strip())]
     if rater is None and len(after_raters) > 1:
-        others = tuple(n for n in rest if n not in after_raters and n.strip())
-        if stimulus is None:
-            others = others[1:]
+        others = [name for name in rest if name not in after_raters]
+        if stimulus is None and header[0] in others:
+            # The first column names the rows where no other does.
+            others.remove(header[0])
         said = f"columns called after raters hold their ratings: {_first(after_raters)}"
-        return "raters", others, said
+        return "raters", tuple(name for name in others if name.strip()), said
+    if rater is not None and stimulus is None:
+        files = [name for name in rest if media_kind(name)]
+        if len(files) < 2:
+            return None
+        others = [name for name in rest if name not in files and name.strip()]
+        said = f"columns called after files hold what each rater said of them: {_first(files)}"
+        return "stimuli", tuple(others), said
     if stimulus is None or rater is None:
         return None
     rated = [

@@ -15,8 +15,9 @@ from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, Peek, read_columns
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table.columns import find_columns, find_one, names_models
+from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
 from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
+from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import describe_wide, unpivot
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
@@ -35,7 +36,8 @@ class PlainTable(Format):
     It is what a file is read as that has no other format, or with ``format="table"``.
     """
 
-    takes = ("columns", "attributes", "unused", "missing_codes", "separator")
+    roles = ROLES
+    takes = ("attributes", "unused", "missing_codes", "separator")
 
     def recognise(self, head: Peek) -> Sure:  # noqa: ARG002
         return Sure.POSSIBLE
@@ -69,6 +71,7 @@ class PlainTable(Format):
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
         contents.set_aside = (*given.set_aside, *contents.set_aside)
+        contents.history = (*given.history, *contents.history)
         contents.typed = given.typed
         return contents
 
@@ -82,6 +85,7 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)
+    given = without_totals(given)
     return given if options.rater is None else _with_rater(given, options, str(head.path))
 
 

@@ -1,0 +1,209 @@
+"""Intervals from the values of a statistic without each stimulus, each rater, or either in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from affectlab.core.render.intervals import NO_INTERVAL
+from affectlab.core.statistic import Ends, student
+from affectlab.core.types import Bools, Floats, Ints
+
+_FEW = "two raters tell nothing of others"
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Values of a statistic without each of some things in turn."""
+
+    what: Literal["units", "raters"]
+    values: Floats
+    """Shape (things, rows)."""
+    present: Bools
+    """Whether a row rests on a thing; same shape."""
+    freedom: Ints | None = None
+    """Degrees of freedom of rows; one less than the things of a row where not said."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknife:
+    """Values, and what becomes of them where stimuli, raters or both are left out.
+
+    Examples
+    --------
+    The mean of four numbers has the usual interval:
+
+    >>> x = np.array([1.0, 2.0, 6.0, 4.0])
+    >>> left_out = LeftOut("units", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
+    >>> jackknife = Jackknife(np.array([x.mean()]), (left_out,), (-np.inf, np.inf))
+    >>> [round(float(end[0]), 3) for end in jackknife.ends(0.95)]
+    [1.109, -0.278, 6.778]
+    """
+
+    value: Floats
+    """Shape (rows,)."""
+    parts: tuple[LeftOut, ...]
+    bounds: tuple[float | Floats, float] = (-1.0, 1.0)
+    log_odds_from: Floats | None = None
+    corrects_raters: bool = True
+    """Whether the number of raters is a source of bias; see
+    :class:`~affectlab.core.statistic.Statistic`."""
+
+    @cached_property
+    def about_these_raters(self) -> Bools:
+        """Rows of two raters: where stimuli are left out, too, their intervals are about these."""
+        few = np.zeros(self.value.size, dtype=np.bool_)
+        for part in self.parts:
+            if part.what == "raters":
+                few = part.present.sum(axis=0) <= 2
+        return few
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Why each row has no interval; empty where it has one."""
+        why = np.full(self.value.size, "", dtype=object)
+        for part in self.parts:
+            scarce = jackknife_error(part.values, part.present)[1]
+            if part.what == "raters":
+                scarce &= ~self.about_these_raters
+            why[scarce] = f"{NO_INTERVAL}not defined without one of the {part.what}"
+        if [part.what for part in self.parts] == ["raters"]:
+            why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
+        return why.tolist()
+
+    @property
+    def over(self) -> list[str]:
+        """What each row leaves out, in words."""
+        whole = " and ".join(part.what for part in self.parts)
+        few = self.about_these_raters & (len(self.parts) > 1)
+        return [f"units, since {_FEW}" if one else whole for one in few.tolist()]
+
+    def ends(self, confidence: float) -> Ends:
+        """Compute standard errors and the ends of intervals.
+
+        Variances of stimuli and of raters are added, their degrees of freedom as Satterthwaite
+        adds them, and the value is corrected for the bias that leaving out shows.
+        """
+        variance, bias, per_freedom = np.zeros((3, self.value.size))
+        for part in self.parts:
+            se, _ = jackknife_error(part.values, part.present)
+            n = part.present.sum(axis=0)
+            freedom = np.maximum(n - 1, 1) if part.freedom is None else part.freedom
+            mean = np.where(part.present, part.values, 0.0).sum(axis=0) / np.maximum(n, 1)
+            counts = np.ones(n.size, dtype=np.bool_)
+            if part.what == "raters":
+                counts = ~self.about_these_raters
+            variance += np.where(counts, se**2, 0.0)
+            per_freedom += np.where(counts, se**4 / freedom, 0.0)
+            if part.what == "units" or self.corrects_raters:
+                bias += np.where(counts, (n - 1) * (mean - self.value), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            freedom = np.where(variance > 0, variance**2 / per_freedom, 1.0)
+        return around(
+            self.value,
+            np.sqrt(variance),
+            freedom,
+            confidence,
+            self.bounds,
+            bias=bias,
+            log_odds_from=self.log_odds_from,
+        )
+
+    def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
+        """Combine rows to one, such as their mean.
+
+        Parameters
+        ----------
+        combine
+            From values of shape (n, rows) to shape (n,).
+        """
+        parts = tuple(
+            LeftOut(
+                part.what,
+                combine(np.where(part.present, part.values, self.value))[:, None],
+                np.any(part.present, axis=1, keepdims=True),
+            )
+            for part in self.parts
+        )
+        value = combine(self.value[None, :])
+        least = (
+            self.log_odds_from if self.log_odds_from is None else combine(self.log_odds_from[None])
+        )
+        return Jackknife(value, parts, self.bounds, least, self.corrects_raters)
+
+
+def jackknife_error(left_out: Floats, present: Bools) -> tuple[Floats, Bools]:
+    """Compute standard errors from the values without each stimulus in turn.
+
+    Parameters
+    ----------
+    left_out
+        Shape (stimuli, rows).
+    present
+        Whether a row has answers about a stimulus; same shape.
+
+    Returns
+    -------
+    Standard errors, shape (rows,), and where there is none: where a value is not defined without
+    one of the stimuli, or there are fewer than two.
+    """
+    n = present.sum(axis=0)
+    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
+    known = np.where(present & ~scarce, left_out, 0.0)
+    mean = known.sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
+    se: Floats = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
+    return se, scarce
+
+
+def around(
+    value: Floats,
+    se: Floats,
+    freedom: Floats | Ints,
+    confidence: float,
+    bounds: tuple[float | Floats, float],
+    *,
+    bias: Floats | float = 0.0,
+    log_odds_from: Floats | None = None,
+) -> Ends:
+    """Put Student's interval around values less their bias, on a scale without bounds.
+
+    Where values have two bounds, that scale is their log odds between these: Fisher's z for -1 and
+    1. The ends are then within the bounds.
+
+    Parameters
+    ----------
+    value, se, freedom, bias
+        Shape (rows,).
+    confidence
+        Coverage of the interval, in (0, 1).
+    bounds
+        Least and largest value.
+    log_odds_from
+        The value that has the part of the least one in log odds; smaller values have their interval
+        on their own scale.
+
+    Examples
+    --------
+    >>> se, low, high = around(np.array([0.9]), np.array([0.05]), np.array([9]), 0.95, (-1.0, 1.0))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.705], [0.969])
+    """
+    from scipy.special import expit, logit
+
+    least, most = bounds[0] if log_odds_from is None else log_odds_from, bounds[1]
+    inside = (value > least) & (value < most) & np.isfinite(least) & np.isfinite(most)
+    width = np.where(inside, most - least, 1.0)
+    share = np.where(inside, (value - least) / width, 0.5)
+    slope = 1 / (width * share * (1 - share))
+    _, low, high = student(logit(share) - slope * bias, slope * se, freedom, confidence)
+    _, plain_low, plain_high = student(value - bias, se, freedom, confidence, bounds)
+    return (
+        se,
+        np.where(inside, least + width * expit(low), plain_low),
+        np.where(inside, least + width * expit(high), plain_high),
+    )

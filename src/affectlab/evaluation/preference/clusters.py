@@ -1,0 +1,211 @@
+"""Which items, and which judges, belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import Target
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.jackknife import contributions
+from affectlab.evaluation.preference.choices import Comparisons
+from affectlab.ratings import Ratings
+
+PAIR = "pair"
+"""Column that says which image and caption an item is about."""
+
+
+def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
+    """Say what is known of every item: columns of its stimulus, and its emotion.
+
+    Where answers have labels, an item is a stimulus with a label; then ``pair`` is the stimulus and
+    ``emotion`` the label, unless the table of stimuli says otherwise.
+    """
+    if not isinstance(items, Ratings):
+        return items
+    stimuli = items.stimuli
+    if items.n_labels == 1 or not items.has_labels:
+        return stimuli.rename({"stimulus": "item"})
+    names = items.stimulus_names
+    made = pl.DataFrame(
+        {
+            "item": [f"{name}: {label}" for name in names for label in items.label_names],
+            "stimulus": [name for name in names for _ in items.label_names],
+            PAIR: [name for name in names for _ in items.label_names],
+            "emotion": [label for _ in names for label in items.label_names],
+        },
+        schema_overrides={"item": pl.String, "stimulus": pl.String, PAIR: pl.String},
+    )
+    said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
+    return made.drop(said).join(stimuli, on="stimulus", how="left")
+
+
+def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
+    """Give columns of the table of items by name and item; what is empty is an empty text."""
+    if given is None:
+        return {}
+    items = item_table(given)
+    if "item" not in items.columns:
+        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
+    names = items["item"].cast(pl.String).to_list()
+    if len(set(names)) < len(names):
+        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
+        raise InputError(f"items: {twice!r} has two rows; expected one for each")
+    return {
+        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
+        for column in items.columns
+        if column != "item" and not items[column].dtype.is_nested()
+    }
+
+
+def column_of(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
+    """Give one of the columns of items.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in columns:
+        known = ", ".join(sorted(columns)[:12]) or "no column"
+        raise InputError(
+            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
+            f"table of items, which have: {known}"
+        )
+    return columns[name]
+
+
+def cluster_column(columns: Mapping[str, dict[str, str]], cluster: str | None) -> str | None:
+    """Name the column that says which items belong together; ``"auto"``: ``pair``, if there."""
+    if cluster == "auto":
+        return PAIR if PAIR in columns else None
+    return cluster
+
+
+def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:
+    """Give the code of what each item belongs to; an item of which nothing is said is by itself.
+
+    Examples
+    --------
+    >>> cluster_codes(["a", "b", "c", "d"], {"a": "p", "b": "", "c": "p"}).tolist()
+    [0, 1, 0, 2]
+    """
+    belongs = of_item or {}
+    # Pairs, so that an item that is called like a cluster is not taken for it.
+    keys = [(1, belongs[name]) if belongs.get(name) else (2, name) for name in items]
+    code = {key: k for k, key in enumerate(sorted(set(keys)))}
+    return np.array([code[key] for key in keys], dtype=np.int64)
+
+
+def vote_clusters(
+    ratings: Ratings, votes: Comparisons, cluster: str | None, judge_cluster: str | None
+) -> tuple[Ints, Ints]:
+    """Give the codes of what the item, and the judge, of each vote belong to.
+
+    Parameters
+    ----------
+    cluster
+        Column of the stimuli; ``"auto"``: ``pair``, where there is one; None: each item is by
+        itself.
+    judge_cluster
+        Column of the raters; None: each judge is by themselves.
+    """
+    columns = item_columns(ratings)
+    cluster = cluster_column(columns, cluster)
+    item, judge = votes.item, votes.judge
+    if cluster is not None:
+        item = cluster_codes(votes.items, column_of(columns, cluster))[item]
+    if judge_cluster is not None:
+        raters = ratings.raters.cast(pl.String)
+        if judge_cluster not in raters.columns:
+            known = [name for name in raters.columns if name != "rater"]
+            raise unknown_name("judge_cluster", judge_cluster, known)
+        belongs = raters.select("rater", pl.col(judge_cluster).fill_null("")).iter_rows()
+        judge = cluster_codes(votes.judges, dict(belongs))[judge]
+    return item, judge
+
+
+CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
+"""What is left out, or drawn, by the target of an interval."""
+
+
+def about_target(target: Target) -> tuple[str, ...]:
+    """Say what intervals are about; nothing where there are none."""
+    others = {
+        "stimuli": "other items, judged by the same judges",
+        "raters": "other judges of the same items",
+        "both": "other items and other judges",
+    }
+    return (f"intervals are about {others[target]}",) if target in others else ()
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSpread:
+    r"""What clusters of items, of judges, or both add to the errors of estimates.
+
+    With :math:`V_I`, :math:`V_J` and :math:`V_{IJ}` the jackknife variances over items, over judges
+    and over what one judge says of one item, the variance for both is
+    :math:`V = V_I + V_J - V_{IJ}`, at least the larger of the first two. Its degrees of freedom
+    are :math:`V^2 / (V_I^2 / (I - 1) + V_J^2 / (J - 1))`.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering"; MacKinnon,
+    Nielsen and Webb (2024), "Jackknife inference with two-way clustering"; Satterthwaite (1946).
+    """
+
+    target: Target
+    parts: tuple[tuple[Floats, Ints], ...]
+    """Contributions of clusters, shape (clusters, estimates), and how many there are of each kind:
+    of one way; or of items, judges and both."""
+
+    @classmethod
+    def over(
+        cls,
+        target: Target,
+        item: Ints,
+        judge: Ints,
+        without: Callable[[Ints], tuple[Floats, Ints]],
+    ) -> ClusterSpread:
+        """Leave out one cluster after the other.
+
+        Parameters
+        ----------
+        item, judge
+            Code of what the item, and the judge, of each vote belong to, shape (votes,).
+        without
+            Gives the estimates without each cluster from the code of the cluster of each vote.
+        """
+        if target == "sample":
+            return cls(target, ())
+        ways = {"stimuli": (item,), "raters": (judge,)}
+        both = (item, judge, item * (judge.max(initial=0) + 1) + judge)
+        left_out = [without(way) for way in ways.get(target, both)]
+        parts = ((contributions(values, times), times) for values, times in left_out)
+        return cls(target, tuple(parts))
+
+    def of(self, contrasts: Floats) -> tuple[Floats, Floats]:
+        """Standard errors and degrees of freedom of combinations, shape (estimates, n)."""
+        if not self.parts:
+            unknown = np.full(contrasts.shape[1], np.nan)
+            return unknown, unknown
+        variance = np.array([times @ (parts @ contrasts) ** 2 for parts, times in self.parts])
+        freedom = np.array([max(int(times.sum()) - 1, 1) for _, times in self.parts])
+        if len(variance) == 1:
+            return np.sqrt(variance[0]), np.broadcast_to(1.0 * freedom[0], contrasts.shape[1:])
+        larger = variance[:2].max(axis=0)
+        total = np.maximum(variance[0] + variance[1] - variance[2], larger)
+        with np.errstate(invalid="ignore"):
+            fraction = variance[:2] / total
+        return np.sqrt(total), 1 / (fraction**2 / freedom[:2, None]).sum(axis=0)
+
+    def covariance(self) -> Floats:
+        """Covariance of the estimates, without negative variances in any direction."""
+        one, *more = ((parts * times[:, None]).T @ parts for parts, times in self.parts)
+        values, vectors = np.linalg.eigh(one + more[0] - more[1] if more else one)
+        covariance: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return covariance

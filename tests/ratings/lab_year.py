@@ -1,0 +1,376 @@
+"""Files as a lab has them after a year, and what becomes of each: read rightly, or one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Sheets = Mapping[str, Sequence[Sequence[object]]]
+Write = Callable[[Path], Path]
+
+
+@dataclass(frozen=True)
+class Messy:
+    """A file, and what reading makes of it."""
+
+    title: str
+    """What it is, as the table of the manual says."""
+    outcome: str
+    """What happens, as that table says."""
+    write: Write
+    """Write the file into a folder, and give its path."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    refused: str | None = None
+    """What the sentence says, where it is not read."""
+    stimuli: tuple[str, ...] = ("a", "b")
+    raters: tuple[str, ...] = ("x", "y")
+    scales: Mapping[str, str] = field(default_factory=dict)
+    """Scale of each label, without the mark that it was inferred; ``rating`` where there is one."""
+    values: tuple[float, ...] = ()
+    """Answers in the order of the table, on the scale."""
+    said: tuple[str, ...] = ()
+    """What history, warnings or what was set aside must say."""
+
+
+def text(name: str, content: str, encoding: str = "utf-8") -> Write:
+    def write(folder: Path) -> Path:
+        (folder / name).write_bytes(content.encode(encoding))
+        return folder / name
+
+    return write
+
+
+def folder(**files: str) -> Write:
+    def write(place: Path) -> Path:
+        for name, content in files.items():
+            (place / f"{name}.csv").write_text(content)
+        return place
+
+    return write
+
+
+def workbook(**sheets: Sequence[Sequence[object]]) -> Write:
+    def write(place: Path) -> Path:
+        xlsxwriter = pytest.importorskip("xlsxwriter")
+        pytest.importorskip("python_calamine")
+        book = xlsxwriter.Workbook(place / "answers.xlsx")
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate(rows):
+                sheet.write_row(number, 0, row)
+        book.close()
+        return place / "answers.xlsx"
+
+    return write
+
+
+def program(name: str, columns: Mapping[str, Sequence[object]], **about: Any) -> Write:
+    def write(place: Path) -> Path:
+        pyreadstat = pytest.importorskip("pyreadstat")
+        pandas = pytest.importorskip("pandas")
+        save = pyreadstat.write_sav if name.endswith("sav") else pyreadstat.write_dta
+        save(pandas.DataFrame(columns), str(place / name), **about)
+        return place / name
+
+    return write
+
+
+HEAD = ("image", "rater", "rating")
+ROWS = (("a", "x", 3), ("a", "y", 4), ("b", "x", 2), ("b", "y", 6))
+LINES = "a,x,3\na,y,4\nb,x,2\nb,y,6\n"
+PLAIN: dict[str, Any] = {"scales": {"rating": "ordinal 2 to 6, step 1"}, "values": (3, 4, 2, 6)}
+KEYS = ("a,x", "a,y", "b,x", "b,y")
+
+
+def column(*cells: str, name: str = "rating") -> Write:
+    """Write a table of one value column."""
+    body = "".join(f"{key},{cell}\n" for key, cell in zip(KEYS, cells, strict=True))
+    return text("r.csv", f"image,rater,{name}\n{body}")
+
+
+_ASKED = ("startDate", "progress", "_recordId", "1_QID2", "2_QID2", "condition")
+QUALTRICS = (
+    '"StartDate","Progress","ResponseId","1_Q2","2_Q2","condition"\n'
+    '"Start Date","Progress","Response ID","a - How happy?","b - How happy?","condition"\n'
+    + ",".join(f'"{{""ImportId"":""{name}""}}"' for name in _ASKED)
+    + '\n"2025-01-01","100","x","3","2","dim"\n"2025-01-01","100","y","4","6","lit"\n'
+)
+
+YEAR = (
+    Messy(
+        "CSV of a German Excel: `;`, decimal commas, a byte order mark",
+        "read; the history says where commas were decimal commas",
+        text("r.csv", "Stimulus;Rater;Rating\na;x;3,5\na;y;4,0\nb;x;2\nb;y;6\n", "utf-8-sig"),
+        scales={"rating": "interval 2 to 6"},
+        values=(3.5, 4, 2, 6),
+        said=("decimal commas",),
+    ),
+    Messy(
+        "a text file of Windows with umlauts and curly quotes",
+        "one sentence: it names line, byte and encoding",
+        text("r.csv", "image,rater,label\na,Jörg,don’t know\n", "cp1252"),
+        refused="line 2: byte 0xf6 is not UTF-8; name the file's encoding (encoding='cp1252')",
+    ),
+    Messy(
+        "remarks and a date above the header",
+        "read; the history says what was left out",
+        text("r.csv", f"# Pilot study,,\n\nexported 2025-03-04,,\nimage,rater,rating\n{LINES}"),
+        **PLAIN,
+        said=("2 rows above the header left out: '# Pilot study', 'exported 2025-03-04'",),
+    ),
+    Messy(
+        "a workbook with a title above the header",
+        "read; the history says what was left out",
+        workbook(Data=[["Pilot study"], [], ["exported", "2025-03-04"], HEAD, *ROWS]),
+        **PLAIN,
+        said=("2 rows above the header left out: 'Pilot study', 'exported 2025-03-04'",),
+    ),
+    Messy(
+        "a workbook with merged cells in the header",
+        "one sentence: which column has no name",
+        workbook(Data=[["image", "joy", "", "fear"], ["", "x", "y", "x"], ["a", 1, 2, 3]]),
+        refused="sheet 'Data', row 1: column 3 has no name; expected one (of merged cells only",
+    ),
+    Messy(
+        "a workbook whose first sheet is a codebook",
+        "one sentence: it names the sheets",
+        workbook(Codes=[["What", "Why"], ["a", "a face"]], Answers=[HEAD, *ROWS]),
+        refused="sheet 'Codes' was read, and not 'Answers' (format='excel,sheet=NAME')",
+    ),
+    Messy(
+        "a workbook with a sheet for each rater",
+        "read, as a guess that is said: the name of a sheet is the rater",
+        workbook(x=[["image", "rating"], ["a", 3], ["b", 2]], y=[["image", "rating"], ["a", 4]]),
+        scales={"rating": "ordinal 2 to 4, step 1"},
+        values=(3, 2, 4),
+        said=("sheets 'x', 'y' have the same columns: they were read each as that of one rater",),
+    ),
+    Messy(
+        "a folder with a file for each participant",
+        "read: the name of a file is the rater",
+        folder(x="trial;stimulus;response\n1;a;3\n2;b;2\n", y="trial;stimulus;response\n1;a;4\n"),
+        scales={"rating": "ordinal 2 to 4, step 1"},
+        values=(3, 2, 4),
+    ),
+    Messy(
+        "Qualtrics: three header rows, loop and merge, embedded data",
+        "read; columns of the platform are no answers, embedded data describe the rater",
+        text("q.csv", QUALTRICS),
+        scales={"Q2": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+    ),
+    Messy(
+        "columns of raters, a gold column, and a row of means at the end",
+        "read; the row is set aside, gold describes the stimulus",
+        text("r.csv", "text,coder1,coder2,gold\na,3,2,3\nb,4,6,5\nMean,3.5,4.0,4\n"),
+        raters=("coder1", "coder2"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+        said=("1 row: it sums up the rows above (line 4)",),
+    ),
+    Messy(
+        "one row per participant, columns called after pictures",
+        "read, as a guess that is said",
+        text("r.csv", "participant,age,a.jpg,b.jpg\nx,20,3,2\ny,31,4,6\n"),
+        stimuli=("a.jpg", "b.jpg"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+        said=("columns called after files hold what each rater said of them",),
+    ),
+    Messy(
+        "SPSS: named values, values that are missing",
+        "read: names of values give the scale, what the file calls missing is no answer",
+        program(
+            "r.sav",
+            {"image": ["a", "a", "b"], "rater": ["x", "y", "x"], "joy": [1.0, 5.0, 99.0]},
+            column_labels={"joy": "How joyful is the face?"},
+            variable_value_labels={"joy": {1: "not at all", 7: "very", 99: "refused"}},
+            missing_ranges={"joy": [99]},
+        ),
+        stimuli=("a",),
+        scales={"joy": "ordinal 1 to 7, step 1"},
+        values=(1, 5),
+        said=("values that the file calls missing: 1 cell of 'joy'",),
+    ),
+    Messy(
+        "Stata with a column for each rater",
+        "read, as a guess that is said",
+        program("r.dta", {"image": ["a", "b"], "R1": [3, 2], "R2": [4, 6]}),
+        raters=("R1", "R2"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 4, 6),
+        said=("columns called after raters",),
+    ),
+    Messy(
+        "`write.table` of R: spaces, quotes, row names",
+        "read",
+        text(
+            "r.txt",
+            '"image" "rater" "rating"\n"1" "a" "x" 3\n"2" "a" "y" 4\n'
+            '"3" "b" "x" 2\n"4" "b" "y" 6\n',
+        ),
+        **PLAIN,
+    ),
+    Messy(
+        "text with tabs that is called `.txt`",
+        "read",
+        text("r.txt", "image\trater\trating\n" + LINES.replace(",", "\t")),
+        **PLAIN,
+    ),
+    Messy(
+        "empty columns and rows at the end, as spreadsheets leave them",
+        "read; what is empty is nothing",
+        text("r.csv", "image,rater,rating,,\n" + LINES.replace("\n", ",,\n") + ",,,,\n,,,,\n"),
+        **PLAIN,
+    ),
+    Messy(
+        "`N/A`, -99 and 999 for no answer",
+        "`N/A` is none; a warning names the others and what to say",
+        text("r.csv", f"image,rater,rating\n{LINES}c,x,-99\nc,y,N/A\nd,x,999\nd,y,1\n"),
+        stimuli=("a", "b", "c", "d"),
+        scales={"rating": "interval -99 to 999, step 1"},
+        values=(3, 4, 2, 6, -99, 999, 1),
+        said=(
+            "2 answers are -99 or 999 and all others lie between 1 and 6: if -99 or 999 stands for "
+            "a missing answer, say so when reading (missing_codes=['-99', '999'])",
+        ),
+    ),
+    Messy(
+        "the same, with what is missing said (`missing_codes=[-99, 999]`)",
+        "read",
+        text("r.csv", f"image,rater,rating\n{LINES}c,x,-99\nc,y,N/A\nb,z,999\n"),
+        options={"missing_codes": [-99, 999]},
+        **PLAIN,
+        said=("3 rows: no answer",),
+    ),
+    Messy(
+        "`Strongly agree`, `Agree`, …",
+        "categories without an order; a warning gives the scale to declare",
+        column("Agree", "Strongly agree", "Disagree", "Agree"),
+        scales={"rating": "nominal: Agree, Strongly agree, Disagree"},
+        values=(0, 1, 2, 0),
+        said=("scale='ordinal:Disagree,Agree,Strongly agree'",),
+    ),
+    Messy(
+        "numbers, with words at the ends: `1 - not at all`, `3`, `7 - very`",
+        "read as numbers, which the history says",
+        column("1 - not at all", "7 - very", "3", "2"),
+        scales={"rating": "ordinal 1 to 7, step 1"},
+        values=(1, 7, 3, 2),
+        said=("read as numbers: '1 - not at all' as 1, '7 - very' as 7",),
+    ),
+    Messy(
+        "a label beside its reversed form",
+        "two labels; nothing is turned round, a guess that is said",
+        text("r.csv", "image,rater,joy,joy_r\na,x,1,7\na,y,2,6\nb,x,7,1\nb,y,3,5\n"),
+        scales={"joy": "ordinal 1 to 7, step 1", "joy_r": "ordinal 1 to 7, step 1"},
+        values=(1, 2, 7, 3, 7, 6, 1, 5),
+    ),
+    Messy(
+        "two columns of the same name",
+        "one sentence: which",
+        text("r.csv", "image,rater,rating,rating\na,x,3,4\n"),
+        refused="line 1: column 'rating' stands twice",
+    ),
+    Messy(
+        "a category beside valence and arousal",
+        "the category is read; a warning says how to read all three",
+        text("r.csv", "image,rater,emotion,valence\na,x,joy,3\na,y,joy,4\nb,x,fear,2\nb,y,joy,6\n"),
+        scales={"rating": "nominal: joy, fear"},
+        values=(0, 0, 1, 0),
+        said=("only column 'emotion' holds answers; if 'valence' do so, too",),
+    ),
+    Messy(
+        "JSON Lines with the answers in an object",
+        "read: a column for each key",
+        text(
+            "r.jsonl",
+            "\n".join(
+                json.dumps({"id": s, "annotator": r, "answers": {"joy": 3 + k, "fear": 1}})
+                for k, (s, r) in enumerate((s, r) for s in "ab" for r in "xy")
+            ),
+        ),
+        scales={"joy": "ordinal 1 to 6, step 1", "fear": "ordinal 1 to 6, step 1"},
+        values=(3, 4, 5, 6, 1, 1, 1, 1),
+    ),
+    Messy(
+        "JSON Lines with a list of annotations for each text",
+        "read: a row for each of a list",
+        text(
+            "r.jsonl",
+            "\n".join(
+                json.dumps({"id": s, "annotations": [{"by": r, "label": w} for r, w in given]})
+                for s, given in (("a", [("x", "joy"), ("y", "joy")]), ("b", [("x", "fear")]))
+            ),
+        ),
+        options={"columns": {"rater": "by"}},
+        scales={"rating": "nominal: joy, fear"},
+        values=(0, 0, 1),
+    ),
+    Messy(
+        "emoji, some of them with the mark for colour",
+        "categories; the same emoji is one",
+        column("😀", "❤️", "❤", "👍🏽"),
+        scales={"rating": "nominal: 😀, ❤️, 👍🏽"},
+        values=(0, 1, 1, 2),
+        said=("'❤' is '❤️'",),
+    ),
+    Messy(
+        "several chosen answers in a cell: `joy; fear`",
+        "yes or no to each",
+        column("joy; fear", "joy", "fear", "joy", name="emotions"),
+        scales={"joy": "binary, 0 or 1", "fear": "binary, 0 or 1"},
+        values=(1, 1, 1, 0, 0, 1, 1, 0),
+        said=("';' parts them",),
+    ),
+    Messy(
+        "yes and no in several languages",
+        "yes or no",
+        column("yes", "ja", "Nein", "no"),
+        scales={"rating": "binary, 0 or 1"},
+        values=(1, 1, 0, 0),
+    ),
+    Messy(
+        "`45 %`, `100%`",
+        "read as numbers, which the history says",
+        column("45 %", "100%", '"12,5 %"', "0 %"),
+        scales={"rating": "interval 0 to 100"},
+        values=(45, 100, 12.5, 0),
+        said=("read as numbers: '45 %' as 45",),
+    ),
+    Messy(
+        "ranges beside numbers (`3-4`)",
+        "one sentence: line and value",
+        column("3", "3-4", "5", "2"),
+        refused="line 3: value '3-4' is not understood; expected a number",
+    ),
+    Messy(
+        "dates, as a spreadsheet makes of `3-4`",
+        "one sentence: line and value",
+        column("3", "4-May", "5", "2"),
+        refused="line 3: value '4-May' is not understood; expected a number",
+    ),
+    Messy(
+        "durations, fractions, dates alone (`00:12`, `3/7`, `2025-03-04`)",
+        "one sentence: a number, or declared categories",
+        column("00:12", "00:03", "01:10", "00:12"),
+        refused="value '00:12' is not understood; expected a number, or declared categories",
+    ),
+    Messy(
+        "a web page that is called `.xls`",
+        "one sentence: what to do instead",
+        text("answers.xls", "<html><table><tr><td>image</td></tr></table></html>"),
+        refused="answers.xls is a web page; open it in a spreadsheet and save the table as CSV",
+    ),
+    Messy(
+        "a second answer of the same rater",
+        "one sentence: line, stimulus and rater",
+        text("r.csv", f"image,rater,rating\n{LINES}a,x,5\n"),
+        refused="line 6: a second answer for stimulus 'a', rater 'x'",
+    ),
+)
