@@ -215,9 +215,9 @@ def _posterior(design: Design) -> tuple[Design, Posterior | None]:
 
 
 def component_rows(
-    design: Design, fit: Components | None, factors: Sequence[str], confidence: float
+    design: Design, fit: Components | None, factors: Sequence[str], confidence: float | None
 ) -> Iterator[dict[str, Any]]:
-    """Give the variance of each factor and of the residual, with intervals."""
+    """Give the variance of each factor and of the residual, with intervals where asked for."""
     for factor in (*factors, RESIDUAL):
         row = {
             "label": design.name,
@@ -234,15 +234,22 @@ def component_rows(
         if fit is not None:
             others = [one for one in (*factors, RESIDUAL) if one != factor]
             row |= {"value": fit.variance(factor), "share": fit.ratio(factor, others)}
-            row["low"], row["high"] = fit.variance_interval(factor, confidence)
+            if confidence is not None:
+                row["low"], row["high"] = fit.variance_interval(factor, confidence)
+                row["method"] = f"{fit.method}, {fit.interval_method}"
         yield row
 
 
-def components_table(rows: Sequence[dict[str, Any]]) -> Table:
+def components_table(rows: Sequence[dict[str, Any]], *, intervals: bool = True) -> Table:
     """Declare the table of variances."""
     extra = {"share": pl.Float64, "n_levels": pl.Int64}
     return estimates_table(
-        "components", "Variance components.", rows, ("label", "factor"), extra, _COLUMNS
+        "components",
+        "Variance components.",
+        rows,
+        ("label", "factor"),
+        extra,
+        [column for column in _COLUMNS if intervals or column.kind != "interval"],
     )
 
 
@@ -266,7 +273,7 @@ def _reliability_rows(
                 "value": value,
                 "low": low,
                 "high": high,
-                "method": "" if fit is None else fit.method,
+                "method": "" if fit is None else f"{fit.method}, {fit.interval_method}",
                 **design.counts,
                 "status": design.status,
             }

@@ -328,7 +328,12 @@ class CumulativeSolution:
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        return f"maximum likelihood (Laplace), {self.model.link}, interval by the delta method"
+        return f"cumulative {self.model.link}, maximum likelihood (Laplace)"
+
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
+        return "interval by the delta method"
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the interval of a variance, from the error of its logarithm."""
@@ -381,7 +386,8 @@ class CumulativeSolution:
         rows[1:, n_tau : n_tau + n_beta] = np.eye(n_beta)
         effects = np.concatenate([[-self.thresholds.mean()], self.beta])
         known = np.empty((0, 1 + n_beta, 1 + n_beta))
-        return FixedEffects(effects, rows @ self.covariance @ rows.T, known, np.empty((0, 0)))
+        covariance = rows @ self.covariance @ rows.T
+        return FixedEffects(effects, covariance, known, np.empty((0, 0)), f"{self.method}, Wald")
 
 
 def fit_cumulative(model: CumulativeModel) -> CumulativeSolution | None:

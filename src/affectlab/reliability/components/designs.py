@@ -72,6 +72,10 @@ class Components(Protocol):
     def method(self) -> str:
         """How variances were estimated."""
 
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
+
     def variance(self, name: str) -> float:
         """Give the variance of a factor, or of the residual."""
 

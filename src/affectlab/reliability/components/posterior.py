@@ -44,7 +44,12 @@ class Posterior:
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        return "posterior median and interval, half-Cauchy priors of standard deviations"
+        return "posterior median, half-Cauchy priors of standard deviations"
+
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
+        return "central posterior interval"
 
     def variance(self, name: str) -> float:
         """Give the median of a variance."""

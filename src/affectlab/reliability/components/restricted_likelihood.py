@@ -328,9 +328,14 @@ class Solution:
     @property
     def method(self) -> str:
         """How variances were estimated."""
+        return "REML"
+
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
         if self.model.n <= _MOST_PROFILED:
-            return "REML, interval by profile likelihood"
-        return f"REML; {NO_INTERVAL}more than 3 million answers"
+            return "interval by profile likelihood"
+        return f"{NO_INTERVAL}more than 3 million answers"
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the profile interval of a variance."""
@@ -406,7 +411,8 @@ class Solution:
                     for and_sign in (1, -1)
                 ]
                 curvature[a, b] = curvature[b, a] = sum(corners) / (4 * steps[i] * steps[j])
-        return FixedEffects(effects, covariance, slopes, curvature)
+        method = f"{self.method}, degrees of freedom by Satterthwaite"
+        return FixedEffects(effects, covariance, slopes, curvature, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,6 +430,8 @@ class FixedEffects:
     """Derivatives of the covariance by the parameters of the variances, shape (q, p, p)."""
     curvature: Floats
     """Second derivatives of the deviance by the same parameters, shape (q, q)."""
+    method: str
+    """How they were estimated, and tests are made."""
 
     @cached_property
     def _of_variances(self) -> Floats:
