@@ -131,6 +131,22 @@ def test_several_labels_have_each_their_model_and_one_family() -> None:
     assert alone.to_frame("terms")["value"][0] == pytest.approx(terms["value"][0])
 
 
+def test_models_beside_people_are_an_attribute_of_raters() -> None:
+    rng = np.random.default_rng(9)
+    s, r = (part.ravel() for part in np.indices((30, 8)))
+    kinds = pl.DataFrame({"rater": list("01234567"), "rater_kind": ["human"] * 5 + ["model"] * 3})
+    value = rng.normal(0, 1, 30)[s] + rng.normal(0, 0.2, 8)[r] + rng.normal(0, 1, 240) + (r > 4)
+    ratings = Ratings({"stimulus": s, "rater": r, "value": value}, scale="interval", raters=kinds)
+    result = mixed_model(ratings, fixed=["rater_kind"], everyone=True)
+    (row,) = result.to_frame("contrasts").to_dicts()
+    assert (row["a"], row["b"]) == ("human", "model")
+    assert row["low"] < -1 < row["high"] < 0
+    # Between 8 raters there are some 6 degrees of freedom.
+    assert 3 < row["df"] < 10
+    people = mixed_model(ratings, fixed=["rater_kind"]).to_frame("terms")
+    assert people["status"].to_list() == ["undefined: fewer than two values of rater_kind"]
+
+
 def test_labels_may_be_an_attribute() -> None:
     rng = np.random.default_rng(5)
     s, r, k = (part.ravel() for part in np.indices((12, 5, 3)))
