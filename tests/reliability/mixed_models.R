@@ -1,5 +1,5 @@
-# Makes mixed_models.json, which test_fixed_effects.py and test_cumulative_model.py read:
-#   Rscript mixed_models.R > mixed_models.json
+# Makes mixed_models.json, which test_fixed_effects.py and test_cumulative_link.py read:
+#   Rscript mixed_models.R > ../data/mixed_models.json
 # Answers of lme4 1.1-31, lmerTest 3.1-3, emmeans 1.8.4 and ordinal 2022.11-16 (R 4.2.2), for the
 # data that `made` in mixed_model_data.py gives by the same formulas.
 suppressMessages({

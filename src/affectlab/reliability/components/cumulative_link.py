@@ -314,17 +314,32 @@ class CumulativeSolution:
     covariance: Floats
     """Of thresholds, fixed effects and standard deviations; 0 of those without variance."""
 
-    @property
-    def variances(self) -> dict[str, float]:
-        """Variance of each factor, and of the residual of the latent scale."""
+    def variance(self, name: str) -> float:
+        """Give the variance of a factor, or of the residual, on the latent scale."""
+        if name == RESIDUAL:
+            return self.model.residual
         names = [one.name for one in self.model.factors]
-        squares = (self.deviations**2).tolist()
-        return {**dict(zip(names, squares, strict=True)), RESIDUAL: self.model.residual}
+        return float(self.deviations[names.index(name)] ** 2)
+
+    def share(self, name: str) -> float:
+        """Give the share of the sum of all variances."""
+        names = (*(one.name for one in self.model.factors), RESIDUAL)
+        return self.variance(name) / sum(map(self.variance, names))
+
+    def ratio(self, name: str, weights: Mapping[str, float]) -> float:
+        """Give one variance over that of the residual and weighted others."""
+        others = sum(weight * self.variance(one) for one, weight in weights.items())
+        return self.variance(name) / (self.model.residual + others)
 
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        return f"maximum likelihood (Laplace), {self.model.link}, interval by the delta method"
+        return f"cumulative {self.model.link}, maximum likelihood (Laplace)"
+
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
+        return "interval by the delta method"
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the interval of a variance, from the error of its logarithm."""
@@ -351,8 +366,7 @@ class CumulativeSolution:
         own = names.index(name)
         if self.deviations[own] == 0:
             return np.nan, np.nan
-        variances = self.variances
-        rest = sum(weight * variances[one] for one, weight in weights.items()) or 1.0
+        rest = sum(weight * self.variance(one) for one, weight in weights.items()) or 1.0
         slopes = np.array([weights.get(one, 0.0) for one in names]) * -2 * self.deviations / rest
         slopes[own] += 2 / self.deviations[own]
         last = self.covariance[-len(names) :, -len(names) :]
@@ -375,7 +389,8 @@ class CumulativeSolution:
         rows[1:, n_tau : n_tau + n_beta] = np.eye(n_beta)
         effects = np.concatenate([[-self.thresholds.mean()], self.beta])
         known = np.empty((0, 1 + n_beta, 1 + n_beta))
-        return FixedEffects(effects, rows @ self.covariance @ rows.T, known, np.empty((0, 0)))
+        covariance = rows @ self.covariance @ rows.T
+        return FixedEffects(effects, covariance, known, np.empty((0, 0)), f"{self.method}, Wald")
 
 
 def fit_cumulative(model: CumulativeModel) -> CumulativeSolution | None:

@@ -49,6 +49,11 @@ class Design:
     """Whether each combination of stimulus and rater has an effect of its own."""
     status: str = "ok"
 
+    def model(self, fixed: Floats | None = None) -> MixedModel:
+        """Arrange the answers for the linear mixed model, with columns of fixed effects."""
+        cells = CELL if self.has_cells else None
+        return MixedModel.of(self.value, self.factors, fixed, cells)
+
     def undefined(self, why: str) -> Design:
         """Say why there is nothing to estimate."""
         return replace(self, status=f"undefined: {why}")
@@ -67,24 +72,37 @@ def check_link(link: str) -> None:
         raise unknown_name("link", link, get_args(Link), "link")
 
 
-class Fit(Protocol):
-    """A mixed model that has been fitted, whatever its answers."""
+class Components(Protocol):
+    """Variances that have been estimated, in whatever way."""
 
     @property
     def method(self) -> str:
         """How variances were estimated."""
 
     @property
-    def variances(self) -> dict[str, float]:
-        """Variance of each factor, and of the residual."""
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
+
+    def variance(self, name: str) -> float:
+        """Give the variance of a factor, or of the residual."""
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
-        """Give the interval of a variance."""
+        """Give its interval."""
+
+    def share(self, name: str) -> float:
+        """Give its share of the sum of all variances."""
+
+    def ratio(self, name: str, weights: Mapping[str, float]) -> float:
+        """Give the variance of a factor over that of the residual and weighted others."""
 
     def ratio_interval(
         self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
-        """Give the interval of one variance over that of the residual and weighted others."""
+        """Give its interval."""
+
+
+class Fit(Components, Protocol):
+    """A mixed model that has been fitted, whatever its answers."""
 
     def estimates(self) -> FixedEffects:
         """Fixed effects with their covariance, the mean first."""
@@ -101,8 +119,7 @@ def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Des
     if design.status != "ok":
         return design, None
     if link == "identity":
-        cells = CELL if design.has_cells else None
-        return design, fit(MixedModel.of(design.value, design.factors, fixed, cells))
+        return design, fit(design.model(fixed))
     factors = list(design.factors)
     if design.has_cells:
         cell = design.frame.select(pl.struct(STIMULUS, RATER).rank("dense")).to_series()

@@ -16,8 +16,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats
-from affectlab.reliability.components.designs import RATER, STIMULUS, Design, Fit
-from affectlab.reliability.components.restricted_likelihood import RESIDUAL
+from affectlab.reliability.components.designs import RATER, STIMULUS, Components, Design
 
 _SURE = 1e12
 """Ratios from here on are what rounding leaves of no noise."""
@@ -56,7 +55,7 @@ def decision_studies(
 
 def reliability_rows(
     design: Design,
-    fit: Fit | None,
+    fit: Components | None,
     factors: Sequence[str],
     studies: Sequence[Mapping[str, int]],
     confidence: float,
@@ -97,7 +96,7 @@ def reliability_rows(
 
 
 def signal_to_noise(
-    fit: Fit | None, weights: Mapping[str, float], confidence: float | None
+    fit: Components | None, weights: Mapping[str, float], confidence: float | None
 ) -> Floats:
     """Variance of stimuli over that of the residual and weighted others, with its interval.
 
@@ -116,9 +115,7 @@ def signal_to_noise(
     """
     if fit is None:
         return np.full(3, np.nan)
-    variances = fit.variances
-    noise = variances[RESIDUAL] + sum(weight * variances[one] for one, weight in weights.items())
-    ratio = variances[STIMULUS] / noise
+    ratio = fit.ratio(STIMULUS, weights)
     if confidence is None or not ratio < _SURE:
         return np.array([ratio, np.nan, np.nan])
     return np.array([ratio, *fit.ratio_interval(STIMULUS, weights, confidence)])

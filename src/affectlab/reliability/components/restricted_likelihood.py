@@ -40,9 +40,12 @@ MOST_PROFILED = 3_000_000
 """Answers up to which intervals are by profile likelihood."""
 _FARTHEST = 40.0
 """Steps, on the scale without ends, beyond which there is no end."""
-_OFF_ZERO, _STEP_OFF, _RESTARTS = 1e-2, 1e-3, 4
+_OFF_ZERO, _STEP_OFF = 1e-2, 1e-3
 RESIDUAL = "residual"
 _TOLERANCE = 1e-10
+_MOST_SEARCHES = 5
+_FLAT = 1e-3
+"""Slope, relative to the root of the deviance, that is none."""
 _STEP = 1e-3
 """Relative steps of derivatives."""
 _SAME = 1e-8
@@ -150,6 +153,11 @@ class MixedModel:
     def n_fixed(self) -> int:
         """Fixed effects, the mean among them."""
         return int(self.dense.shape[1]) - 1
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of all answers."""
+        return math.sqrt((self.within + self.size @ self.dense[:, -1] ** 2) / (self.n - 1))
 
     @cached_property
     def products_of_levels(self) -> tuple[Floats, Floats, Floats]:
@@ -360,26 +368,41 @@ class Solution:
         effects[0] += self.model.centre
         return effects, inverse.T @ inverse
 
-    @property
-    def variances(self) -> dict[str, float]:
-        """Variance of each factor, and of the residual."""
-        own = zip(self.model.names, self.theta, strict=True)
-        return {**{name: float(one) * self.residual for name, one in own}, RESIDUAL: self.residual}
+    def variance(self, name: str) -> float:
+        """Give the variance of a factor, or of the residual."""
+        if name == RESIDUAL:
+            return self.residual
+        return float(self.theta[self.model.names.index(name)]) * self.residual
+
+    def share(self, name: str) -> float:
+        """Give the share of the sum of all variances."""
+        return self.variance(name) / sum(map(self.variance, (*self.model.names, RESIDUAL)))
+
+    def ratio(self, name: str, weights: Mapping[str, float]) -> float:
+        """Give one variance over that of the residual and weighted others."""
+        others = sum(weight * self.variance(one) for one, weight in weights.items())
+        return self.variance(name) / (self.residual + others)
 
     @property
     def method(self) -> str:
         """How variances were estimated."""
+        return "REML"
+
+    @property
+    def interval_method(self) -> str:
+        """How their intervals are made, or why there are none."""
         if self.model.n <= MOST_PROFILED:
-            return "REML, interval by profile likelihood"
-        return f"REML; {NO_INTERVAL}more than 3 million answers"
+            return "interval by profile likelihood"
+        return f"{NO_INTERVAL}more than 3 million answers"
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the profile interval of a variance."""
         if self.model.n > MOST_PROFILED:
             return np.nan, np.nan
-        value, least = self.variances[name], self.deviance()
         with one_core(self.model):
-            return profile_interval(of_variance(self, name), value, least, _cut(confidence))
+            return profile_interval(
+                of_variance(self, name), self.variance(name), self.deviance(), _cut(confidence)
+            )
 
     def ratio_interval(
         self, name: str, weights: Mapping[str, float], confidence: float
@@ -438,7 +461,8 @@ class Solution:
                     for and_sign in (1, -1)
                 ]
                 curvature[a, b] = curvature[b, a] = sum(corners) / (4 * steps[i] * steps[j])
-        return FixedEffects(effects, covariance, slopes, curvature)
+        method = f"{self.method}, degrees of freedom by Satterthwaite"
+        return FixedEffects(effects, covariance, slopes, curvature, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,6 +480,8 @@ class FixedEffects:
     """Derivatives of the covariance by the parameters of the variances, shape (q, p, p)."""
     curvature: Floats
     """Second derivatives of the deviance by the same parameters, shape (q, q)."""
+    method: str
+    """How they were estimated, and tests are made."""
 
     @cached_property
     def _of_variances(self) -> Floats:
@@ -512,14 +538,15 @@ def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats
     """Find the parameters of the least deviance, none below 0.
 
     Where a standard deviation is 0 the deviance has no slope by it, so that a search which comes
-    there stays: it is taken up again from where the deviance falls as it leaves 0.
+    there stays: it is taken up again from where the deviance falls as it leaves 0. A step that a
+    bound cuts short can end a search on a slope: it begins anew there.
     """
     from scipy.optimize import minimize
 
     if start.size == 0:
         return start, deviance(start)[0]
-    place = np.maximum(start, _OFF_ZERO)
-    for _ in range(_RESTARTS):
+    place, least = np.maximum(start, _OFF_ZERO), np.inf
+    for _ in range(_MOST_SEARCHES):
         # A search for an end may ask for variances at which nothing can be solved: no slope there.
         with np.errstate(invalid="ignore"):
             best = minimize(
@@ -530,7 +557,13 @@ def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats
                 bounds=[(0.0, None)] * start.size,
                 options={"ftol": _TOLERANCE, "gtol": 1e-6, "maxiter": 200},
             )
-        place = best.x.copy()
+        if best.fun >= least:
+            break
+        place, least = best.x.copy(), best.fun
+        downhill = np.where(best.x > 0, np.abs(best.jac), -best.jac).max()
+        if downhill > _FLAT * math.sqrt(1 + abs(best.fun)):
+            place = np.maximum(place, _OFF_ZERO)
+            continue
         for k in np.flatnonzero(best.x < _STEP_OFF):
             moved = best.x.copy()
             moved[k] = _STEP_OFF

@@ -420,7 +420,7 @@ def _components(part: Answers) -> tuple[float, float, float, float]:
     if additive is not None:
         return mean, *additive, 0.0
     found = fit(crossed(sums.value, stimulus=sums.unit, rater=sums.rater))
-    return mean, found.variances["stimulus"], found.variances["rater"], found.residual
+    return mean, found.variance("stimulus"), found.variance("rater"), found.residual
 
 
 def _few_raters(of_raters: float, residual: float, n_ratings: int, n_raters: int) -> float:
