@@ -193,6 +193,12 @@ def test_jackknife_of_alpha_is_that_by_hand() -> None:
     assert found.high == pytest.approx(1.5 * expit(middle + half) - 0.5)
 
 
+def test_an_interval_holds_its_value() -> None:
+    """Of four items, whose bias is larger than the interval is wide."""
+    found = krippendorff_alpha([[1, 4, 6, 2], [1, 5, 6, 2], [2, 5, 6, 3]], level="ordinal")
+    assert found.low <= found.value <= found.high
+
+
 def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     """Labels are no further stimuli: given twice over, they tell nothing more of the skewness."""
     rng = np.random.default_rng(9)

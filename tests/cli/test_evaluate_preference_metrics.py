@@ -70,7 +70,8 @@ def test_published_counts_with_the_items_that_were_judged() -> None:
     # Where counts are not known to be of items, nothing is said of verdicts: 30 people who look at
     # 30 pictures make 900 votes, not 900 items.
     votes = run_here("evaluate", "preference", "rank=487,plain=242,indistinct=171")
-    assert "item" not in votes.stdout
+    assert "items with a verdict" not in votes.stdout
+    assert "items have no verdict" not in votes.stdout
 
 
 def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) -> None:

@@ -219,7 +219,8 @@ def around(
     """Put Student's interval around values less their bias, on a scale without bounds.
 
     Where values have two bounds, that scale is their log odds between these: Fisher's z for -1 and
-    1. The ends are then within the bounds.
+    1. The ends are then within the bounds. With a handful of units the bias may be larger than the
+    interval is wide; it then reaches to the value itself.
 
     Parameters
     ----------
@@ -248,8 +249,6 @@ def around(
     slope = 1 / (width * share * (1 - share))
     _, low, high = student(logit(share) - slope * bias, slope * se, freedom, confidence)
     _, plain_low, plain_high = student(value - bias, se, freedom, confidence, bounds)
-    return (
-        se,
-        np.where(inside, least + width * expit(low), plain_low),
-        np.where(inside, least + width * expit(high), plain_high),
-    )
+    low = np.where(inside, least + width * expit(low), plain_low)
+    high = np.where(inside, least + width * expit(high), plain_high)
+    return se, np.minimum(low, value), np.maximum(high, value)

@@ -102,7 +102,7 @@ def rater_agreement(
     >>> value = stimulus % 7 + rng.integers(0, 2, 120)
     >>> ratings = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-7")
     >>> rater_agreement(ratings)
-    Result(Krippendorff's alpha among 3 people is 0.94 (95 % interval 0.90 to 0.95).)
+    Result(Krippendorff's alpha among 3 people is 0.94 (95 % interval 0.92 to 0.97).)
     """
     if missing == "listwise" and not more:
         raise InputError(

@@ -109,8 +109,8 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
     >>> krippendorff_alpha(ratings, level="interval")
-    Estimate(0.849 [0.457, 1.000], Krippendorff's alpha, interval; percentile bootstrap,
-    1000 replicates; 11 items, 4 raters, 40 ratings)
+    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over units and
+    raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'
     """
