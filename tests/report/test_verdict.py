@@ -154,6 +154,20 @@ def alphas(value, low, high, items, *, asked: bool = True) -> Estimates:
     return Estimates.of(table.frame, table.keys, jackknife=jackknife)
 
 
+def test_one_odd_person_does_not_hide_that_these_people_agree():
+    """Of other people nothing is sure, as one of few answers against the rest."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(0, 1.0, 80) + rng.normal(0, 0.7, (6, 80))
+    matrix[5] = -matrix[5]
+    rater, stimulus = np.indices(matrix.shape).reshape(2, -1)
+    columns = {"stimulus": stimulus, "rater": rater, "value": matrix.ravel()}
+    study = Study(Ratings(columns, scale="interval"))
+    assert study.agreement is not None
+    assert study.agreement.low <= 0
+    assert study.agreement.beyond_chance
+    assert "cannot be shown to agree" not in verdict(study)
+
+
 def test_labels_are_counted_by_the_lower_end():
     nan = math.nan
     found = agreement_of(

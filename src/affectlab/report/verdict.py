@@ -52,7 +52,8 @@ def _agreement(study: Study) -> str:
     if found.ungraded:
         return _ungraded(found, study.panel_name)
     reached = f"; {found.reached}" if found.n_labels > 1 else ""
-    return f"{study.panel_name} {grade(found.low, found.high)} ({found.words}{reached})"
+    graded = grade(found.low, found.high, beyond_chance=found.beyond_chance)
+    return f"{study.panel_name} {graded} ({found.words}{reached})"
 
 
 def _ungraded(found: Agreement, who: str) -> str:
