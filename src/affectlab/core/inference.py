@@ -380,10 +380,7 @@ def infer(
             _check_target(statistic, target)
             jackknife = _jackknife(statistic, value, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
-            units, few = statistic.units, jackknife.about_these_raters & (target == "both")
-            how = [f", jackknife over {what}".replace("units", units) for what in jackknife.over]
-            about = units if target == "stimuli" else target
-            over = [units if these else about for these in few.tolist()]
+            how, over = jackknife.how(statistic.units), jackknife.resampled(statistic.units)
         if statistic.no_interval:
             missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")

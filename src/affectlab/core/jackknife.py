@@ -32,39 +32,70 @@ class LeftOut:
     times: Ints | None = None
     """How many alike things each one stands for, shape (things,); 1 each where not said."""
 
+    @cached_property
+    def _times(self) -> Ints:
+        return np.ones(len(self.present), np.int64) if self.times is None else self.times
+
+    @cached_property
     def count(self) -> Ints:
         """Things that each row rests on, shape (rows,)."""
-        times = np.ones(len(self.present), np.int64) if self.times is None else self.times
-        return np.asarray(times @ self.present)
+        return np.asarray(self._times @ self.present)
 
+    @cached_property
+    def scarce(self) -> Bools:
+        """Rows that are not defined without one of the things, or rest on fewer than two."""
+        gone: Bools = (np.isnan(self.values) & self.present).any(axis=0) | (self.count < 2)
+        return gone
+
+    @cached_property
     def mean(self) -> Floats:
-        """Mean of the values of each row, shape (rows,)."""
+        """Mean of the values of each row, shape (rows,); ``nan`` where one is not defined."""
         known = np.where(self.present, self.values, 0.0)
-        times = np.ones(len(known)) if self.times is None else self.times
-        return np.asarray(times @ known / np.maximum(self.count(), 1))
+        return np.asarray(self._times @ known / np.maximum(self.count, 1))
+
+    def error(self) -> Floats:
+        """Standard errors, shape (rows,), ``nan`` in rows that have none."""
+        apart = np.where(self.present & ~self.scarce, self.values - self.mean, 0.0)
+        squares, n = self._times @ apart**2, self.count
+        se: Floats = np.where(self.scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
+        return se
 
     def degrees(self) -> Floats | Ints:
-        r"""Degrees of freedom, shape (rows,).
-
-        Where few of many things carry the error, its estimate is skewed and goes with the value:
-        :math:`(\sum d^2)^2 / \sum d^4` things are then in effect there (Kish 1965).
-        """
-        n = np.maximum(self.count() - 1, 1)
+        """Degrees of freedom, shape (rows,)."""
+        n = np.maximum(self.count - 1, 1)
         if self.freedom is not None:
             return self.freedom
         if not np.any(self.effective):
             return n
-        times = np.ones(len(self.present)) if self.times is None else self.times
-        parts = np.where(self.present, self.values - self.mean(), 0.0)
-        size = np.abs(parts).max(axis=0, initial=0.0)
-        squares = (parts / np.where(size > 0, size, 1.0)) ** 2
-        fourth = times @ squares**2
-        carry = np.divide((times @ squares) ** 2, fourth, out=np.ones(n.size), where=fourth > 0)
-        return np.where(self.effective, np.clip(carry - 1, 1, n), n)
+        parts = np.where(self.present, self.values - self.mean, 0.0)
+        return np.where(self.effective, np.clip(in_effect(parts, self._times) - 1, 1, n), n)
 
-    def error(self) -> tuple[Floats, Bools]:
-        """Standard errors, and rows that have none; see :func:`jackknife_error`."""
-        return jackknife_error(self.values, self.present, self.times)
+
+def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
+    r"""Say how many of many things in effect carry an error, shape (rows,).
+
+    With :math:`d` what each adds, :math:`(\sum d^2)^2 / \sum d^4`; 0 where nothing does. Where they
+    are few, the error is skewed and goes with the value.
+
+    Parameters
+    ----------
+    parts
+        What each thing adds, shape (things, rows).
+    times
+        How many alike things each one stands for, shape (things,).
+
+    References
+    ----------
+    Kish (1965), Survey Sampling.
+    """
+    size = np.abs(parts).max(axis=0, initial=0.0)
+    # Scaled, so that fourth powers of tiny numbers are no zeros.
+    squares = (parts / np.where(size > 0, size, 1.0)) ** 2
+    fourth = times @ squares**2
+    carry: Floats = np.divide(
+        (times @ squares) ** 2, fourth, out=np.zeros(size.size), where=fourth > 0
+    )
+    return carry
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,23 +136,27 @@ class Jackknife:
         """Why each row has no interval; empty where it has one."""
         why = np.full(self.value.size, "", dtype=object)
         for part in self.parts:
-            scarce = part.error()[1]
+            scarce = part.scarce
             if part.what == "raters":
-                scarce &= ~self.about_these_raters
+                scarce = scarce & ~self.about_these_raters
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {part.what}"
-            why[scarce & (part.count() == 1)] = (
-                f"{NO_INTERVAL}one of the {part.what} tells no error"
-            )
+            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {part.what} tells no error"
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
 
-    @property
-    def over(self) -> list[str]:
-        """What each row leaves out, in words."""
-        whole = " and ".join(part.what for part in self.parts)
+    def how(self, units: str = "units") -> list[str]:
+        """What is left out for each row, in words; `units` is what stimuli are called."""
+        kinds = [units if part.what == "units" else part.what for part in self.parts]
+        whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
+        over = [f"{units}, since {_FEW}" if one else whole for one in few.tolist()]
+        return [f", jackknife over {what}" for what in over]
+
+    def resampled(self, units: str = "units") -> list[str]:
+        """What the interval of each row is about, as tables of estimates call it."""
+        whole = "both" if len(self.parts) > 1 else self.parts[0].what if self.parts else "none"
         few = self.about_these_raters & (len(self.parts) > 1)
-        return [f"units, since {_FEW}" if one else whole for one in few.tolist()]
+        return [units if one or whole == "units" else whole for one in few.tolist()]
 
     def ends(self, confidence: float) -> Ends:
         """Compute standard errors and the ends of intervals.
@@ -131,15 +166,14 @@ class Jackknife:
         """
         variance, bias, per_freedom = np.zeros((3, self.value.size))
         for part in self.parts:
-            se, _ = part.error()
-            n = part.count()
+            se, n = part.error(), part.count
             counts = np.ones(n.size, dtype=np.bool_)
             if part.what == "raters":
                 counts = ~self.about_these_raters
             variance += np.where(counts, se**2, 0.0)
             per_freedom += np.where(counts, se**4 / part.degrees(), 0.0)
             if part.what == "units" or self.corrects_raters:
-                bias += np.where(counts, (n - 1) * (part.mean() - self.value), 0.0)
+                bias += np.where(counts, (n - 1) * (part.mean - self.value), 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             freedom = np.where(variance > 0, variance**2 / per_freedom, 1.0)
         return around(
@@ -175,35 +209,6 @@ class Jackknife:
             self.log_odds_from if self.log_odds_from is None else combine(self.log_odds_from[None])
         )
         return Jackknife(value, parts, self.bounds, least, self.corrects_raters)
-
-
-def jackknife_error(
-    left_out: Floats, present: Bools, times: Ints | None = None
-) -> tuple[Floats, Bools]:
-    """Compute standard errors from the values without each stimulus in turn.
-
-    Parameters
-    ----------
-    left_out
-        Shape (stimuli, rows).
-    present
-        Whether a row has answers about a stimulus; same shape.
-    times
-        How many alike stimuli each one stands for, shape (stimuli,); 1 each where not said.
-
-    Returns
-    -------
-    Standard errors, shape (rows,), and where there is none: where a value is not defined without
-    one of the stimuli, or there are fewer than two.
-    """
-    count = np.ones(len(present), np.int64) if times is None else times
-    n = count @ present
-    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
-    known = np.where(present & ~scarce, left_out, 0.0)
-    mean = count @ known / np.maximum(n, 1)
-    squares = count @ np.where(present, (known - mean) ** 2, 0.0)
-    se: Floats = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
-    return se, scarce
 
 
 def around(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from affectlab.core.jackknife import in_effect
+from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
 
 
@@ -66,16 +68,12 @@ def spread_of(
     (0.5, 2.71)
     """
     count = np.ones(len(parts)) if times is None else np.asarray(times, dtype=np.float64)
-    n = count.sum()
-    # Scaled, so that fourth powers of tiny numbers are no zeros.
     size = np.abs(parts).max(axis=0, initial=0.0)
+    # Scaled, so that squares of tiny numbers are no zeros.
     unit = np.where(size > 0, size, 1.0)
-    squares = (parts / unit) ** 2
-    variance, fourth = count @ squares, count @ squares**2
-    se: Floats = unit * np.sqrt(variance)
-    effective = np.divide(variance**2, fourth, out=np.zeros_like(se), where=fourth > 0)
+    se: Floats = unit * np.sqrt(count @ (parts / unit) ** 2)
     factor = 1 if skewed else 2
-    return se, np.clip(factor * effective - 1, 1.0, max(n - 1, 1.0))
+    return se, np.clip(factor * in_effect(parts, count) - 1, 1.0, max(count.sum() - 1, 1.0))
 
 
 def jackknife_spread(left_out: Floats, times: Ints | None = None) -> tuple[Floats, Floats]:
@@ -107,7 +105,4 @@ def t_test(gap: Floats, se: Floats, df: Floats, against: float = 0.0) -> Floats:
 
 def t_interval(gap: Floats, se: Floats, df: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Ends of the interval of this coverage, ``nan`` where there is no spread."""
-    from scipy.special import stdtrit
-
-    half = np.where(se > 0, stdtrit(df, (1 + confidence) / 2) * se, np.nan)
-    return gap - half, gap + half
+    return student(gap, np.where(se > 0, se, np.nan), df, confidence)[1:]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
-from affectlab.core.inference import infer
+from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import Statistic, from_weights
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
@@ -197,6 +197,21 @@ class Scores:
         return np.asarray(self.values([self.units.left_out(model)])[0])
 
 
+def infer_items(
+    statistic: Statistic, n: int, interval: IntervalOfItems, *, n_boot: int, **more: Any
+) -> Estimates:
+    """Compute a statistic of n items with its interval for other items; none for 0 replicates.
+
+    Parameters
+    ----------
+    more
+        Confidence and seed.
+    """
+    n_boot = n_boot if n else min(n_boot, 0)
+    target: Target = "stimuli" if n_boot else "sample"
+    return infer(statistic, interval=interval, target=target, n_boot=n_boot, **more)
+
+
 def classification_metrics(
     y_true: LabelsLike,
     y_pred: LabelsLike | Mapping[str, LabelsLike],
@@ -322,14 +337,8 @@ def classification_metrics(
     statistic = replace(
         statistic, bounds=(least, most), no_interval=too_few, effective=np.array(few, np.bool_)
     )
-    n_boot = n_boot if scores.n else min(n_boot, 0)
-    table = infer(
-        statistic,
-        interval=interval,
-        target="stimuli" if n_boot else "sample",
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=seed,
+    table = infer_items(
+        statistic, scores.n, interval, n_boot=n_boot, confidence=confidence, seed=seed
     )
     return table.with_columns(
         pl.Series("better", [metric.better for _, metric in rows], dtype=pl.String)

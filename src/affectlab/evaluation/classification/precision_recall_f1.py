@@ -11,7 +11,6 @@ import polars as pl
 
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -20,6 +19,7 @@ from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
     FEWEST_MISTAKES,
     IntervalOfItems,
+    infer_items,
     zero_text,
 )
 from affectlab.evaluation.classification.labels import (
@@ -156,6 +156,7 @@ def precision_recall_f1(
         def sums_of(weights: Floats) -> LabelSums:
             return units.tallies(weights)[0]
 
+    point = sums_of(times[None, :].astype(np.float64))
     k = len(names)
     texts = list(_METRICS) * k
     for average in _AVERAGES:
@@ -178,18 +179,9 @@ def precision_recall_f1(
         left_out=lambda: _statistics(left_out, zero_division),
         draw=draw,
         bounds=(0.0, 1.0),
-        effective=n - sums_of(times[None, :].astype(np.float64)).hits[0] < FEWEST_MISTAKES,
+        effective=n - point.hits[0] < FEWEST_MISTAKES,
     )
-    n_boot = n_boot if n else min(n_boot, 0)
-    table = infer(
-        statistic,
-        interval=interval,
-        target="stimuli" if n_boot else "sample",
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=seed,
-    )
-    point = sums_of(times[None, :].astype(np.float64))
+    table = infer_items(statistic, n, interval, n_boot=n_boot, confidence=confidence, seed=seed)
     return _result(names, table, point, zero_division)
 
 

@@ -78,9 +78,9 @@ def over_labels(
         left_out = left_out.of_all(lambda values: np.asarray(of(values[:, known], axis=1)))
         *ends, certain = withhold_certainty(left_out.value, *left_out.ends(confidence))
         why = left_out.missing[0] or (NO_VARIATION if certain[0] else "")
-        method += f"; {why}" if why else f", jackknife over {left_out.over[0]}"
+        method += f"; {why}" if why else left_out.how()[0]
         if not why:
-            resampled = str(frame["resampled"][0])
+            resampled = left_out.resampled()[0]
             spread = replace(spread, se=ends[0], low=ends[1], high=ends[2])
     elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.

@@ -136,7 +136,6 @@ def split_half(
     require_order(ratings, "the correlation of halves")
     if target not in get_args(Target):
         raise unknown_name("target", str(target), get_args(Target))
-    about = "units" if target == "stimuli" else target
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
     if n_splits < 1:
@@ -153,7 +152,7 @@ def split_half(
     ]
     left_out = [part.jackknife for part in parts]
     rhos = [part.rho[~np.isnan(part.rho)] for part in parts]
-    value = np.array([rho.mean() if rho.size else np.nan for rho in rhos])
+    value = np.concatenate([one.value for one in left_out])
 
     def closed(_: Floats, share: float) -> Ends:
         se, low, high = np.concatenate([one.ends(share) for one in left_out], axis=1)
@@ -168,8 +167,8 @@ def split_half(
         value,
         closed,
         keys={"label": list(labels)},
-        formula=[f", jackknife over {one.over[0]}" for one in left_out],
-        over=["units" if one.over[0].startswith("units,") else about for one in left_out],
+        formula=[one.how()[0] for one in left_out],
+        over=[one.resampled()[0] for one in left_out],
         no_interval=[one.missing[0] if one.parts else "" for one in left_out],
         method=[_method(name, part, n_splits) for part in parts],
         n_items=[part.n_items for part in parts],
@@ -283,7 +282,6 @@ def _splits(
     from affectlab.reliability.agreement.split_half_kernels import (
         correlation_without,
         first_answers,
-        halve,
     )
     from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
@@ -292,7 +290,6 @@ def _splits(
         *first_answers(panel.data.start, panel.data.rater, panel.data.value, n_raters), n_raters
     )
     size = np.diff(answers.start) // 2
-    halves = np.concatenate([[0], np.cumsum(size)])
     rho = np.full(seeds.size, np.nan)
     troubles = np.zeros((2, seeds.size), dtype=np.int64)
     own = threading.local()
@@ -321,21 +318,9 @@ def _splits(
 
     def one(split: int) -> None:
         # Each thread deals into the same memory again and again.
-        if not hasattr(own, "raters"):
-            own.raters = np.empty((2, halves[-1]), dtype=np.int32)
-            own.values = np.empty((2, halves[-1]))
-        halve(
-            answers.start,
-            answers.rater,
-            answers.value,
-            seeds[split],
-            halves,
-            own.raters,
-            own.values,
-        )
-        pair = [
-            Grouped(halves, *half, n_raters) for half in zip(own.raters, own.values, strict=True)
-        ]
+        if not hasattr(own, "memory"):
+            own.memory = _memory(int(size.sum()))
+        pair = _dealt(answers, seeds[split], own.memory)
         rho[split], scored, (x, y, order_x, order_y, both) = correlated(pair)
         troubles[0, split] = sum(half.collapsed for half in scored)
         troubles[1, split] = sum(not half.converged for half in scored)
@@ -356,7 +341,8 @@ def _splits(
     else:
         for split in splits:
             one(split)
-    value = _mean(rho[:, None])
+    known = rho[~np.isnan(rho)]
+    value = np.array([known.mean() if known.size else np.nan])
     kinds: tuple[tuple[Literal["units", "raters"], Floats], ...]
     kinds = ("units", without_units), ("raters", without_raters)
     parts = [
@@ -396,12 +382,19 @@ def _less(data: Grouped, without: NDArray[np.bool_]) -> Grouped:
     return Grouped(start, data.rater[kept], data.value[kept], data.n_raters)
 
 
-def _dealt(data: Grouped, seed: int) -> list[Grouped]:
-    """Deal ratings into halves."""
+def _memory(n: int) -> tuple[NDArray[np.int32], Floats]:
+    """Hold raters and values of two halves of n ratings."""
+    return np.empty((2, n), dtype=np.int32), np.empty((2, n))
+
+
+def _dealt(
+    data: Grouped, seed: int, memory: tuple[NDArray[np.int32], Floats] | None = None
+) -> list[Grouped]:
+    """Deal ratings into halves, in memory that is given or new."""
     from affectlab.reliability.agreement.split_half_kernels import halve
 
     halves = np.concatenate([[0], np.cumsum(np.diff(data.start) // 2)])
-    raters, values = np.empty((2, halves[-1]), dtype=np.int32), np.empty((2, halves[-1]))
+    raters, values = _memory(int(halves[-1])) if memory is None else memory
     halve(data.start, data.rater, data.value, seed, halves, raters, values)
     return [Grouped(halves, *half, data.n_raters) for half in zip(raters, values, strict=True)]
 

@@ -231,10 +231,10 @@ def interrater_correlation(
     value = np.where(found.n >= max(min_items, 2), found.value, np.nan)
     if by_rater:
         return _rater_table(found, value, confidence)
-    if isinstance(ratings, Ratings):
-        ratings = numeric_part(ratings)
-    means = _Means(answers_of(ratings), exclude, min_items)
-    return means.estimates(found, value, target=target, confidence=confidence, seed=seed)
+    used = _used_labels(found.labels, exclude)
+    return _Means(ratings, used, min_items).estimates(
+        found, value, target=target, confidence=confidence, seed=seed
+    )
 
 
 def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correlations:
@@ -286,15 +286,22 @@ def _mean_of_others(answers: Answers) -> Floats:
 class _Means:
     """Mean correlations of labels, of all answers or of some."""
 
-    answers: Answers
-    exclude: Collection[str]
+    ratings: Ratings | ArrayLike
+    used: NDArray[np.bool_]
+    """Which labels count."""
     min_items: int
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The answers in order, which the point does not need."""
+        whole = isinstance(self.ratings, Ratings)
+        return answers_of(numeric_part(self.ratings) if whole else self.ratings)  # type: ignore[arg-type]
 
     def estimates(
         self, found: Correlations, value: Floats, *, target: Target, **options: Any
     ) -> Estimates:
         """Give the means with intervals; what is found of all answers is not computed again."""
-        names, used = found.labels, self._used
+        names, used = found.labels, self.used
         known = ~np.isnan(value).reshape(len(names), -1)[used]
         n, rated = (part.reshape(len(names), -1)[used] for part in (found.n, found.rated))
         whole = self._means(value)
@@ -304,15 +311,10 @@ class _Means:
                 return whole[None, :]
             return np.stack([self._without(draws, row) for row in range(draws.n_rows)])
 
-        parts = [part for part, one in zip(self.answers.by_label(), used, strict=True) if one]
         statistic = Statistic(
             keys={"label": [name for name, one in zip(names, used, strict=True) if one]},
-            design=Design.of(
-                [np.unique(part.unit) for part in parts],
-                len(self.answers.units),
-                [np.unique(part.rater) for part in parts],
-                len(self.answers.raters),
-            ),
+            # Ordering all answers takes longer than the point, which leaves nobody out.
+            design=Design.of([], 0, [], 0) if target == "sample" else self._design,
             evaluate=evaluate,
             method=[f"{_METHOD}, mean over raters"] * whole.size,
             n_items=found.items[used],
@@ -325,13 +327,20 @@ class _Means:
         )
         return infer(statistic, interval="jackknife", target=target, **options)
 
-    @cached_property
-    def _used(self) -> NDArray[np.bool_]:
-        return np.array([name not in self.exclude for name in self.answers.labels], dtype=np.bool_)
+    @property
+    def _design(self) -> Design:
+        answers = self.answers
+        parts = [part for part, one in zip(answers.by_label(), self.used, strict=True) if one]
+        return Design.of(
+            [np.unique(part.unit) for part in parts],
+            len(answers.units),
+            [np.unique(part.rater) for part in parts],
+            len(answers.raters),
+        )
 
     def _means(self, value: Floats) -> Floats:
         """Mean over raters of each label that is used."""
-        value = value.reshape(len(self.answers.labels), -1)[self._used]
+        value = value.reshape(self.used.size, -1)[self.used]
         known = ~np.isnan(value)
         k, mean, _ = grouped_means(value[known], np.nonzero(known)[0], len(value))
         return np.where(k > 0, mean, np.nan)
@@ -348,7 +357,7 @@ class _Means:
             some.value,
             (some.labels, some.raters),
             len(some.units),
-            self._used,
+            self.used,
         ) or _by_rater(some)
         return self._means(np.where(found.n >= max(self.min_items, 2), found.value, np.nan))
 
