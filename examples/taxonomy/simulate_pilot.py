@@ -14,7 +14,7 @@ import polars as pl
 
 from affectlab.taxonomy import load_taxonomy
 
-TEXTS, RATERS, EACH = 1200, 8, 3
+TEXTS, RATERS, EACH = 1200, 8, 4
 HIT, SLIP = 0.75, 0.0005
 GUESSED = {"boredom": 0.04}
 """Chosen at random: nobody can tell from these texts."""

@@ -76,7 +76,12 @@ def pairable(matrix: np.ndarray) -> Pairable:
     value = matrix.T[unit, rater]
     order = np.lexsort((value, unit))
     return Pairable(
-        unit[order], rater[order], value[order], np.arange(matrix.shape[1]), matrix.shape[1]
+        unit[order],
+        rater[order],
+        value[order],
+        np.arange(matrix.shape[1]),
+        n_units=matrix.shape[1],
+        n_raters=matrix.shape[0],
     )
 
 

@@ -71,7 +71,7 @@ def test_date_is_that_of_source_date_epoch(few, tmp_path, monkeypatch):
 def test_seed_changes_the_intervals_only(panel, report, tmp_path):
     other = write_report(panel, tmp_path, n_boot=200, seed=2)
     first, second = (
-        pl.read_csv(next(p for p in paths.tables if p.stem == "agreement"))
+        pl.read_csv(next(p for p in paths.tables if p.stem == "groups_compared"))
         for paths in (report, other)
     )
     assert first["value"].equals(second["value"])

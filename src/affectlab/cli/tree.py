@@ -84,7 +84,7 @@ TREE = Branch(
                 ),
                 "mixed-model": Operation(
                     "reliability.components.fixed_effects:mixed_model",
-                    "ratings.csv --stimuli faces.csv --fixed race*gender",
+                    "ratings.csv --fixed gender",
                 ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",

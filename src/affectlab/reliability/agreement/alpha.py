@@ -149,7 +149,7 @@ def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None],
     n_raters, rater = _renumbered(kept.rater, len(kept.raters))
     kept = replace(kept, unit=unit, rater=rater)
     slices: Sequence[Answers] = [kept] if pooled else list(kept.by_label())
-    parts = [_part(part, n_units) if part.value.size else None for part in slices]
+    parts = [_part(part, n_units, n_raters) if part.value.size else None for part in slices]
     return parts, n_units, n_raters
 
 
@@ -159,7 +159,7 @@ def _renumbered(code: Ints, n: int) -> tuple[int, Ints]:
     return int(used.sum()), (np.cumsum(used) - 1)[code]
 
 
-def _part(answers: Answers, n_units: int) -> Pairable:
+def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
     new = np.ones(answers.unit.size, dtype=bool)
     new[1:] = (np.diff(answers.label) != 0) | (np.diff(answers.unit) != 0)
     return Pairable(
@@ -168,6 +168,7 @@ def _part(answers: Answers, n_units: int) -> Pairable:
         value=answers.value,
         unit=answers.unit[new],
         n_units=n_units,
+        n_raters=n_raters,
     )
 
 

@@ -46,6 +46,8 @@ class Pairable:
     """Unit code of each cell, shape (cells,); every cell holds at least two ratings."""
     n_units: int
     """Units that are resampled; unit codes are below it."""
+    n_raters: int
+    """Raters of all labels; rater codes are below it."""
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints]:
@@ -85,7 +87,8 @@ class Pairable:
     @cached_property
     def by_rater(self) -> sparse.csr_array:
         """Which rater's ratings each run holds, shape (runs, raters)."""
-        return sparse.csr_array((np.ones(self.rater.size), (self._runs[0], self.rater)))
+        shape = (self.code.size, self.n_raters)
+        return sparse.csr_array((np.ones(self.rater.size), (self._runs[0], self.rater)), shape)
 
     @cached_property
     def _of_cell(self) -> sparse.csr_array:
