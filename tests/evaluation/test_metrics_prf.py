@@ -157,3 +157,15 @@ def test_averages_have_the_interval_of_the_jackknife(several):
             )
             spread = np.sqrt(59 / 60 * ((left_out - left_out.mean()) ** 2).sum())
             assert macro.se == pytest.approx(spread, rel=1e-9)
+
+
+def test_one_mistake_leaves_an_interval_that_says_something():
+    true = np.array(["joy", "fear", "anger"] * 13)
+    said = true.copy()
+    said[0] = "fear"
+    result = precision_recall_f1(true, said)
+    exact, micro = result.exact_match, result.averages["micro", "f1"]
+    assert (micro.low, micro.high) == (exact.low, exact.high)
+    # Wilson's interval of 38 of 39 is .868 to .995.
+    assert exact.low == pytest.approx(0.868, abs=0.05)
+    assert result.averages["macro", "f1"].low > 0.6

@@ -350,6 +350,22 @@ class TestBootstrap:
             np.testing.assert_allclose(thin[column], dense[column], rtol=1e-9)
 
 
+def test_raters_that_share_no_unit_of_a_label_can_be_left_out():
+    rng = np.random.default_rng(5)
+    labels = {"joy": "abcd", "fear": "ab", "anger": "abc"}
+    rows = [
+        (f"{label}{item}", rater, label, float(rng.integers(2)))
+        for label, raters in labels.items()
+        for item in range(12)
+        for rater in raters
+    ]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    together = krippendorff_alpha(Ratings(frame, scale="binary"), target="raters")
+    for label in ("joy", "anger"):
+        alone = Ratings(frame.filter(pl.col("label") == label), scale="binary")
+        assert krippendorff_alpha(alone, target="raters")[label].low == together[label].low
+
+
 class TestRatings:
     def test_level_follows_the_scale(self):
         ratings = panel()

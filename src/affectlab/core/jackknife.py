@@ -14,6 +14,12 @@ from affectlab.core.statistic import Ends, student
 from affectlab.core.types import Bools, Floats, Ints
 
 _FEW = "two raters tell nothing of others"
+_LEAST_EFFECTIVE = 4
+"""Degrees of freedom that things which in effect carry the error are granted at least.
+
+With three mistakes among 40 to 200 items, intervals of F1 with 1 degree of freedom are as wide as
+the scale; with 4 they still hold in 96 to 99 % of simulated data sets, with 6 in 94 to 99 %.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +34,8 @@ class LeftOut:
     freedom: Ints | None = None
     """Degrees of freedom of rows; one less than the things of a row where not said."""
     effective: Bools | bool = False
-    """Rows that are granted no more degrees of freedom than things in effect carry the error."""
+    """Rows that are granted no more degrees of freedom than things in effect carry the error, or
+    four."""
     times: Ints | None = None
     """How many alike things each one stands for, shape (things,); 1 each where not said."""
 
@@ -68,7 +75,8 @@ class LeftOut:
         if not np.any(self.effective):
             return n
         parts = np.where(self.present, self.values - self.mean, 0.0)
-        return np.where(self.effective, np.clip(in_effect(parts, self._times) - 1, 1, n), n)
+        carried = np.maximum(in_effect(parts, self._times) - 1, _LEAST_EFFECTIVE)
+        return np.where(self.effective, np.minimum(carried, n), n)
 
 
 def in_effect(parts: Floats, times: Ints | Floats) -> Floats:

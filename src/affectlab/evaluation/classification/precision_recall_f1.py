@@ -137,8 +137,8 @@ def precision_recall_f1(
     (0.5, 0.6666666666666666)
     """
     check_choice("interval", interval, get_args(IntervalOfItems))
-    draw = None
-    if is_multilabel(y_true) or is_multilabel(y_pred):
+    draw, multilabel = None, is_multilabel(y_true) or is_multilabel(y_pred)
+    if multilabel:
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
         exact = (true == predicted).all(axis=1)[:, None]
         each = np.hstack([true & predicted, true, predicted, exact]).astype(np.float64)
@@ -163,6 +163,8 @@ def precision_recall_f1(
         zero = "" if average == "micro" else f", {zero_text(zero_division)}"
         texts += [f"{average} {metric}{zero}" for metric in _METRICS]
     no_average = "undefined: no label occurs" if n else "undefined: no items"
+    # With one label each, micro averages are the share of exact matches, which is no ratio.
+    ratios = np.array([True] * 3 * (k + 1) + [multilabel] * 3 + [True] * 3 + [False])
     statistic = from_weights(
         {
             "of": [name for name in (*names, *_AVERAGES) for _ in _METRICS] + ["items"],
@@ -179,7 +181,7 @@ def precision_recall_f1(
         left_out=lambda: _statistics(left_out, zero_division),
         draw=draw,
         bounds=(0.0, 1.0),
-        effective=n - point.hits[0] < FEWEST_MISTAKES,
+        effective=ratios & (n - point.hits[0] < FEWEST_MISTAKES),
     )
     table = infer_items(statistic, n, interval, n_boot=n_boot, confidence=confidence, seed=seed)
     return _result(names, table, point, zero_division)
