@@ -21,7 +21,11 @@ from affectlab.reliability.agreement.alpha_levels import (
     Sums,
     level_maker,
 )
-from affectlab.reliability.agreement.coefficient import coefficient, least_agreement
+from affectlab.reliability.agreement.coefficient import (
+    coefficient,
+    least_agreement,
+    why_no_interval,
+)
 
 _NONE = np.zeros(0, dtype=np.int64)
 _BLOCK = 1 << 18
@@ -139,6 +143,9 @@ def krippendorff_alpha(
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
         log_odds_from=least_agreement(n_items, n_ratings),
+        no_interval=why_no_interval(
+            (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts
+        ),
     )
 
 

@@ -8,7 +8,7 @@ error, and replicates over units, raters or both; each says its :math:`p_e` alon
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import cleandoc
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from affectlab.reliability.agreement.coefficient import (
     CoefficientFunction,
     coefficient,
     least_agreement,
+    why_no_interval,
 )
 from affectlab.reliability.agreement.kappa import (
     Weights,
@@ -50,7 +51,7 @@ _BLOCK = 1 << 22
 
 
 def beyond_chance(
-    *, title: str, name: str | Callable[[Weights], str] = ""
+    *, title: str, name: str | Callable[[Weights], str] = "", by_margins: bool = False
 ) -> Callable[[Chance], CoefficientFunction]:
     r"""Make a coefficient of its agreement by chance, and register it.
 
@@ -72,6 +73,9 @@ def beyond_chance(
         What the coefficient is called in a sentence.
     name
         What its method is called, or a function of the weights that gives it; by default the title.
+    by_margins
+        Whether a rare answer is hardly agreed on by chance, so that the coefficient depends on how
+        often two raters share it.
     """
 
     def register(chance: Chance) -> CoefficientFunction:
@@ -89,7 +93,11 @@ def beyond_chance(
                     f"{option('interval', 'analytic')}, which alone has a formula"
                 )
             called = name(weights) if callable(name) else name or title
-            return _statistic(answers, chance, called, weights, scale, standard_error)
+            made = _statistic(answers, chance, called, weights, scale, standard_error)
+            if not by_margins:
+                return made
+            cells = ((part.unit, part.value) for part in answers.by_label())
+            return replace(made, no_interval=why_no_interval(cells))
 
         for part in ("__module__", "__name__", "__qualname__"):
             setattr(statistic, part, getattr(chance, part))

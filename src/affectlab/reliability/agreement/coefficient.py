@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from inspect import cleandoc
@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry, modules_of
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
     Answers,
     Ratings,
@@ -54,6 +54,32 @@ def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
     """Give -1/(k - 1), the least agreement beyond chance of k answers to an item, k their mean."""
     per_item = np.asarray(n_ratings) / np.maximum(n_items, 1)
     return -1 / np.maximum(per_item - 1, 1e-3)
+
+
+def why_no_interval(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
+    """Say why rows have no interval by leaving out: of two answers, nobody shares the rarer one.
+
+    How often two raters share it is what an agreement beyond chance depends on most. Of simulated
+    labels that 1 to 5 % of 300 to 1,000 answers say yes to, nominal 95 % intervals held in 0 to
+    17 % where no two raters said it of the same item, and in 97 to 100 % where some did.
+
+    Parameters
+    ----------
+    cells
+        Of each row the cell of every answer, and its value.
+
+    Returns
+    -------
+    Texts, empty where there is an interval.
+    """
+    why = []
+    for cell, value in cells:
+        low, high = (value.min(), value.max()) if value.size else (0.0, 0.0)
+        is_low, is_high = value == low, value == high
+        rarer = is_low if 2 * is_low.sum() < value.size else is_high
+        apart = low < high and bool(np.all(is_low | is_high)) and np.bincount(cell[rarer]).max() < 2
+        why.append(f"{NO_INTERVAL}no two raters share the rarer answer" if apart else "")
+    return why
 
 
 @dataclass(frozen=True, eq=False)

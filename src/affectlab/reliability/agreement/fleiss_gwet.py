@@ -8,7 +8,7 @@ from affectlab.core.types import Floats
 from affectlab.reliability.agreement.beyond_chance import beyond_chance
 
 
-@beyond_chance(title="Fleiss' kappa")
+@beyond_chance(title="Fleiss' kappa", by_margins=True)
 def fleiss_kappa(pi: Any, agreement: Floats) -> Any:
     r"""Compute Fleiss' kappa of each label, generalised to weights and to gaps.
 

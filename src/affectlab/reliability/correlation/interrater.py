@@ -17,6 +17,7 @@ from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import Design, Draws, Statistic, by_formula
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
+from affectlab.reliability.agreement.coefficient import why_no_interval
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
@@ -323,20 +324,28 @@ class _Means:
             undefined="undefined: no rater with a defined correlation",
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
+            no_interval=() if target == "sample" else self._why_no_interval,
             columns=(pl.Series("n_undefined", ((rated > 0) & ~known).sum(axis=1), dtype=pl.Int64),),
         )
         return infer(statistic, interval="jackknife", target=target, **options)
 
+    @cached_property
+    def _parts(self) -> list[Answers]:
+        """The answers of each label that is used."""
+        return [part for part, one in zip(self.answers.by_label(), self.used, strict=True) if one]
+
     @property
     def _design(self) -> Design:
-        answers = self.answers
-        parts = [part for part, one in zip(answers.by_label(), self.used, strict=True) if one]
         return Design.of(
-            [np.unique(part.unit) for part in parts],
-            len(answers.units),
-            [np.unique(part.rater) for part in parts],
-            len(answers.raters),
+            [np.unique(part.unit) for part in self._parts],
+            len(self.answers.units),
+            [np.unique(part.rater) for part in self._parts],
+            len(self.answers.raters),
         )
+
+    @property
+    def _why_no_interval(self) -> list[str]:
+        return why_no_interval((part.unit, part.value) for part in self._parts)
 
     def _means(self, value: Floats) -> Floats:
         """Mean over raters of each label that is used."""
