@@ -104,3 +104,17 @@ def test_what_cannot_be_asked() -> None:
     texts = Ratings({"stimulus": ["a"], "rater": ["r"], "text": ["well"]}, scale="text")
     with pytest.raises(InputError, match="text"):
         rater_agreement(texts)
+
+
+def test_raters_who_were_asked_on_after_a_yes_are_said_to_agree_less_than_by_chance() -> None:
+    rng = np.random.default_rng(3)
+    # A stimulus goes on to the next of three people until one says no.
+    rows = [
+        (f"{label}{item}", f"r{place}", label, float(place < says_yes))
+        for label in "abcdefg"
+        for item, says_yes in enumerate(rng.integers(0, 3, 60).tolist())
+        for place in range(says_yes + 1)
+    ]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    (note,) = [n for n in rater_agreement(Ratings(frame, scale="binary")).notes if "chance" in n]
+    assert note.startswith("raters agree less than by chance on 7 of 7 labels")

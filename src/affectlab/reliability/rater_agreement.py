@@ -145,6 +145,16 @@ def rater_agreement(
     if panel is not ratings:
         n_models = ratings.n_raters - panel.n_raters
         notes.insert(0, f"{plural(n_models, 'model')} not used here, but for kappa of pairs")
+    alpha = tables[0].frame["value"].drop_nans()
+    below = int((alpha < 0).sum())
+    # By chance, nine of ten labels or more are so once in 60 times, and seldomer with more labels.
+    if below >= max(6, 0.9 * alpha.len()):
+        notes.insert(
+            0,
+            f"raters agree less than by chance on {below} of {plural(alpha.len(), 'label')}; where "
+            "a stimulus goes on to another rater depending on the answers so far, agreement says "
+            "nothing of the raters",
+        )
     return Result(
         tuple(tables),
         tuple(_sentences(tables[0].frame, panel, confidence)),
