@@ -368,7 +368,8 @@ def _fitted(votes: _Votes, prior: _Prior, n_draws: int, rng: np.random.Generator
             draws.prevalence.mean(axis=0),
             draws.confusion.mean(axis=0),
             draws.right.mean(axis=0),
-            draws.beyond_chance.mean(axis=0),
+            # A ratio has no mean where chance alone may be right nearly always.
+            np.median(draws.beyond_chance, axis=0),
             draws.posterior,
         )
         counts = votes.confusion_counts(estimates.posterior)
