@@ -217,7 +217,7 @@ def test_categories_and_who_is_right(tmp_path: Path) -> None:
     found = result(*arguments, "--figures", tmp_path / "figures")["result"]
     assert [row["beyond_chance"] > 0.7 for row in found["raters"]] == [True, True, True, False]
     assert found["consensus"][1]["category"] == "fear"
-    assert "r3 is least often right" in run(*arguments).stdout
+    assert "r3 is least right beyond chance" in run(*arguments).stdout
     assert (tmp_path / "figures" / "rater_accuracy.png").stat().st_size > 0
 
 

@@ -90,7 +90,7 @@ def test_errors_of_raters_and_categories_are_recovered() -> None:
     frame = found.to_frame()
     assert frame["beyond_chance"].to_numpy()[:-1].min() > 0.3
     assert abs(frame["beyond_chance"][-1]) < 0.08
-    assert found.sentences[0].startswith("r7 is least often right")
+    assert found.sentences[0].startswith("r7 is least right beyond chance")
     assert found.to_frame("confusion").group_by("rater", "true").agg(pl.col("value").sum())[
         "value"
     ].to_list() == pytest.approx([1.0] * 24)
@@ -191,3 +191,16 @@ def test_without_priors_or_with_a_constant_rater() -> None:
     # Nothing varies, which is no certainty.
     assert bare.to_frame("confusion")["value"].to_list() == pytest.approx([1, 0, 0, 1] * 2)
     assert bare.to_frame("confusion")["high"].is_nan().all()
+
+
+def test_categories_that_most_answers_contradict_are_told() -> None:
+    # The first says yes to nearly all; the next are asked on, and mostly say no.
+    rng = np.random.default_rng(2)
+    asked_on = np.full((3, 400), np.nan)
+    asked_on[0] = rng.random(400) < 0.98
+    for rater, given, says_yes in ((1, 1, 0.2), (2, 0, 0.1)):
+        rows = asked_on[rater - 1] == given
+        asked_on[rater, rows] = rng.random(int(rows.sum())) < says_yes
+    (note,) = dawid_skene(asked_on, n_draws=0).notes
+    assert note.startswith("rating: more than 20\xa0% of items have another category")
+    assert dawid_skene(panel(1)[0], n_draws=0).notes == ()

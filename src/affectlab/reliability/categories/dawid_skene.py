@@ -28,7 +28,7 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number, percent, plural
+from affectlab.core.words import number, percent, plural, some
 from affectlab.ratings import Answers, Ratings, answers_of, canonical
 
 _ROUNDS = 5000
@@ -262,12 +262,34 @@ def dawid_skene(
                 },
             ),
         ),
-        notes=() if all(part.fit.converged for part in parts) else (_NOT_CONVERGED,),
+        notes=tuple(_notes(parts, tables)),
         settings={**given, "by_label": by_label, "n_draws": n_draws, "confidence": confidence},
     )
 
 
-_NOT_CONVERGED = f"the estimates still changed after {_ROUNDS:,} rounds"
+_MOST_OTHERS = 0.2
+"""Share of the items of a label with another category than most answers up to which that is told
+of raters, and not of the model."""
+
+
+def _notes(parts: list[_Part], tables: tuple[Table, ...]) -> Iterator[str]:
+    """Say where the model may not be believed."""
+    if not all(part.fit.converged for part in parts):
+        yield f"the estimates still changed after {_ROUNDS:,} rounds"
+    items = next(table.frame for table in tables if table.name == "consensus")
+    others = items.group_by("label", maintain_order=True).agg(_has_other.mean().alias("share"))
+    odd = others.filter(pl.col("share") > _MOST_OTHERS)["label"].to_list()
+    if odd:
+        yield (
+            f"{some(odd, 3)}: more than {percent(_MOST_OTHERS)} of items have another category "
+            "than most of their answers. Either answers depend on one another beyond what is true "
+            "(as where raters are asked on after some answers), or categories have changed places: "
+            "do not use these before looking at the errors of raters"
+        )
+
+
+_has_other = (pl.col("category") != pl.col("majority")) & (pl.col("majority") != "tied")
+"""Whether an item has another category than most of its answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -596,14 +618,14 @@ def _sentences(tables: tuple[Table, ...]) -> Iterator[str]:
     if known.height:
         worst = known.row(0, named=True)
         middle = number(float(np.median(known["beyond_chance"].to_numpy())))
+        about = f", on {worst['label']}" if raters["label"].n_unique() > 1 else ""
         yield (
-            f"{worst['rater']} is least often right: {percent(worst['value'])} of answers, "
-            f"{number(worst['beyond_chance'])} beyond chance (median of all raters: {middle})."
+            f"{worst['rater']} is least right beyond chance{about}: "
+            f"{number(worst['beyond_chance'])}, with {percent(worst['value'])} of answers right "
+            f"(median of all raters: {middle})."
         )
     sure = items.filter(pl.col("probability") >= _SURE).height
-    other = items.filter(
-        pl.col("category") != pl.col("majority"), pl.col("majority") != "tied"
-    ).height
+    other = items.filter(_has_other).height
     yield (
         f"The category of {sure:,} of {plural(items.height, 'item')} has a probability of "
         f"{percent(_SURE)} or more; {plural(other, 'item')} {'has' if other == 1 else 'have'} "
