@@ -86,7 +86,13 @@ def test_mteb(tmp_path: Path, ratings: Ratings) -> None:
     task = json.loads((folder / "EmotionClassification.json").read_text("utf-8"))
     (entry,) = task["scores"]["test"]
     # Ann says calm of both, Bo wild of the first alone; the model does not count.
-    assert entry["scores_per_experiment"] == [{"accuracy": 0.5}, {"accuracy": 1.0}]
+    half, whole = entry["scores_per_experiment"]
+    assert half == {
+        "accuracy": 0.5,
+        "f1": pytest.approx(1 / 3),
+        "f1_weighted": pytest.approx(1 / 3),
+    }
+    assert whole == {"accuracy": 1.0, "f1": 1.0, "f1_weighted": 1.0}
     assert entry["main_score"] == entry["accuracy"] == 0.75
     assert set(task) == {
         *("dataset_revision", "task_name", "mteb_version", "scores", "evaluation_time"),

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats
 from affectlab.core.words import option
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.holdings import Holdings
@@ -25,9 +26,10 @@ class Mteb(Export):
     """Scores of people beside known answers, in the form of results of MTEB.
 
     ``Human/human_evaluation`` holds ``model_meta.json`` and one file for the task. Of categories
-    the score is the share of right answers (``accuracy``), of numbers the correlation with the
-    known ones (``spearman``, ``pearson``). The main score is the mean over people, each of whom is
-    an entry of ``scores_per_experiment``; people of whom a score is not defined are left out.
+    the score is the share of right answers (``accuracy``), beside macro and weighted F1; of numbers
+    it is the correlation with the known ones (``spearman``, ``pearson``). The main score is the
+    mean over people, each of whom is an entry of ``scores_per_experiment``; people of whom a score
+    is not defined are left out.
     Answers of models are not written: MTEB runs models itself.
 
     Parameters
@@ -134,10 +136,20 @@ def _known(ratings: Holdings, truth: str, scale: Scale) -> pl.DataFrame:
 def _scores(answers: pl.DataFrame, known: pl.DataFrame, scale: Scale) -> list[dict[str, float]]:
     """Score each person."""
     both = answers.join(known, on="stimulus", how="inner", maintain_order="left")
+    people = both.partition_by("rater", maintain_order=True)
     if scale.categories or scale.kind == "binary":
-        measures = {"accuracy": (pl.col("value") == pl.col("known")).mean()}
-    else:
-        methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
-        measures = {name: pl.corr("value", "known", method=name) for name in methods}
-    found = both.group_by("rater", maintain_order=True).agg(**measures).drop("rater")
+        return [_of_categories(one["known"].to_numpy(), one["value"].to_numpy()) for one in people]
+    methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+    measures = {name: pl.corr("value", "known", method=name) for name in methods}
+    found = pl.concat(one.select(**measures) for one in people) if people else pl.DataFrame()
     return found.filter(pl.all_horizontal(pl.all().is_finite())).to_dicts()
+
+
+def _of_categories(known: Floats, value: Floats) -> dict[str, float]:
+    """Give the share of right answers and F1, mean over categories that occur and weighted."""
+    classes = np.union1d(known, value)[:, None]
+    true, said = known == classes, value == classes
+    f1 = 2 * (true & said).sum(axis=1) / (true.sum(axis=1) + said.sum(axis=1))
+    weighted = np.average(f1, weights=true.sum(axis=1))
+    share = (known == value).mean()
+    return {"accuracy": float(share), "f1": float(f1.mean()), "f1_weighted": float(weighted)}
