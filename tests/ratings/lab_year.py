@@ -125,6 +125,16 @@ YEAR = (
         said=("2 rows above the header left out: '# Pilot study', 'exported 2025-03-04'",),
     ),
     Messy(
+        "names and values of the export above the header",
+        "read; the history says what was left out",
+        text(
+            "r.csv",
+            f"study:;Faces 2\nexported;2025-03-04\n\n{';'.join(HEAD)}\n{LINES.replace(',', ';')}",
+        ),
+        **PLAIN,
+        said=("2 rows above the header left out: 'study: Faces 2', 'exported 2025-03-04'",),
+    ),
+    Messy(
         "a workbook with a title above the header",
         "read; the history says what was left out",
         workbook(Data=[["Pilot study"], [], ["exported", "2025-03-04"], HEAD, *ROWS]),

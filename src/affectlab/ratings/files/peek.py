@@ -220,8 +220,8 @@ class Peek:
         """Number of lines in front of the header.
 
         That is 1 where the first names the delimiter. Else it is those of a title or of remarks:
-        lines that fill one field, above a line of three or more different names, as many as each
-        further line has fields.
+        lines that fill one field or two, from the left, above a line of three or more different
+        names, as many as each further line has fields.
         """
         if _SAYS_DELIMITER.match(self.text):
             return 1
@@ -231,7 +231,8 @@ class Peek:
         for at, line in enumerate(lines[: _MOST_TITLES + 1]):
             mark = self.delimiter or ("\t" if self.suffix == ".tsv" else _separator(line))
             fields = _fields(line, mark)
-            if len(fields) > 1 and sum(map(bool, fields)) > 1:
+            filled = sum(map(bool, fields))
+            if filled > 2 or (filled > 1 and not all(fields[:filled])):
                 return at if at == 0 or _heads(fields, lines[at + 1 :], mark) else 0
         return 0
 
@@ -241,8 +242,8 @@ class Peek:
         if _SAYS_DELIMITER.match(self.text):
             return ()
         lines = _LINE_END.split(self.text, maxsplit=_MOST_TITLES + 1)[: self.lines_before_header]
-        marks = "".join(_DELIMITERS) + ' "'
-        return tuple(line.strip(marks) for line in lines if line.strip(marks))
+        said = (" ".join(filter(None, _fields(line, _separator(line)))) for line in lines)
+        return tuple(filter(None, said))
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
