@@ -78,6 +78,10 @@ TREE = Branch(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
                 ),
+                "concordance": Operation(
+                    "reliability.agreement.concordance:concordance",
+                    "ratings.csv --scale 0-7 --models model.csv",
+                ),
                 "components": Operation(
                     "reliability.components.components:variance_components",
                     "ratings.csv --k 1 --k 5 --figures figures",

@@ -7,6 +7,7 @@ with ``nan`` where there is no rating.
 from affectlab.reliability.agreement import (
     brennan_prediger,
     coefficient,
+    concordance,
     fleiss_kappa,
     gwet_ac,
     intraclass_correlation,
@@ -54,6 +55,7 @@ __all__ = [
     "brennan_prediger",
     "choose_golden",
     "coefficient",
+    "concordance",
     "consensus_flow",
     "dawid_skene",
     "duplicate_raters",
