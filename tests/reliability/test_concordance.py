@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import DrawnTarget, Resampled
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 from affectlab.reliability import concordance
@@ -39,17 +40,16 @@ def overall(data: np.ndarray) -> float:
     return float(top / rest)
 
 
-def table(data: np.ndarray, label: str = "valence", rater: str = "r", **options: object) -> Ratings:
+def table(data: np.ndarray, rater: str = "r") -> Ratings:
     who, what = np.nonzero(~np.isnan(data))
     return Ratings(
         {
             "stimulus": [f"s{k}" for k in what],
             "rater": [f"{rater}{k}" for k in who],
-            "label": [label] * who.size,
+            "label": ["valence"] * who.size,
             "value": data[who, what],
         },
         scale="-9-9 interval",
-        **options,
     )
 
 
@@ -165,7 +165,8 @@ def test_order_of_rows_and_names_change_nothing() -> None:
     turned = Ratings(
         people.to_frame().sample(fraction=1, shuffle=True, seed=1), scale="-9-9 interval"
     )
-    for interval in ("jackknife", "percentile"):
+    intervals: tuple[Resampled, ...] = ("jackknife", "percentile")
+    for interval in intervals:
         first, second = (
             concordance(one, interval=interval, n_boot=50).to_frame() for one in (people, turned)
         )
@@ -174,18 +175,17 @@ def test_order_of_rows_and_names_change_nothing() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("target", ["stimuli", "both"])
-def test_coverage(target: str) -> None:
+def test_coverage(target: DrawnTarget) -> None:
     """Of 95 % intervals, about 95 % hold the concordance of the population they are about."""
     rng = np.random.default_rng(4)
     held, trials = 0, 300
     for _ in range(trials):
         bias = rng.normal(0, 0.5, (15, 1))
         data = panel(rng, 15, 40) + bias
+        truth = 1 / (1 + 0.36 + 0.25)
         if target == "stimuli":
             apart = np.mean([(a - b) ** 2 for a, b in itertools.combinations(bias.ravel(), 2)])
-            truth = 2 / (2 * 1.36 + apart)
-        else:
-            truth = 1 / (1 + 0.36 + 0.25)
+            truth = float(2 / (2 * 1.36 + apart))
         row = concordance(data, target=target).to_frame().row(0, named=True)
         held += row["low"] <= truth <= row["high"]
     assert 0.91 <= held / trials <= 0.99

@@ -26,6 +26,7 @@ from affectlab.reliability.components import mixed_model, variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import duplicate_raters
+from affectlab.reliability.internal_consistency import internal_consistency
 from affectlab.reliability.live import RaterChecks, RunningReliability
 from affectlab.reliability.planning import (
     PlanModel,
@@ -61,6 +62,7 @@ __all__ = [
     "duplicate_raters",
     "fleiss_kappa",
     "gwet_ac",
+    "internal_consistency",
     "interrater_correlation",
     "intraclass_correlation",
     "krippendorff_alpha",

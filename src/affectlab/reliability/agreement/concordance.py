@@ -587,14 +587,14 @@ def _with_models(people: Answers, models: Answers) -> Answers:
         )
     unit = np.array([units[name] for name in models.units])
     use = code[models.label] >= 0
-    label = np.concatenate([people.label, code[models.label[use]]])
+    of_label = np.concatenate([people.label, code[models.label[use]]])
     of_unit = np.concatenate([people.unit, unit[models.unit[use]]])
     rater = np.concatenate([people.rater, models.rater[use] + len(people.raters)])
-    order = np.lexsort((rater, of_unit, label))
+    order = np.lexsort((rater, of_unit, of_label))
     return Answers(
         unit=of_unit[order],
         rater=rater[order],
-        label=label[order],
+        label=of_label[order],
         value=np.concatenate([people.value, models.value[use]])[order],
         units=tuple(units),
         raters=(*people.raters, *models.raters),
