@@ -78,6 +78,15 @@ TREE = Branch(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
                 ),
+                "concordance": Operation(
+                    "reliability.agreement.concordance:concordance",
+                    "ratings.csv --scale 0-7 --models model.csv",
+                ),
+                "internal-consistency": Operation(
+                    "reliability.internal_consistency:internal_consistency",
+                    "ratings.csv --scale 0-7 --items joy,fear,awe --reverse fear",
+                    people=True,
+                ),
                 "components": Operation(
                     "reliability.components.components:variance_components",
                     "ratings.csv --k 1 --k 5 --figures figures",

@@ -7,6 +7,7 @@ with ``nan`` where there is no rating.
 from affectlab.reliability.agreement import (
     brennan_prediger,
     coefficient,
+    concordance,
     fleiss_kappa,
     gwet_ac,
     intraclass_correlation,
@@ -25,6 +26,7 @@ from affectlab.reliability.components import mixed_model, variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import duplicate_raters
+from affectlab.reliability.internal_consistency import internal_consistency
 from affectlab.reliability.live import RaterChecks, RunningReliability
 from affectlab.reliability.planning import (
     PlanModel,
@@ -54,11 +56,13 @@ __all__ = [
     "brennan_prediger",
     "choose_golden",
     "coefficient",
+    "concordance",
     "consensus_flow",
     "dawid_skene",
     "duplicate_raters",
     "fleiss_kappa",
     "gwet_ac",
+    "internal_consistency",
     "interrater_correlation",
     "intraclass_correlation",
     "krippendorff_alpha",

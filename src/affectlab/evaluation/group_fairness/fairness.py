@@ -79,23 +79,24 @@ def fairness(
         model is worse on some of them. Groups of people say whether it agrees with some people more
         than with others; each person's own value counts once, whatever the number of their answers.
     metric
-        mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, ecc, emc,
-        macro_f1, …; of people a coefficient of agreement, such as gwet_ac; or one that an installed
-        package adds.
+        mae, bias, spearman, concordance, quadratic_kappa, mean, alpha; for classes accuracy, acc2,
+        ecc, emc, macro_f1, …; of people a coefficient of agreement, such as gwet_ac; or one that an
+        installed package adds.
 
         In Python also an :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth
         and the answers; :func:`~affectlab.evaluation.list_metrics` has the names.
 
-        - ``mae``, ``bias`` (answer less truth), ``spearman``: answers beside the mean of people,
-          for people the mean of the *other* people. In ``bias`` by attributes of people each person
-          is part of the panel, so that a gap is the difference of two groups' ratings.
+        - ``mae``, ``bias`` (answer less truth), ``spearman``, ``concordance`` (Lin's): answers
+          beside the mean of people, for people the mean of the *other* people. In ``bias`` by
+          attributes of people each person is part of the panel, so that a gap is the difference of
+          two groups' ratings.
         - ``quadratic_kappa``: models beside each person.
         - ``mean``: the mean rating. ``alpha``: agreement of the people among themselves (interval
           distance, nominal where answers have no order).
         - metrics of classes: ``accuracy``, ``acc2``, ``ecc``, ``emc``, ``macro_f1``, …
 
-        Where there are several labels, ``spearman``, ``quadratic_kappa`` and ``alpha`` are means
-        over labels, the others means over all answers.
+        Where there are several labels, ``spearman``, ``concordance``, ``quadratic_kappa`` and
+        ``alpha`` are means over labels, the others means over all answers.
     against
         What a group is compared with: ``rest``, all others; a group by name; or ``largest`` for the
         two groups furthest apart, tested as such.

@@ -278,8 +278,20 @@ def _rising(values: Floats) -> tuple[Ints, Bools]:
 
 
 def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
-    """Mean over people and labels of 1 - E(a - t)² / E(a - t')², t' drawn apart from a."""
-    key = data.rater * len(data.labels) + data.label
+    """Mean over people and labels of the concordance with each person."""
+    return _mean_concordance(data, weights, data.rater * len(data.labels) + data.label)
+
+
+def _concordance(data: Compared, weights: Floats) -> Floats:
+    """Mean over labels of the concordance with the people's mean."""
+    return _mean_concordance(data, weights, data.label)
+
+
+def _mean_concordance(data: Compared, weights: Floats, key: Ints) -> Floats:
+    """Mean over groups of rows of 1 - E(a - t)² / E(a - t')², t' drawn apart from a.
+
+    This is quadratic kappa of answers in steps, and Lin's concordance of any.
+    """
     _, group = np.unique(key, return_inverse=True)
     m = int(group.max()) + 1
     a, t = data.answer, data.truth
@@ -367,6 +379,7 @@ def _ours() -> Iterator[AnswerMetric]:
     signed, title = _mean(lambda data: data.answer - data.truth), "mean signed difference"
     yield of("bias", title, signed, "scores", "zero", with_self=True, pooled=True)
     yield of("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True)
+    yield of("concordance", "Lin's concordance", _concordance, "scores", "higher")
     yield of("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher")
     level = _mean(lambda data: data.answer)
     yield of("mean", "mean rating", level, "answers", pooled=True, any_scale=True)

@@ -16,6 +16,7 @@ from affectlab.reliability.agreement.coefficient import (
     load_coefficient,
     load_coefficients,
 )
+from affectlab.reliability.agreement.concordance import concordance
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
 from affectlab.reliability.agreement.icc import Missing, intraclass_correlation
 from affectlab.reliability.agreement.kappa import (
@@ -49,6 +50,7 @@ __all__ = [
     "beyond_chance",
     "brennan_prediger",
     "coefficient",
+    "concordance",
     "fleiss_kappa",
     "gwet_ac",
     "has_levels",

@@ -1,0 +1,701 @@
+"""Lin's concordance: how closely answers on a scale equal each other, person by person and model.
+
+The moments of two answers are summed over stimuli, so that leaving out and drawing anew are sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Resampled, Target, infer
+from affectlab.core.result import Result
+from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import joined, number, option, plural, shown
+from affectlab.ratings import (
+    MODEL_KINDS,
+    Answers,
+    Ratings,
+    answers_of,
+    canonical,
+    labels_on,
+    require_order,
+)
+from affectlab.reliability.agreement.coefficient import least_agreement
+
+_GROUPS = 100
+"""Stimuli, and raters, up to which each is left out by itself."""
+_MOMENTS = 6
+"""Number of answers, their sums, sums of squares, and sum of products."""
+_DENSE = 1 << 22
+"""Cells of a table of raters by stimuli above which one with many gaps is stored as a list."""
+_FULL = 0.1
+"""Share of cells with an answer from which on a large table is stored as it is."""
+_NO_PAIRS = "undefined: no two raters share two stimuli"
+_FEW = "undefined: fewer than two stimuli shared"
+_CONSTANT = "undefined: all answers are equal"
+_BESIDE = {
+    "correlation": "r",
+    "accuracy": "accuracy",
+    "difference": "difference",
+    "sd_ratio": "SD ratio",
+    "rmse": "RMSE",
+}
+"""Columns beside the concordance of two sets of answers."""
+_SPARE = ("accuracy", "sd_ratio")
+_PEOPLE, _OTHERS = "the mean of people", "the mean of the others"
+_PERSON = ("person", "people")
+_NOTE = (
+    "r: Pearson's correlation; accuracy: concordance over r, 1 where means and SDs are equal; "
+    "difference: mean of the rater less that of the reference; SD ratio: of the rater over the "
+    "reference; RMSE in points of the scale."
+)
+
+
+def of_moments(sums: Floats) -> tuple[Floats, Floats]:
+    """Compute Lin's concordance from sums.
+
+    Parameters
+    ----------
+    sums
+        Shape (..., 6): number of pairs, sums of x and y, of their squares, and of their product.
+
+    Returns
+    -------
+    Concordance, and what is beside it (see ``_BESIDE``), shapes (...) and (5, ...); ``nan`` where
+    fewer than two pairs are there, or nothing varies.
+    """
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = np.where(n > 1, n, np.nan)
+        mean_x, mean_y = x / n, y / n
+        # Rounding may leave a little below 0 of answers that are all equal.
+        var_x, var_y = (
+            np.where(one > 1e-12 * np.maximum(square / n, 1e-300), one, 0.0)
+            for one, square in ((xx / n - mean_x**2, xx), (yy / n - mean_y**2, yy))
+        )
+        cov = np.where((var_x > 0) & (var_y > 0), xy / n - mean_x * mean_y, 0.0)
+        apart = var_x + var_y + (mean_x - mean_y) ** 2
+        value = np.where(apart > 0, 2 * cov / apart, np.nan)
+        r = np.where((var_x > 0) & (var_y > 0), cov / np.sqrt(var_x * var_y), np.nan)
+        rmse = np.sqrt(np.maximum(apart - 2 * cov, 0.0))
+        beside = np.stack([r, value / r, mean_x - mean_y, np.sqrt(var_x / var_y), rmse])
+    return value, np.where(np.isfinite(beside), beside, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Answers to one label, or traces of it: one column for each thing that was rated."""
+
+    value: Floats
+    """Shape (raters, columns), ``nan`` where there is no answer; best centred at 0."""
+    unit: Ints
+    """The unit that each column belongs to, shape (columns,); units are drawn and left out."""
+    n_units: int
+
+    @classmethod
+    def of(cls, part: Answers, raters: Ints) -> Panel:
+        """Spread the answers of some raters to one label; columns are the units they answered."""
+        code = np.full(len(part.raters), -1)
+        code[raters] = np.arange(raters.size)
+        own = part.take(code[part.rater] >= 0)
+        units, column = np.unique(own.unit, return_inverse=True)
+        value = np.full((raters.size, units.size), np.nan)
+        value[code[own.rater], column] = own.value
+        return cls(value, units, len(part.units))
+
+    @cached_property
+    def answered(self) -> Floats:
+        """1 where there is an answer, else 0."""
+        return (~np.isnan(self.value)).astype(np.float64)
+
+    @cached_property
+    def filled(self) -> Floats:
+        """The answers, 0 where there is none."""
+        return np.nan_to_num(self.value)
+
+    def units_of(self, columns: Bools) -> Ints:
+        """Codes of the units of some columns."""
+        return np.unique(self.unit[columns])
+
+    @cached_property
+    def _stored(self) -> tuple[Any, Any]:
+        """Answers and their marks, of large tables with many gaps as lists."""
+        if self.value.size > _DENSE and self.answered.mean() < _FULL:
+            from scipy.sparse import csr_array
+
+            return csr_array(self.filled), csr_array(self.answered)
+        return self.filled, self.answered
+
+    def pooled(self, draws: Draws) -> Floats:
+        """Compute the concordance of all pairs of raters in rows of draws, shape (rows,)."""
+        out = np.empty(draws.n_rows)
+        weights = draws.weights(self.n_units)[:, self.unit]
+        for row, weight in enumerate(weights):
+            copies = None if draws.rater is None else draws.rater[row]
+            out[row] = self._pooled(weight, copies)
+        return out
+
+    def _pooled(self, weight: Floats, copies: Floats | None) -> float:
+        filled, answered = self._stored
+        if copies is not None and (copies == 0).any():
+            some = np.flatnonzero(copies)
+            filled, answered, copies = filled[some], answered[some], copies[some]
+        if filled.shape[0] < 2:
+            return np.nan
+
+        def shared(first: Any, second: Any) -> Floats:
+            found = (first * weight) @ second.T
+            return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
+
+        n = shared(answered, answered)
+        total, squares = shared(filled, answered), shared(filled * filled, answered)
+        products = shared(filled, filled)
+        pair = np.triu(n >= 2, 1)
+        if not pair.any():
+            return np.nan
+        times = np.ones(1) if copies is None else np.outer(copies, copies)[pair]
+        n, x, y = n[pair], total[pair], total.T[pair]
+        products = products[pair]
+        apart = squares[pair] + squares.T[pair] - 2 * products
+        n_columns = float(weight.sum())
+        # Pairs that share few stimuli would lose the more of a covariance with n below; with no
+        # gaps this is Lin's, with n, of each pair.
+        together = (products - x * y / n) * n / (n - 1) * (1 - 1 / max(n_columns, 2.0))
+        top, rest = 2 * float((times * together).sum()), float((times * apart).sum())
+        scale = float((times * (squares[pair] + squares.T[pair])).sum())
+        return top / (top + rest) if top + rest > 1e-12 * scale else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Answers of some raters beside the mean of others: of one label, or traces of it."""
+
+    own: Floats
+    """Of those who are compared, shape (rows, columns), ``nan`` where there is no answer."""
+    panel: Panel
+    """Those whose mean is the reference."""
+    place: Ints
+    """Who of the panel each row is, and so is left out of the mean; -1 for nobody. Shape (rows,)"""
+
+    def mean(self, copies: Floats | None = None) -> Floats:
+        """Mean of the panel in each column, of each row without its own answers."""
+        filled, answered = self.panel.filled, self.panel.answered
+        weight = np.ones(len(filled)) if copies is None else copies
+        total, n = weight @ filled, weight @ answered
+        within = self.place >= 0
+        if within.any():
+            who = self.place[within]
+            total, n = (np.repeat(one[None], len(self.own), axis=0) for one in (total, n))
+            total[within] -= weight[who, None] * filled[who]
+            n[within] -= weight[who, None] * answered[who]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(n > 1e-9, total / n, np.nan)
+
+    def _parts(self, copies: Floats | None = None) -> Floats:
+        """Moments of each column before they are summed, shape (6, rows, columns)."""
+        y = np.broadcast_to(self.mean(copies), self.own.shape)
+        both = ~np.isnan(self.own) & ~np.isnan(y)
+        x, y = np.where(both, self.own, 0.0), np.where(both, y, 0.0)
+        return np.stack([both.astype(np.float64), x, y, x * x, y * y, x * y])
+
+    @cached_property
+    def parts(self) -> Floats:
+        """Moments of each column, everyone of the panel counted once."""
+        return self._parts()
+
+    @cached_property
+    def of_units(self) -> Floats:
+        """Moments of each unit, shape (units, rows * 6)."""
+        rows = len(self.own)
+        sums = np.zeros((self.panel.n_units, rows * _MOMENTS))
+        np.add.at(sums, self.panel.unit, np.moveaxis(self.parts, 0, 1).reshape(-1, self.width).T)
+        return sums
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.own.shape[1])
+
+    def sums(self, draws: Draws) -> Floats:
+        """Moments of each row of draws, shape (draws, rows, 6)."""
+        if draws.rater is None:
+            totals = draws.totals(self.of_units)
+            return totals.reshape(len(totals), len(self.own), _MOMENTS)
+        weights = draws.weights(self.panel.n_units)[:, self.panel.unit]
+        found = [
+            np.moveaxis(self._parts(copies) @ weight, 0, -1)
+            for weight, copies in zip(weights, draws.rater, strict=True)
+        ]
+        return np.stack(found)
+
+    def values(self, draws: Draws) -> Floats:
+        """Concordance in each row of draws, shape (draws, rows)."""
+        return of_moments(self.sums(draws))[0]
+
+
+def pooled_statistic(
+    panels: Sequence[Panel],
+    raters: Ints,
+    labels: Sequence[str],
+    method: str,
+    n_raters: int,
+    **more: Any,
+) -> Statistic:
+    """Make a statistic of the concordance of all raters, a row for each label.
+
+    Parameters
+    ----------
+    panels
+        One for each label, of the same raters and units.
+    raters
+        Codes of these raters, of `n_raters` in all.
+    more
+        Fields of :class:`Statistic`.
+    """
+    used = [panel.answered.sum(axis=0) > 1 for panel in panels]
+    of_raters = [
+        raters[panel.answered[:, two].any(axis=1)] for panel, two in zip(panels, used, strict=True)
+    ]
+    units = [panel.units_of(two) for panel, two in zip(panels, used, strict=True)]
+    n_items = [of.size for of in units]
+    n_ratings = [int(panel.answered[:, two].sum()) for panel, two in zip(panels, used, strict=True)]
+    columns = [int(two.sum()) for two in used]
+
+    def evaluate(draws: Draws) -> Floats:
+        chosen = range(len(panels)) if draws.columns is None else draws.columns.tolist()
+        if draws.rater is not None:
+            draws = replace(draws, rater=draws.rater[:, raters])
+        return np.stack([panels[k].pooled(draws) for k in chosen], axis=1)
+
+    return Statistic(
+        keys={"label": list(labels)},
+        design=Design.of(units, panels[0].n_units, of_raters, n_raters),
+        evaluate=evaluate,
+        method=[method] * len(panels),
+        n_items=n_items,
+        n_raters=[of.size for of in of_raters],
+        n_ratings=n_ratings,
+        undefined=_NO_PAIRS,
+        log_odds_from=least_agreement(columns, n_ratings),
+        n_groups=_GROUPS,
+        **more,
+    )
+
+
+def beside_statistic(
+    parts: Sequence[Beside],
+    labels: Sequence[str],
+    raters: Sequence[str],
+    method: Sequence[str],
+    panel: Ints,
+    n_raters: int,
+    **more: Any,
+) -> Statistic:
+    """Make a statistic of the concordance of raters with a reference, by label and rater.
+
+    Parameters
+    ----------
+    parts
+        One for each label, of the same raters and units.
+    raters, method
+        Names of the rows of each part, and what is computed of each.
+    panel
+        Codes of the raters whose mean is the reference, of `n_raters` in all.
+    more
+        Fields of :class:`Statistic`.
+    """
+    keys = {
+        "label": [label for label in labels for _ in raters],
+        "rater": [rater for _ in labels for rater in raters],
+    }
+    point = np.concatenate([part.sums(Draws(1))[0] for part in parts])
+    _, beside = of_moments(point)
+    units, others, n_ratings = list[Ints](), list[Ints](), list[int]()
+    for part in parts:
+        for row, both in enumerate(part.parts[0] > 0):
+            units.append(part.panel.units_of(both))
+            counted = part.panel.answered[:, both].sum(axis=1)
+            if part.place[row] >= 0:
+                counted[part.place[row]] = 0
+            others.append(panel[counted > 0])
+            n_ratings.append(int(both.sum() + counted.sum()))
+
+    def evaluate(draws: Draws) -> Floats:
+        # Raters of the draws are all there are; those of the mean are some of them.
+        if draws.rater is not None:
+            draws = replace(draws, rater=draws.rater[:, panel])
+        values = np.concatenate([part.values(draws) for part in parts], axis=1)
+        return values if draws.columns is None else values[:, draws.columns]
+
+    return Statistic(
+        keys=keys,
+        design=Design.of(units, parts[0].panel.n_units, others, n_raters),
+        evaluate=evaluate,
+        method=list(method) * len(parts),
+        n_items=[one.size for one in units],
+        n_raters=[one.size + 1 for one in others],
+        n_ratings=n_ratings,
+        undefined=[_FEW if n < 2 else _CONSTANT for n in point[:, 0]],
+        log_odds_from=np.full(len(point), -1.0),
+        corrects_raters=False,
+        columns=[pl.Series(name, one) for name, one in zip(_BESIDE, beside, strict=True)],
+        **more,
+    )
+
+
+def concordance(
+    ratings: Ratings | ArrayLike,
+    models: Ratings | None = None,
+    *,
+    reference: str | Sequence[str] = (),
+    interval: Resampled = "jackknife",
+    target: Target = "both",
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Result:
+    r"""Compute Lin's concordance: of raters with each other, and of each with the mean of people.
+
+    Of two sets of answers to the same stimuli, with means, variances and covariance over n,
+
+    .. math:: \rho_c = \frac{2 s_{xy}}{s_x^2 + s_y^2 + (\bar x - \bar y)^2} = r \, C_b
+
+    is Pearson's correlation r, lowered by :math:`C_b` where means or spreads differ. Of all raters
+    together, numerators and denominators are summed over pairs of raters, each as often as it
+    shares stimuli (overall concordance).
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
+    models
+        Answers of models; by default the models among the raters, where there are people, too.
+
+        Their scale may have other steps than that of people, not other ends.
+    reference
+        Names of raters who are the gold standard: everyone is compared with their mean.
+
+        By default each person is compared with the mean of the others, and each model with the
+        mean of all people.
+    interval
+        How intervals come about: ``"jackknife"`` (leaving out one stimulus, one rater, or either
+        at a time), or bootstrap replicates and their ``"percentile"`` or ``"bca"`` ends.
+    target
+        What intervals are about: other ``stimuli``, other ``raters``, or ``both``; ``sample`` for
+        none. With a reference, which is what it is, ``both`` is about other stimuli.
+    n_boot
+        Bootstrap replicates, where intervals come from these; 0 for none.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator of replicates, and of groups that are left out.
+
+    Returns
+    -------
+    Result
+        Estimates in [-1, 1]. The table ``concordance`` has a row for each label: all raters with
+        each other, people alone where there are any, and without those of the reference.
+        ``raters`` has a row for each label and rater, beside the reference: ``kind``, and
+        ``correlation`` (r), ``accuracy`` (:math:`C_b`), ``difference`` of means, ``sd_ratio`` and
+        ``rmse``. ``nan`` with a status where two answers to two stimuli are not there, or all are
+        equal. With gaps, covariances of pairs are taken over n - 1, and then lowered as without.
+
+    Raises
+    ------
+    InputError
+        If the values have no order, a name is unknown, or scales of models and people differ.
+
+    References
+    ----------
+    Lin (1989), Biometrics 45. Barnhart, Haber and Song (2002), Biometrics 58, for several raters.
+
+    Examples
+    --------
+    Peak flow by two meters (Bland and Altman 1986):
+
+    >>> meter = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423]
+    >>> mini = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350]
+    >>> result = concordance([[*meter, 427], [*mini, 451]])
+    >>> result
+    Result(Concordance among 2 people is 0.94 (95 % interval 0.88 to 0.98).)
+    >>> result.to_frame("raters").select("correlation", "accuracy").row(0)
+    (0.943..., 0.999...)
+    """
+    sides = _sides_of(ratings, models, reference)
+    if sides.reference and target == "raters":
+        raise InputError(
+            "target 'raters': a gold standard is no sample of raters; expected 'stimuli' or "
+            "'sample'"
+        )
+    options: dict[str, Any] = {
+        "interval": interval,
+        "n_boot": n_boot,
+        "confidence": confidence,
+        "seed": seed,
+    }
+    among = infer(sides.among, target=target, **options)
+    of_rows = "stimuli" if sides.reference and target == "both" else target
+    beside = infer(sides.beside, target=of_rows, **options)
+    tables = _tables(among, beside, sides)
+    return Result(
+        tables,
+        tuple(_sentences(*(table.frame for table in tables), sides, confidence)),
+        tuple(_figures(tables[1].frame)),
+        settings={
+            "interval": interval,
+            "target": target,
+            "n_boot": n_boot,
+            "confidence": confidence,
+            "reference": list(sides.reference),
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """All answers, and who is compared with whom; raters by their codes."""
+
+    answers: Answers
+    people: Ints
+    """Raters who are compared with each other."""
+    panel: Ints
+    """Raters whose mean is the reference of single raters."""
+    compared: Ints
+    """Raters who are compared with it."""
+    reference: tuple[str, ...]
+    """Names of the gold standard, where there is one."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the labels."""
+        return self.answers.labels
+
+    @cached_property
+    def parts(self) -> list[Answers]:
+        """The answers to each label, less their mean."""
+        return [
+            replace(part, value=part.value - (part.value.mean() if part.value.size else 0.0))
+            for part in self.answers.by_label()
+        ]
+
+    @property
+    def whom(self) -> str:
+        """What the gold standard is, in words; empty where there is none."""
+        names = [shown(name, 40) for name in self.reference]
+        return names[0] if len(names) == 1 else f"the mean of {joined(names)}" if names else ""
+
+    @property
+    def among(self) -> Statistic:
+        """People with each other."""
+        return pooled_statistic(
+            [Panel.of(part, self.people) for part in self.parts],
+            self.people,
+            self.labels,
+            "Lin's concordance, pooled over pairs of raters",
+            len(self.answers.raters),
+        )
+
+    @property
+    def beside(self) -> Statistic:
+        """Single raters with the reference."""
+        places = {int(code): place for place, code in enumerate(self.panel)}
+        place = np.array([places.get(int(code), -1) for code in self.compared], dtype=np.int64)
+        parts = []
+        for part in self.parts:
+            # Columns are those of all raters, so that both sides have the same.
+            whole = Panel.of(part, np.arange(len(self.answers.raters)))
+            panel = Panel(whole.value[self.panel], whole.unit, whole.n_units)
+            parts.append(Beside(whole.value[self.compared], panel, place))
+        names = [self.answers.raters[code] for code in self.compared]
+        method = [
+            f"Lin's concordance with {self.whom or (_OTHERS if own >= 0 else _PEOPLE)}"
+            for own in place
+        ]
+        return beside_statistic(
+            parts, self.labels, names, method, self.panel, len(self.answers.raters)
+        )
+
+
+def _sides_of(
+    ratings: Ratings | ArrayLike, models: Ratings | None, reference: str | Sequence[str]
+) -> _Sides:
+    """Read the answers, and tell who is compared with whom."""
+    answers = answers_of(_in_order(ratings))
+    if models is not None:
+        if not isinstance(ratings, Ratings) or not isinstance(models, Ratings):
+            raise InputError("models: expected Ratings, and the answers of people as Ratings, too")
+        answers = _with_models(answers, answers_of(_in_order(models)))
+    names = (reference,) if isinstance(reference, str) else tuple(reference)
+    for name in names:
+        if name not in answers.raters:
+            raise unknown_name("rater", name, answers.raters, "reference")
+    known = np.isin(np.arange(len(answers.raters)), answers.rater)
+    gold = np.isin(answers.raters, names)
+    machine = np.isin(answers.rater_kinds, MODEL_KINDS)
+    if (machine | gold | ~known).all():
+        machine = np.zeros_like(machine)
+    people = np.flatnonzero(known & ~gold & ~machine)
+    if not people.size:
+        raise InputError(f"{option('reference')}: nobody else answered; expected other raters, too")
+    panel = np.flatnonzero(gold) if names else people
+    compared = np.concatenate([people, np.flatnonzero(known & ~gold & machine)])
+    return _Sides(answers, people, panel, compared, names)
+
+
+def _in_order(ratings: Ratings | ArrayLike) -> Ratings | ArrayLike:
+    """Leave out labels whose answers are texts, or have no order."""
+    if not isinstance(ratings, Ratings):
+        return ratings
+    own = labels_on(ratings, lambda scale: scale.kind not in ("nominal", "text"))
+    if own is None:
+        require_order(ratings, "concordance")
+    return canonical(ratings if own is None else own)
+
+
+def _with_models(people: Answers, models: Answers) -> Answers:
+    """Put answers of models behind those of people, by names of units and labels."""
+    scales = dict(zip(models.labels, models.scales or (), strict=True))
+    for label, own in zip(people.labels, people.scales or (), strict=True):
+        other = scales.get(label, own)
+        if (own.low, own.high) != (other.low, other.high):
+            raise InputError(
+                f"{shown(label, 40)}: people answered on {own}, models on {other}; expected scales "
+                "with the same ends"
+            )
+    both = set(people.raters) & set(models.raters)
+    if both:
+        raise InputError(f"rater {min(both)!r} is among people and models; expected other names")
+    units = {name: k for k, name in enumerate((*people.units, *models.units))}
+    units = {name: k for k, name in enumerate(units)}
+    labels = {name: k for k, name in enumerate(people.labels)}
+    code = np.array([labels.get(name, -1) for name in models.labels])
+    if (code < 0).all():
+        raise InputError(
+            f"people and models share no label: {people.labels[0]!r}, …; {models.labels[0]!r}, …"
+        )
+    unit = np.array([units[name] for name in models.units])
+    use = code[models.label] >= 0
+    of_label = np.concatenate([people.label, code[models.label[use]]])
+    of_unit = np.concatenate([people.unit, unit[models.unit[use]]])
+    rater = np.concatenate([people.rater, models.rater[use] + len(people.raters)])
+    order = np.lexsort((rater, of_unit, of_label))
+    return Answers(
+        unit=of_unit[order],
+        rater=rater[order],
+        label=of_label[order],
+        value=np.concatenate([people.value, models.value[use]])[order],
+        units=tuple(units),
+        raters=(*people.raters, *models.raters),
+        labels=people.labels,
+        # Every rater in a table of models is one.
+        rater_kinds=(*people.rater_kinds, *("model" for _ in models.raters)),
+        scales=people.scales,
+    )
+
+
+def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, Table]:
+    kinds = [sides.answers.rater_kinds[code] for code in sides.compared]
+    frame = beside.frame.with_columns(kind=pl.Series(kinds * len(sides.labels), dtype=pl.String))
+    rows = (Value(head="concordance"), Interval())
+    counts = (Count("n_items", "stimuli"), Count("n_raters", "raters"))
+    whom = "the reference" if sides.reference else "the mean of the others, or of people"
+    return (
+        Table(
+            "concordance",
+            f"Lin's concordance among {_who(sides)}, by label.",
+            among.frame,
+            (Key("label"), *rows, *counts),
+        ),
+        Table(
+            "raters",
+            f"Lin's concordance of each rater with {whom}.",
+            frame,
+            (
+                *(Key("label"), Key("rater"), Text("kind", spare=True), *rows),
+                *(Number(name, head, spare=name in _SPARE) for name, head in _BESIDE.items()),
+                Count("n_items", "stimuli", spare=True),
+            ),
+            notes=(_NOTE,),
+        ),
+    )
+
+
+def _who(sides: _Sides) -> str:
+    kinds = {sides.answers.rater_kinds[code] for code in sides.people}
+    return plural(sides.people.size, *(("rater",) if kinds & set(MODEL_KINDS) else _PERSON))
+
+
+def _sentences(
+    among: pl.DataFrame, beside: pl.DataFrame, sides: _Sides, confidence: float
+) -> Iterator[str]:
+    known = among.drop_nans("value").sort("value", maintain_order=True)
+    if known.height > 1:
+        least, most = known.row(0, named=True), known.row(-1, named=True)
+        yield (
+            f"Concordance among {_who(sides)} is between {number(least['value'])} "
+            f"({shown(least['label'], 40)}) and {number(most['value'])} "
+            f"({shown(most['label'], 40)})."
+        )
+    elif known.height:
+        row = known.row(0, named=True)
+        yield f"Concordance among {_who(sides)} is {_with_ends(row, confidence)}."
+    whom = sides.whom or _PEOPLE
+    if not sides.reference:
+        single = beside.filter(~pl.col("kind").is_in(MODEL_KINDS)).drop_nans("value")
+        if single.height > 2:
+            middle = number(float(np.median(single["value"].to_numpy())))
+            yield f"One rater agrees with the mean of the others by {middle} (median)."
+    others = beside if sides.reference else beside.filter(pl.col("kind").is_in(MODEL_KINDS))
+    for (label,), rows in others.drop_nans("value").group_by("label", maintain_order=True):
+        best = rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
+        more = f", the best of {plural(rows.height, 'rater')}," if rows.height > 1 else ""
+        of_label = f" on {shown(label, 40)}" if len(sides.labels) > 1 else ""
+        yield (
+            f"{shown(best['rater'], 40)}{more} agrees with {whom}{of_label} by "
+            f"{_with_ends(best, confidence)}."
+        )
+
+
+def _with_ends(row: Mapping[str, Any], confidence: float) -> str:
+    if np.isnan(row["low"]):
+        return number(row["value"])
+    ends = f"{number(row['low'])} to {number(row['high'])}"
+    return f"{number(row['value'])} ({100 * confidence:g} % interval {ends})"
+
+
+def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
+    options: dict[str, Any] = {"value_name": "concordance"}
+    yield Figure(
+        "concordance", "intervals", "concordance", "Lin's concordance, by label", options=options
+    )
+    models = beside.filter(pl.col("kind").is_in(MODEL_KINDS))
+    if models.height < beside.height:
+        yield Figure(
+            "raters",
+            "groups_compared",
+            "raters",
+            "Lin's concordance of single raters, by label",
+            description=f"{beside.height - models.height} values of people.",
+            options={**options, "group": "label"},
+        )
+    if models.height:
+        yield Figure(
+            "models",
+            "intervals",
+            "raters",
+            "Lin's concordance of models with people, by label",
+            description=f"{models.height} values of models.",
+            options={**options, "rows": {"kind": list(MODEL_KINDS)}},
+        )
