@@ -5,13 +5,7 @@ simulates studies, adds what it finds to ``coverage.json``, and writes the page 
 and the cells of which a result warns. What is done is not done again: it goes on where it stopped,
 on all cores, or with ``--ray`` on those of a Ray cluster (``pip install ray``).
 
-Each study has stimuli and raters drawn from normal populations,
-
-    answer = stimulus + rater + rest,
-
-with variances 1, that of raters, and 1; answers are cut into levels where the scale has some, and a
-share of them is missing at random. The true values are exact: integrals over the populations where
-these are drawn anew, sums over those of the study where an interval is about these.
+What is simulated, and what is true, stands in :mod:`benchmarks._coverage_statistics`.
 """
 
 from __future__ import annotations
@@ -22,286 +16,44 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
-from scipy.special import ndtr, ndtri
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
-from affectlab import reliability
-from affectlab.core.estimates import Estimate
+from benchmarks._coverage_statistics import (
+    GAPS,
+    ITEMS,
+    RATER_SDS,
+    RATERS,
+    STATISTICS,
+    Cell,
+    Study,
+)
 
 __all__ = ["STATISTICS", "WORKLOADS", "Cell", "Study", "cells_of", "covers", "simulate"]
 
 WORKLOADS = ()
-Task: TypeAlias = tuple[str, "Cell", int, int]
+Task: TypeAlias = tuple[str, Cell, int, int]
 """A statistic, a cell, the number of its first study, and how many studies."""
-Floats: TypeAlias = NDArray[np.float64]
-Target: TypeAlias = Literal["sample", "stimuli", "raters", "both"]
 
 _HERE = Path(__file__).parent
 _CONFIDENCE, _LEAST, _ERROR = 0.95, 0.93, 0.001
-_REST = 1.0
-_ITEMS = (10, 20, 30, 100, 300, 1000)
-_RATERS = (3, 5, 10, 30, 100)
-_GAPS = (0.0, 0.3, 0.6, 0.9)
-_RATER_SDS = (0.0, 0.7, 2.0)
-_SHARES = (0.05, 0.2, 0.5)
-_CUTS = {"5 levels": (-1.2, -0.4, 0.4, 1.2), "8 levels": (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)}
-"""Where answers are cut, in their standard deviations."""
+_WIDE = 0.985
+"""Coverage above which the width of intervals is compared with the least that would do."""
 _MOST_ANSWERS = 20_000
 """Answers of a study, so that a thousand of them are soon done."""
 _FEWEST_PER_ITEM = 1.2
-_LARGE_STUDIES = 100
 
 
-@dataclass(frozen=True, order=True)
-class Cell:
-    """A design, and what an interval is about."""
-
-    target: Target
-    items: int
-    raters: int
-    gaps: float
-    rater_sd: float
-    """Standard deviation of the level of raters, in that of stimuli."""
-    scale: str
-    """``continuous``, ``5 levels``, ``8 levels``, or ``yes/no, 20 %`` with the share of yes."""
-
-    @property
-    def cuts(self) -> Floats | None:
-        """Where answers are cut, None where they are not."""
-        spread = math.sqrt(1 + self.rater_sd**2 + _REST)
-        if self.scale.startswith("yes"):
-            share = float(self.scale.rpartition(", ")[2].removesuffix(" %")) / 100
-            return np.array([ndtri(1 - share) * spread])
-        return np.array(_CUTS[self.scale]) * spread if self.scale in _CUTS else None
-
-    @property
-    def declared(self) -> str:
-        """The scale in words that affectlab reads."""
-        cuts = self.cuts
-        return "interval" if cuts is None else f"0-{cuts.size}"
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
-    """The answers of one simulated study, and the populations behind them."""
-
-    cell: Cell
-    answers: Floats
-    """Shape (raters, items), ``nan`` where there is none."""
-    stimulus: Floats
-    rater: Floats
-
-    @classmethod
-    def draw(cls, cell: Cell, rng: np.random.Generator) -> Study:
-        """Draw stimuli, raters and answers."""
-        stimulus, rater = rng.normal(size=cell.items), rng.normal(0, cell.rater_sd, cell.raters)
-        answers = rng.normal(0, math.sqrt(_REST), (cell.raters, cell.items))
-        answers += stimulus + rater[:, None]
-        if cell.cuts is not None:
-            answers = np.searchsorted(cell.cuts, answers).astype(np.float64)
-        answers[rng.random(answers.shape) < cell.gaps] = np.nan
-        return cls(cell, answers, stimulus, rater)
-
-
-# True values.
-
-
-@dataclass(frozen=True, eq=False)
-class _Truth:
-    """What infinitely many answers would show of the population that an interval is about."""
-
-    pairs: Floats
-    """Probability that two raters answer one stimulus with two levels, shape (q, q)."""
-    shares: Floats
-    """Shares of levels, shape (q,)."""
-
-    @classmethod
-    def of(cls, study: Study) -> _Truth:
-        """Integrate over what is drawn anew, and sum over what is not."""
-        cell = study.cell
-        if cell.target == "both":
-            return _of_populations(cell)
-        if cell.target == "raters":
-            chance = _levels(cell, study.stimulus, cell.rater_sd**2 + _REST)
-            return cls(chance.T @ chance / len(chance), chance.mean(axis=0))
-        node, weight = _nodes()
-        # Shape (raters, nodes, levels).
-        chance = np.stack([_levels(cell, node + level, _REST) for level in study.rater])
-        total = chance.sum(axis=0)
-        pairs = np.einsum("n,nk,nl->kl", weight, total, total)
-        pairs -= np.einsum("n,rnk,rnl->kl", weight, chance, chance)
-        n = len(study.rater)
-        return cls(pairs / (n * (n - 1)), weight @ total / n)
-
-    @property
-    def observed(self) -> float:
-        """Probability that two raters answer alike."""
-        return float(np.trace(self.pairs))
-
-
-@cache
-def _nodes() -> tuple[Floats, Floats]:
-    node, weight = np.polynomial.hermite_e.hermegauss(80)
-    return node, weight / weight.sum()
-
-
-def _levels(cell: Cell, mean: Floats, variance: float) -> Floats:
-    """Probabilities of levels around each mean, shape (means, levels)."""
-    assert cell.cuts is not None
-    below = ndtr((cell.cuts - mean[:, None]) / math.sqrt(variance))
-    return np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
-
-
-@cache
-def _of_populations(cell: Cell) -> _Truth:
-    node, weight = _nodes()
-    chance = _levels(cell, node, cell.rater_sd**2 + _REST)
-    return _Truth(np.einsum("n,nk,nl->kl", weight, chance, chance), weight @ chance)
-
-
-def _alpha(study: Study) -> float:
-    if study.cell.cuts is None:
-        return _alpha_of_numbers(study)
-    truth = _Truth.of(study)
-    level = np.arange(truth.shares.size)
-    if study.cell.scale.startswith("yes"):
-        distance = (level[:, None] != level).astype(np.float64)
-    else:
-        rank = np.cumsum(truth.shares) - truth.shares / 2
-        distance = np.subtract.outer(rank, rank) ** 2
-    return 1 - float((truth.pairs * distance).sum() / (truth.shares @ distance @ truth.shares))
-
-
-def _alpha_of_numbers(study: Study) -> float:
-    """Alpha of uncut answers at the interval level: of variances."""
-    of_raters, of_stimuli = study.cell.rater_sd**2, 1.0
-    within = of_raters + _REST
-    if study.cell.target == "stimuli":
-        # Two different ones of these raters; and any two answers, of the same rater or not.
-        of_raters, within = study.rater.var(), study.rater.var(ddof=1) + _REST
-    if study.cell.target == "raters":
-        of_stimuli = study.stimulus.var()
-    return 1 - within / (of_stimuli + of_raters + _REST)
-
-
-def _fleiss(study: Study) -> float:
-    truth = _Truth.of(study)
-    chance = float(truth.shares @ truth.shares)
-    return (truth.observed - chance) / (1 - chance)
-
-
-def _gwet(study: Study) -> float:
-    truth = _Truth.of(study)
-    chance = float(truth.shares @ (1 - truth.shares)) / (truth.shares.size - 1)
-    return (truth.observed - chance) / (1 - chance)
-
-
-def _percent(study: Study) -> float:
-    return _Truth.of(study).observed
-
-
-def _agreement(study: Study) -> float:
-    return 1 / (1 + study.cell.rater_sd**2 + _REST)
-
-
-@cache
-def _of_large_studies(name: str, cell: Cell) -> float:
-    """Mean of a statistic over studies of many stimuli, with other raters in each."""
-    per_item = cell.raters * (1 - cell.gaps)
-    wide = replace(cell, items=max(cell.items, int(20_000 / per_item)))
-    values = []
-    for run in range(_LARGE_STUDIES):
-        study = Study.draw(wide, np.random.default_rng([run, 9]))
-        values.append(
-            STATISTICS[name].estimate(replace(study, cell=replace(cell, target="sample")))
-        )
-    return float(np.nanmean([one.value for one in values]))
-
-
-# Intervals.
-
-
-def _by(function: Callable[..., Any], *, scaled: bool = True) -> Callable[[Study], Estimate]:
-    """Call a coefficient as people do."""
-
-    def estimate(study: Study) -> Estimate:
-        options: dict[str, Any] = {"scale": study.cell.declared} if scaled else {}
-        found: Estimate = function(study.answers, target=study.cell.target, **options)
-        return found
-
-    return estimate
-
-
-def _of_alpha(study: Study) -> Estimate:
-    scale = study.cell.scale
-    level = "interval" if scale == "continuous" else "ordinal"
-    found: Estimate = reliability.krippendorff_alpha(
-        study.answers,
-        level="nominal" if scale.startswith("yes") else level,
-        target=study.cell.target,
-    )
-    return found
-
-
-def _of_correlation(study: Study) -> Estimate:
-    found = reliability.interrater_correlation(study.answers, target=study.cell.target)
-    return found["rating"]
-
-
-def _of_halves(study: Study) -> Estimate:
-    found = reliability.split_half(study.answers, scorer="mean", target=study.cell.target)
-    return found["rating"]
-
-
-_YES = tuple(f"yes/no, {round(100 * share)} %" for share in _SHARES)
-_TARGETS: tuple[Target, ...] = ("stimuli", "raters", "both")
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """An interval of the package, the true value that it is to hold, and where it is used."""
-
-    estimate: Callable[[Study], Estimate]
-    truth: Callable[[Study], float]
-    scales: tuple[str, ...]
-    targets: tuple[Target, ...] = _TARGETS
-    most_gaps: float = 0.9
-
-
-STATISTICS: dict[str, Statistic] = {
-    "krippendorff_alpha": Statistic(_of_alpha, _alpha, (*_YES, *_CUTS, "continuous")),
-    "fleiss_kappa": Statistic(_by(reliability.fleiss_kappa), _fleiss, (*_YES, "5 levels")),
-    "gwet_ac": Statistic(_by(reliability.gwet_ac), _gwet, (*_YES, "5 levels")),
-    "interrater_correlation": Statistic(
-        _of_correlation,
-        lambda study: _of_large_studies("interrater_correlation", study.cell),
-        ("5 levels", "8 levels", "continuous"),
-        targets=("both",),
-    ),
-    "split_half": Statistic(
-        _of_halves,
-        lambda study: _of_large_studies("split_half", study.cell),
-        ("5 levels", "8 levels", "continuous"),
-        targets=("both",),
-    ),
-    "percent_agreement": Statistic(
-        _by(reliability.percent_agreement, scaled=False), _percent, (*_YES, "5 levels")
-    ),
-}
-
-
-def covers(statistic: str, cell: Cell, seed: Sequence[int]) -> tuple[bool | None, float]:
-    """Whether an interval holds the truth in one study, None where there is no interval; and width.
+def covers(statistic: str, cell: Cell, seed: Sequence[int]) -> tuple[bool | None, float, float]:
+    """Whether an interval holds the truth in one study; its width; and how far the value is off.
 
     Parameters
     ----------
@@ -311,13 +63,18 @@ def covers(statistic: str, cell: Cell, seed: Sequence[int]) -> tuple[bool | None
         The design.
     seed
         Seed of the study.
+
+    Returns
+    -------
+    None and ``nan`` where there is no interval.
     """
     made = STATISTICS[statistic]
-    study = Study.draw(cell, np.random.default_rng(list(seed)))
+    study = made.draw(cell, np.random.default_rng(list(seed)))
     found = made.estimate(study)
     if math.isnan(found.low):
-        return None, math.nan
-    return bool(found.low <= made.truth(study) <= found.high), found.high - found.low
+        return None, math.nan, math.nan
+    truth = made.truth(study)
+    return bool(found.low <= truth <= found.high), found.high - found.low, found.value - truth
 
 
 # Cells, and their runs.
@@ -335,7 +92,7 @@ def cells_of(statistic: str, most: int = 150) -> tuple[Cell, ...]:
     grid = [
         Cell(*parts)
         for parts in itertools.product(
-            made.targets, _ITEMS, _RATERS, _GAPS, _RATER_SDS, made.scales
+            made.targets, made.items, made.raters, GAPS, made.rater_sds, made.scales, made.clusters
         )
     ]
     grid = [cell for cell in grid if cell.gaps <= made.most_gaps and _is_feasible(cell)]
@@ -354,8 +111,9 @@ def cells_of(statistic: str, most: int = 150) -> tuple[Cell, ...]:
 
 def _is_feasible(cell: Cell) -> bool:
     """Whether such studies exist: with answers to compare, and not too many to simulate."""
-    per_item = cell.raters * (1 - cell.gaps)
-    return per_item >= _FEWEST_PER_ITEM and cell.items * per_item <= _MOST_ANSWERS
+    per_item, clusters = cell.raters * (1 - cell.gaps), cell.clusters
+    few = per_item < _FEWEST_PER_ITEM and cell.raters > 1
+    return not few and cell.items * per_item <= _MOST_ANSWERS and 2 * clusters <= cell.items
 
 
 def simulate(
@@ -372,24 +130,28 @@ def simulate(
     seconds
         Time after which no further study is begun.
     """
-    hits, widths, none, done = 0, [], 0, 0
+    hits, widths, errors, none, done = 0, [], [], 0, 0
     start = time.monotonic()
     for run in range(first, first + runs):
-        held, width = covers(statistic, cell, (run, *_key(cell)))
+        held, width, error = covers(statistic, cell, (run, *_key(cell)))
         done += 1
         none += held is None
         hits += held is True
-        widths.append(width)
+        if held is not None:
+            widths.append(width)
+            errors.append(error)
         if time.monotonic() - start > seconds:
             break
-    known = [width for width in widths if not math.isnan(width)]
     return {
         "statistic": statistic,
         **asdict(cell),
         "runs": done,
         "none": none,
         "hits": hits,
-        "width": float(np.median(known)) if known else math.nan,
+        "width": float(np.median(widths)) if widths else math.nan,
+        "measured": len(errors),
+        "error": float(np.sum(errors)),
+        "squares": float(np.sum(np.square(errors))),
     }
 
 
@@ -407,10 +169,13 @@ def failing(row: Mapping[str, Any]) -> bool:
     return bool(n and binom.cdf(row["hits"], n, _LEAST) < _ERROR)
 
 
+_COUNTS = ("runs", "none", "hits", "measured", "error", "squares")
+
+
 def _added(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
     if old is None:
         return new
-    return {**new, **{name: old[name] + new[name] for name in ("runs", "none", "hits")}}
+    return {**new, **{name: old.get(name, 0) + new[name] for name in _COUNTS}}
 
 
 def _share(row: Mapping[str, Any]) -> float:
@@ -419,46 +184,76 @@ def _share(row: Mapping[str, Any]) -> float:
     return row["hits"] / n if n else math.nan
 
 
+def _about(row: Mapping[str, Any]) -> str:
+    """Say what an interval is about."""
+    return {"both": "stimuli and raters", "sample": "answers"}.get(row["target"], row["target"])
+
+
+def _ratio(row: Mapping[str, Any]) -> float:
+    """Width of intervals over that of the value plus and minus 1.96 of its true errors."""
+    n = row.get("measured", 0)
+    if n < 2:
+        return math.nan
+    spread = math.sqrt(max(row["squares"] - row["error"] ** 2 / n, 0.0) / (n - 1))
+    return row["width"] / (2 * norm.ppf((1 + _CONFIDENCE) / 2) * spread) if spread else math.nan
+
+
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield "| statistic | other … | designs | median | least | below .93 | above .98 |"
+    yield f"| statistic | other … | designs | median | least | below .93 | above {_WIDE:g} |"
     yield "|---|---|---|---|---|---|---|"
-    groups = itertools.groupby(rows, key=lambda row: (row["statistic"], row["target"]))
-    for (statistic, target), of in groups:
+    groups = itertools.groupby(rows, key=lambda row: (row["statistic"], _about(row)))
+    for (statistic, about), of in groups:
         some = [row for row in of if row["runs"] > row["none"]]
         shares = [_share(row) for row in some]
-        about = "stimuli and raters" if target == "both" else target
         yield (
-            f"| `{statistic}` | {about} | {len(some)} | {np.median(shares):.3f} | "
+            f"| {_words(statistic)} | {about} | {len(some)} | {np.median(shares):.3f} | "
             f"{min(shares):.3f} | {sum(map(failing, some))} | "
-            f"{sum(share > 0.98 for share in shares)} |"
+            f"{sum(share > _WIDE for share in shares)} |"
         )
 
 
-def _worst(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield "| statistic | other … | items | raters | gaps | raters' SD | answers | held | of |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for row in sorted((row for row in rows if failing(row)), key=_share):
-        about = "both" if row["target"] == "both" else row["target"]
-        yield (
-            f"| `{row['statistic']}` | {about} | {row['items']} | {row['raters']} | "
-            f"{100 * row['gaps']:g} % | {row['rater_sd']:g} | {row['scale']} | {_share(row):.3f} | "
-            f"{row['runs'] - row['none']} |"
-        )
+def _words(statistic: str) -> str:
+    return statistic.replace("_", " ")
+
+
+def _table(rows: Iterable[Mapping[str, Any]], *, wide: bool = False) -> Iterator[str]:
+    """List designs with their coverage, and with the ratio of widths."""
+    last = "of | width |" if wide else "of |"
+    yield f"| statistic | other … | items | raters | gaps | raters' SD | answers | held | {last}"
+    yield "|---|---|---|---|---|---|---|---|---|" + "---|" * wide
+    for row in rows:
+        of_raters = ["", "", ""]
+        if row["raters"] > 1:
+            of_raters = [str(row["raters"]), f"{100 * row['gaps']:g} %", f"{row['rater_sd']:g}"]
+        clusters = f", {row['clusters']} clusters" if row["clusters"] else ""
+        cells = [
+            _words(row["statistic"]),
+            _about(row),
+            str(row["items"]),
+            *of_raters,
+            row["scale"] + clusters,
+            f"{_share(row):.3f}",
+            str(row["runs"] - row["none"]),
+            *([f"{_ratio(row):.2f}"] if wide else []),
+        ]
+        yield f"| {' | '.join(cells)} |"
 
 
 _PAGE = """# Do the intervals hold?
 
 An interval that aims at 95 % should hold the true value in 95 of 100 studies. Whether it does is
-seen by simulating studies whose truth is known: stimuli, raters and what is left are drawn from
-normal populations, answers are cut into levels, and some are missing. `python -m
-benchmarks.coverage` does so over the designs that studies have: {items} items, {raters} raters,
-{gaps} gaps, levels of raters that differ by {sds} standard deviations of stimuli, and yes/no
-answers (5, 20, 50 % yes), 5 or 8 levels, or numbers. Of all combinations some are chosen so that
-every level of a factor is met about as often.
+seen by simulating studies whose truth is known. In studies of ratings stimuli, raters and what is
+left are drawn from normal populations, answers are cut into levels, and some are missing.
+`python -m benchmarks.coverage` does so over the designs that studies have: {items} items,
+{raters} raters, {gaps} gaps, levels of raters that differ by {sds} standard deviations of stimuli,
+and yes/no answers (5, 20, 50 % yes), 5 or 8 levels, or numbers. Choices have judges and items
+that differ in what appeals to them. Predicted classes are eight emotions, as frequent or not,
+of single items or of 5 to 50 clusters that differ in accuracy. Of all combinations some are chosen
+so that every level of a factor is met about as often.
 
 So far {runs:,} studies have been simulated in {cells} designs. A design *fails* where coverage is
 below .93 by a one-sided binomial test at .001. An interval is about other stimuli, other raters,
-or both, and is held to what it is about.
+or both, and is held to what it is about; or about other answers to these stimuli by these raters.
 
 ```{{image}} ../_static/coverage.svg
 :alt: Coverage of 95 % intervals, a dot for each design, by statistic.
@@ -466,48 +261,64 @@ or both, and is held to what it is about.
 
 {summary}
 
-Intervals for both are a little too wide where raters hardly differ, since what is particular to
-single answers counts twice. Where leaving a stimulus or a rater out makes a statistic undefined
-there is no interval, and the result says why; such studies are left out here.
+Where leaving a stimulus or a rater out makes a statistic undefined there is no interval, and the
+result says why; such studies are left out here.
 
 ## Where they do not hold
 
 {worst}
 
-Most of these have few *events*: of 100 items with two answers each and 5 % yes, about ten answers
-carry all that is known of agreement on yes, and in many studies too few to show how far the next
-ten may differ. Others have ten items, which is few to know how items differ. What helps is more
-items, of the rare answer above all, and fewer gaps.
+Coefficients of agreement fail where there are few *events*: of 100 items with two answers each and
+5 % yes, about ten answers carry all that is known of agreement on yes, and in many studies too few
+to show how far the next ten may differ. Others have ten items, which is few to know how items
+differ. What helps is more items, of the rare answer above all, and fewer gaps.
 
-A result says so where its data are like a design that failed: within a factor of two in items,
-raters and share of yes, within 20 points in gaps, and alike in how raters differ.
+Of a coefficient of agreement a result says so where its data are like a design that failed: within
+a factor of two in items, raters and share of yes, within 20 points in gaps, and alike in how raters
+differ.
+
+## Where they are wider than they need be
+
+Where more than 98.5 % hold, the last column has the width of intervals over that of the narrowest
+that would do: 1.96 standard deviations, over simulated studies, of the value about the truth, on
+either side. Intervals for both are too wide where raters hardly differ, since what is particular to
+single answers counts twice.
+
+{wide}
 """
 
 
 def _write(rows: Sequence[Mapping[str, Any]]) -> None:
     """Write the page of the documentation, its picture, and what results warn of."""
     docs = _HERE.parent / "docs"
+    failed = sorted(filter(failing, rows), key=_share)
+    wide = [row for row in rows if _share(row) > _WIDE and not math.isnan(_ratio(row))]
     text = _PAGE.format(
-        items=", ".join(map(str, _ITEMS)),
-        raters=", ".join(map(str, _RATERS)),
-        gaps=", ".join(f"{100 * share:g}" for share in _GAPS) + " %",
-        sds=", ".join(f"{sd:g}" for sd in _RATER_SDS),
+        items=", ".join(map(str, ITEMS)),
+        raters=", ".join(map(str, RATERS)),
+        gaps=", ".join(f"{100 * share:g}" for share in GAPS) + " %",
+        sds=", ".join(f"{sd:g}" for sd in RATER_SDS),
         runs=sum(row["runs"] for row in rows),
         cells=len({tuple(row[name] for name in Cell.__dataclass_fields__) for row in rows}),
         summary="\n".join(_summary(rows)),
-        worst="\n".join(_worst(rows)),
+        worst="\n".join(_table(failed)),
+        wide="\n".join(_table(sorted(wide, key=_ratio, reverse=True), wide=True)),
     )
     (docs / "howto" / "coverage.md").write_text(text, encoding="utf-8")
     weak: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        if failing(row):
-            cell = {name: row[name] for name in Cell.__dataclass_fields__ if name != "scale"}
+    for row in failed:
+        if STATISTICS[row["statistic"]].warns:
+            names = ("target", "items", "raters", "gaps", "rater_sd")
             yes = row["scale"].startswith("yes")
             share = (
                 float(row["scale"].rpartition(", ")[2].removesuffix(" %")) / 100 if yes else None
             )
             weak.setdefault(row["statistic"], []).append(
-                {**cell, "share": share, "coverage": round(_share(row), 2)}
+                {
+                    **{name: row[name] for name in names},
+                    "share": share,
+                    "coverage": round(_share(row), 2),
+                }
             )
     package = _HERE.parent / "src" / "affectlab" / "reliability" / "agreement"
     lines = json.dumps(weak, indent=1) + "\n"
@@ -522,17 +333,17 @@ def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     mpl.rcParams["svg.hashsalt"] = "coverage"
     names = sorted({row["statistic"] for row in rows}, reverse=True)
-    figure = Figure(figsize=(8, 0.7 * len(names) + 1.2), layout="constrained")
+    figure = Figure(figsize=(8, 0.4 * len(names) + 1.2), layout="constrained")
     axes = figure.subplots()
     axes.axvspan(_LEAST, 1, color="#e8f1ea", zorder=0)
     axes.axvline(_CONFIDENCE, color="#555555", linewidth=1)
-    colours = {"stimuli": "#3b6fb6", "raters": "#c8782a", "both": "#2f7d4f"}
+    colours = {"stimuli": "#3b6fb6", "raters": "#c8782a", "both": "#2f7d4f", "sample": "#7a5195"}
     for place, (target, colour) in enumerate(colours.items()):
         some = [row for row in rows if row["target"] == target and row["runs"] > row["none"]]
         height = [names.index(row["statistic"]) + 0.22 * (1 - place) for row in some]
-        label = "stimuli and raters" if target == "both" else target
+        label = _about({"target": target})
         axes.scatter([_share(row) for row in some], height, s=14, color=colour, label=label)
-    axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    axes.set_yticks(range(len(names)), list(map(_words, names)))
     axes.set_xlabel("share of studies in which the 95 % interval held the true value")
     axes.legend(title="about other", loc="lower left", frameon=False)
     for side in ("top", "right"):
