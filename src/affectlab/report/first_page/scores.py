@@ -1,0 +1,360 @@
+"""What the scores of stimuli are: the highest, lowest and most disputed, and differences of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
+from affectlab.core.words import count, joined, number, percent, plural, sentence_case, shown, some
+from affectlab.ratings import Scale
+from affectlab.report.first_page.words import ends_in_words, named_rows
+from affectlab.report.images import thumbnail
+from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section, Skipped
+from affectlab.report.statistics import Study
+
+_TITLE = "What are the scores?"
+_MOST_CARDS, _MOST_ROWS, _MOST_SAID, _MOST_ANSWERS = 4, 8, 3, 4
+_SHOWN_OF_TEXT = 140
+_SURE = 0.05
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores of one label."""
+
+    label: str
+    scale: Scale
+    frame: pl.DataFrame
+    """A row per stimulus, the lowest score first."""
+    disputed: dict[str, Any]
+
+    @property
+    def highest(self) -> dict[str, Any]:
+        """The stimulus with the highest score."""
+        return self.frame.row(-1, named=True)
+
+    @property
+    def lowest(self) -> dict[str, Any]:
+        """The stimulus with the lowest score."""
+        return self.frame.row(0, named=True)
+
+    @property
+    def is_share(self) -> bool:
+        """Whether scores are shares of raters."""
+        return self.scale.kind in ("nominal", "binary")
+
+    @property
+    def n_apart(self) -> int:
+        """Stimuli whose interval does not hold the middle."""
+        apart = (pl.col("low") > pl.col("middle")) | (pl.col("high") < pl.col("middle"))
+        return self.frame.filter(pl.col("low").is_not_nan(), apart).height
+
+    def said(self, row: dict[str, Any], *, ends: bool = True) -> str:
+        """Write a score, with its interval."""
+        if self.is_share:
+            text = percent(row["value"])
+            if ends and row["low"] == row["low"]:
+                text += f" ({percent(row['low'])} to {percent(row['high'])})"
+            return f"{shown(row['answer'], 40)}, {text}" if row["answer"] else text
+        digits = _digits(self.scale)
+        return number(row["value"], digits) + (
+            ends_in_words(self._cut(row), digits, called=False) if ends else ""
+        )
+
+    def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Cut an interval to the ends of the scale."""
+        low = -np.inf if self.scale.low is None else self.scale.low
+        high = np.inf if self.scale.high is None else self.scale.high
+        return {"low": max(row["low"], low), "high": min(row["high"], high)} if row["low"] == row["low"] else row
+
+
+def _digits(scale: Scale) -> int:
+    """Digits of a score: as many as its scale makes worth while."""
+    if scale.low is None or scale.high is None:
+        return 2
+    return 0 if scale.high - scale.low > 50 else 1
+
+
+def scores_question(study: Study) -> Section | None:
+    """Answer in words, with all scores on a line, and a few stimuli."""
+    scored = _scored(study)
+    if not scored:
+        return None
+    texts = [_spans(study, scored), _apart(study, scored), _groups(study)]
+    picture = _picture(study, scored, " ".join(texts))
+    blocks: list[Block] = [*(Paragraph(text) for text in texts if text)]
+    blocks += [_file(study), picture, _cards(study, scored)]
+    return Section("scores", _TITLE, tuple(blocks))
+
+
+def _scored(study: Study) -> list[_Scored]:
+    """Give the labels with scores, the most reliable first."""
+    order = {}
+    if not study.reliability.is_empty():
+        known = study.reliability.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True)
+        order = {label: place for place, label in enumerate(known["label"])}
+    scales = {
+        label: part.scale
+        for part in study.scored
+        for label in (part.label_names if part.has_labels else ("rating",))
+    }
+    found = []
+    for (label,), frame in study.scores.group_by(["label"], maintain_order=True):
+        own = frame.sort(["value", "stimulus"])
+        found.append(_Scored(str(label), scales[str(label)], own, _disputed(own)))
+    return sorted(found, key=lambda one: order.get(one.label, len(order)))
+
+
+def _disputed(frame: pl.DataFrame) -> dict[str, Any]:
+    """The stimulus on which raters differ most; of shares, that nearest to one half or least clear."""
+    several = frame.filter(pl.col("n_ratings") >= min(3, int(frame["n_ratings"].max() or 1)))  # type: ignore[call-overload]
+    by = pl.col("sd").fill_nan(None).fill_null(-(pl.col("value") - 0.5).abs())
+    if frame["answer"].null_count() == 0:
+        by = -pl.col("value")
+    return several.sort([by, pl.col("stimulus")], descending=[True, False]).row(0, named=True)
+
+
+def _spans(study: Study, scored: list[_Scored]) -> str:
+    """Say from where to where scores run."""
+    said = []
+    for one in scored[:_MOST_SAID]:
+        name = shown(one.label) if study.ratings.has_labels else "the score"
+        if one.scale.kind == "nominal":
+            said.append(_choices(study, one))
+            continue
+        verb = "is said of" if one.scale.kind == "binary" else "runs from"
+        least, most = (
+            f"{one.said(row, ends=False)}{' of raters' if one.is_share and row is one.lowest else ''} "
+            f"({shown(row['stimulus'], 40)})"
+            for row in (one.lowest, one.highest)
+        )
+        if one.scale.kind == "binary":
+            name = name if study.ratings.has_labels else "yes"
+            least = f"stimuli by {least}"
+        said.append(f"{name} {verb} {least} to {most}")
+    text = "; ".join(said)
+    if len(scored) > _MOST_SAID:
+        text += f"; the other {study.things(len(scored) - _MOST_SAID)} are in the table below"
+    return f"{sentence_case(text)}."
+
+
+def _choices(study: Study, one: _Scored) -> str:
+    """Say what most raters chose, and for how many stimuli."""
+    counts = one.frame["answer"].value_counts(name="n").sort(["n", "answer"], descending=[True, False])
+    listed = some(
+        [f"{shown(answer, 40)} ({count(n)})" for answer, n in counts.iter_rows()],
+        _MOST_ANSWERS,
+        "more answers",
+    )
+    what = f" of {shown(one.label)}" if study.ratings.has_labels else ""
+    least = one.disputed
+    return (
+        f"the answer{what} that most raters chose is {listed} stimuli; least clear is "
+        f"{shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
+    )
+
+
+def _apart(study: Study, scored: list[_Scored]) -> str:
+    """Say how many stimuli differ from the middle beyond their intervals."""
+    if study.scores["low"].is_nan().all():
+        return ""
+    texts = []
+    clear = [one for one in scored if one.scale.kind == "nominal"]
+    for one in clear[:1]:
+        texts.append(
+            f"For {count(one.n_apart)} of {plural(one.frame.height, 'stimulus', 'stimuli')} more "
+            "than half of all raters would choose it, by its 95\u00a0% interval."
+        )
+    rest = [one for one in scored if one.scale.kind != "nominal"]
+    if rest:
+        counts = [one.n_apart for one in rest]
+        n = max(one.frame.height for one in rest)
+        span = count(min(counts)) if min(counts) == max(counts) else f"{count(min(counts))} to {count(max(counts))}"
+        middle = (
+            f"the middle ({rest[0].said({'value': rest[0].frame['middle'][0], 'answer': None}, ends=False)})"
+            if len(rest) == 1
+            else f"the middle of their {study.things(1).split()[-1]}"
+        )
+        texts.append(
+            f"{span} of {plural(n, 'stimulus', 'stimuli')} differ from {middle} beyond their "
+            "95\u00a0% intervals."
+        )
+    return " ".join(texts)
+
+
+def _groups(study: Study) -> str:
+    """Say how groups of stimuli differ, stimuli and raters random."""
+    texts, without = [], []
+    for frame in study.differences:
+        called = shown(frame["attribute"][0].replace("_", " "), 40)
+        known = frame.filter(pl.col("p_holm") <= _SURE)
+        if known.is_empty():
+            without.append(called)
+            continue
+        first = known.sort((pl.col("value") / pl.col("se")).abs(), descending=True).row(0, named=True)
+        more, less = (first["a"], first["b"]) if first["value"] > 0 else (first["b"], first["a"])
+        ends = sorted((abs(first["low"]), abs(first["high"])))
+        what = shown(first["label"]) if study.ratings.has_labels else "the score"
+        pairs = (
+            f"; {count(known.height)} of {count(frame.height)} pairs of groups differ"
+            if frame.height > 1
+            else ""
+        )
+        texts.append(
+            f"By {called}, {what} is {number(abs(first['value']))} higher for {shown(more, 40)} than for "
+            f"{shown(less, 40)} (95\u00a0% interval {number(ends[0])} to {number(ends[1])}){pairs}."
+        )
+    if without:
+        texts.append(f"No difference by {joined(without, 'or')} could be shown.")
+    if not texts:
+        return ""
+    return " ".join([*texts, "Stimuli and raters count as random, with Holm's correction."])
+
+
+def _file(study: Study) -> Files:
+    columns = (
+        *([Key("label")] if study.ratings.has_labels else []),
+        Key("stimulus"),
+        Number("value", "score"),
+        Interval(),
+        Number("sd", "SD"),
+        Text("answer"),
+        Count("n_ratings", "answers"),
+    )
+    table = Table("scores", "All scores, with their intervals", study.scores, columns, limit=0)
+    return Files(table)
+
+
+def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
+    drawn, rule = scored, ""
+    if len(scored) > _MOST_ROWS:
+        drawn = scored[:_MOST_ROWS]
+        rule = f" Of {study.things(len(scored))} the {_MOST_ROWS} most reliable are shown."
+    panels: dict[str, dict[str, Any]] = {}
+    for one in drawn:
+        scale = one.scale
+        limits = (0.0, 1.0) if one.is_share else None
+        if not one.is_share and scale.low is not None and scale.high is not None:
+            limits = (scale.low, scale.high)
+        named = {
+            "nominal": "share of raters who chose the answer of most",
+            "binary": "share of raters who say yes",
+        }.get(scale.kind, "mean answer")
+        panel = panels.setdefault(str(scale), {"labels": [], "value_name": named, "limits": limits})
+        panel["labels"].append(named_rows(study, pl.Series([one.label]))[0])
+    frame = pl.concat([one.frame for one in drawn])
+    nominal = all(one.scale.kind == "nominal" for one in scored)
+    middle = "one half" if nominal else "the mean of all stimuli"
+    return Picture.make(
+        "score_strips",
+        frame.with_columns(label=named_rows(study, frame["label"])),
+        name="scores",
+        title="Scores of all stimuli",
+        caption=f"Each dot is a stimulus; the middle is {middle}, and lines at the ends are "
+        f"95\u00a0% intervals.{rule}",
+        description=words,
+        options={"panels": list(panels.values())},
+    )
+
+
+def _cards(study: Study, scored: list[_Scored]) -> Cards:
+    chosen = scored[:_MOST_CARDS]
+    rows = tuple(
+        (
+            shown(one.label, 40) if study.ratings.has_labels else "",
+            tuple(_card(study, one, row) for row in (one.highest, one.lowest, one.disputed)),
+        )
+        for one in chosen
+    )
+    heads = ("Highest", "Lowest", "Most disputed")
+    if all(one.scale.kind == "nominal" for one in chosen):
+        heads = ("Clearest", "Least clear", "Most disputed")
+        rows = tuple((name, cards[:2]) for name, cards in rows)
+        heads = heads[:2]
+    rest = f", of the {len(chosen)} most reliable {study.things(2).split()[-1]}" if len(chosen) < len(scored) else ""
+    return Cards(f"The ends of the scores{rest}, with 95\u00a0% intervals and all answers.", heads, rows)
+
+
+def _card(study: Study, one: _Scored, row: dict[str, Any]) -> Card:
+    name = row["stimulus"]
+    path = study.picture_of(name)
+    picture = None if path is None else thumbnail(path)
+    text = "" if picture else study.text_of(name)
+    return Card(
+        shown(name, 60),
+        one.said(row),
+        shown(row["answers"], 60),
+        text=shown(text, _SHOWN_OF_TEXT),
+        picture=picture,
+    )
+
+
+def score_tables(study: Study) -> Section | Skipped:
+    """Give the ends of every label, and the tests of differences between groups."""
+    title = "Scores and groups of stimuli"
+    scored = _scored(study)
+    if not scored:
+        return Skipped(title, "there are no numeric answers.")
+    rows = [
+        {
+            "label": one.label,
+            "highest": one.highest["stimulus"],
+            "highest_score": one.said(one.highest),
+            "lowest": one.lowest["stimulus"],
+            "lowest_score": one.said(one.lowest),
+            "disputed": one.disputed["stimulus"],
+            "disputed_answers": one.disputed["answers"],
+            "n_apart": one.n_apart,
+            "n_stimuli": one.frame.height,
+        }
+        for one in scored
+    ]
+    columns = (
+        *([Key("label")] if study.ratings.has_labels else []),
+        Text("highest"),
+        Text("highest_score", "score"),
+        Text("lowest"),
+        Text("lowest_score", "score"),
+        Text("disputed", "most disputed"),
+        Text("disputed_answers", "its answers"),
+        Count("n_apart", "apart from the middle"),
+        Count("n_stimuli", "stimuli"),
+    )
+    blocks: list[Block] = [
+        Table("score_ends", "Highest, lowest and most disputed stimuli.", pl.DataFrame(rows), columns)
+    ]
+    blocks += _tests(study)
+    return Section("score-tables", title, tuple(blocks))
+
+
+def _tests(study: Study) -> Iterator[Block]:
+    if not study.differences:
+        yield Paragraph(
+            "No attribute of the stimuli is known of all of them and makes groups to compare."
+        )
+        return
+    every = pl.concat(study.differences)
+    order = every.sort(pl.col("p").fill_nan(None), nulls_last=True, maintain_order=True)
+    columns = (
+        Key("attribute"),
+        *([Key("label")] if study.ratings.has_labels else []),
+        Key("a", "group"),
+        Key("b", "less"),
+        Number("value", "difference"),
+        Interval(),
+        PValue("p"),
+        PValue("p_holm", "p (Holm)"),
+    )
+    yield Table(
+        "group_differences",
+        "Differences of mean answers between groups of stimuli, by mixed models with stimuli and "
+        "raters as random; Holm's correction is over all pairs of an attribute.",
+        order,
+        columns,
+        limit=40,
+    )
