@@ -15,7 +15,7 @@ from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats
 from affectlab.core.words import number
 
-NARROW = 5.0
+NARROW = 4.6
 """Width of a figure that stands beside a text, and fits a phone, in inches."""
 _FEWEST = 20
 """Raters to which the axis goes at least."""
@@ -82,8 +82,8 @@ def draw_raters_needed(
     ends_of = [f"{number(a)} to {number(b)}" for a, b in pairwise(steps)]
     said_of = (f"below {number(steps[0])}", *ends_of, f"{number(steps[-1])} or more")
     key = [(name, swatch(tint)) for name, tint in zip(said_of, tints, strict=True)]
-    you = ("you", swatch("paper", "o", edge="ink"))
-    drawing.key_below(ax, [*key, you], columns=3)
+    there = ("raters there are", swatch("paper", "o", edge="ink"))
+    drawing.key_below(ax, [*key, there], columns=3)
 
 
 def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, Any]]) -> None:

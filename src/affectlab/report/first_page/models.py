@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from affectlab.core.words import joined, number, percent, plural, shown
-from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.figures.first_page import NARROW
+from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
 from affectlab.report.statistics import ENOUGH_ITEMS, Study
 
@@ -28,7 +28,9 @@ def models_question(study: Study) -> Section | None:
     title = "Are the models as good as people?" if several else "Is the model as good as people?"
     found = study.beside.alignment
     if found is None:
-        return Section("verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),))
+        return Section(
+            "verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),)
+        )
     rows = found.to_frame().sort(
         pl.col("agreement").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
     )
@@ -48,35 +50,33 @@ def _counts(rows: pl.DataFrame, found: AlignmentResult) -> str:
     """Say in one sentence how many models stand where."""
     parts = []
     for verdict, words in _COUNTED.items():
-        n = rows.filter(verdict=verdict).height
-        if n:
-            parts.append(f"{'all' if n == rows.height else n} {words[0 if n == 1 else 1]}")
+        names = rows.filter(verdict=verdict)["rater"].to_list()
+        if len(names) == 1:
+            parts.append(f"{shown(names[0], 60)} {words[0]}")
+        elif names:
+            parts.append(f"{'all' if len(names) == rows.height else len(names)} {words[1]}")
     margin = f"within a margin of {number(found.margin)} of {found.measure_words}"
     return f"Of {rows.height} models {joined(parts)} ({margin})."
 
 
 _COUNTED = {
-    "above": ("agrees with people more than they do", "agree with people more than they do"),
+    "above": (
+        "agrees with people better than they do with one another",
+        "agree with people better than they do with one another",
+    ),
     "inside": ("is as good as people", "are as good as people"),
-    "not shown": ("may or may not be as good as people",) * 2,
+    "not shown": ("may or may not be as good",) * 2,
     "below": ("is not as good as people", "are not as good as people"),
     "undefined": ("cannot be placed",) * 2,
 }
 """What is said of one model with a verdict, and of several."""
-_ONE = {
-    "above": "agrees with people more than they do with one another",
-    "inside": "is as good as people",
-    "not shown": "may or may not be as good as people",
-    "below": "is not as good as people",
-    "undefined": "cannot be placed",
-}
 
 
 def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     name = shown(row["rater"], 60)
     if row["verdict"] == "undefined":
-        return f"{name} {_ONE['undefined']}: {row['status'].removeprefix('undefined: ')}."
+        return f"{name} {_COUNTED['undefined'][0]}: {row['status'].removeprefix('undefined: ')}."
     compared = (
         f"its {found.measure_words} with people is {number(row['agreement'])}, theirs with one "
         f"another {number(row['people'])}; difference {_signed(row['difference'])}"
@@ -85,7 +85,7 @@ def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     found_right = study.classified
     right = "" if isinstance(found_right, str) else _right(found_right, row["rater"])
     margin = f", margin {number(row['margin'])}"
-    return f"{name} {_ONE[row['verdict']]}: {right}{compared}{margin}."
+    return f"{name} {_COUNTED[row['verdict']][0]}: {right}{compared}{margin}."
 
 
 def _signed(value: float) -> str:

@@ -38,7 +38,7 @@ def _blocks(study: Study) -> list[Block]:
     if known.is_empty():
         reasons = joined(sorted(set(frame["status"])))
         return [Paragraph(f"Reliability is not defined ({reasons}).")]
-    texts = [_of_means(study, known), _of_one(known), _more_raters(study, known)]
+    texts = [_of_means(study, known), _of_one(known), _more_raters(known)]
     if known.height < frame.height:
         missing = frame.filter(pl.col("value").is_nan())
         texts.append(
@@ -64,7 +64,9 @@ def _nothing_to_say(study: Study) -> str:
         return f"in {what}a yes/no protocol of rounds, {said}"
     if study.reliability.is_empty():
         if study.aggregated:
-            return "how far the people behind these aggregated answers agree cannot be seen from them"
+            return (
+                "how far the people behind these aggregated answers agree cannot be seen from them"
+            )
         return "one rater alone cannot show how reliable ratings are"
     return ""
 
@@ -72,72 +74,75 @@ def _nothing_to_say(study: Study) -> str:
 def _of_means(study: Study, known: pl.DataFrame) -> str:
     """Say what the means of all raters are worth."""
     best, worst = known.row(0, named=True), known.row(-1, named=True)
-    mean = _mean_of(study, known)
     n_items = int(np.median(known["n_items"].to_numpy()))
-    few = n_items < ENOUGH_ITEMS
+    graded = n_items >= ENOUGH_ITEMS and not known["low"].is_nan().all()
+    mean = _mean_of(known)
     if known.height == 1:
         value = f"{number(best['value'])}{ends_in_words(best)}"
-        if few or best["low"] != best["low"]:
-            return f"{mean[0].upper()}{mean[1:]} has a reliability of {value}{_ungraded(study, n_items)}."
-        grade = _grade(best)
-        return f"{mean[0].upper()}{mean[1:]} {_IS[grade]}: {value} for other raters and stimuli."
+        if not graded:
+            return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
+        return f"{mean} is {_IS[_grade(best)]}: {value} for other raters and stimuli."
     span = (
         f"{number(worst['value'])}{ends_in_words(worst)} for {shown(worst['label'])} to "
         f"{number(best['value'])}{ends_in_words(best, called=False)} for {shown(best['label'])}"
     )
-    if few or known["low"].is_nan().all():
-        return f"{mean[0].upper()}{mean[1:]} has a reliability from {span}{_ungraded(study, n_items)}."
+    if not graded:
+        return f"{mean} has a reliability from {span}{_ungraded(study, n_items)}."
     groups: dict[str, list[str]] = {}
     for row in known.iter_rows(named=True):
         groups.setdefault(_grade(row), []).append(shown(row["label"]))
     parts = [
-        f"{_IS[grade]} for {_named(study, groups[grade], known.height)}"
-        for grade in _IS
+        f"{words} ({_named(study, groups[grade], known.height)})"
+        for grade, words in _IS.items()
         if grade in groups
     ]
-    return f"{mean[0].upper()}{mean[1:]} {joined(parts)}. The reliability runs from {span}."
+    return f"{mean} is {joined(parts)}. The reliability runs from {span}."
 
 
-def _mean_of(study: Study, known: pl.DataFrame) -> str:
-    """Name what is used: "the mean of the 12 raters per stimulus"."""
+def _mean_of(known: pl.DataFrame) -> str:
+    """Name what is used: "The mean of 12 raters per stimulus"."""
     k = known["k"].to_numpy()
-    low, high = round(float(k.min())), round(float(k.max()))
-    raters = f"{low}" if low == high else f"{low} to {high}"
-    about = "" if low == high and np.allclose(k, low) else "about "
+    raters = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (k.min(), k.max())))
+    about = "" if np.allclose(k, np.rint(k)) else "about "
     nominal = known["coefficient"].str.contains("shares").all()
-    what = "the share of answers" if nominal else "the mean"
+    what = "The share of answers" if nominal else "The mean"
     return f"{what} of {about}{raters} raters per stimulus"
 
 
 def _named(study: Study, names: list[str], n: int) -> str:
     if len(names) == n:
-        return f"all {study.things(n)}" if n > 2 else f"both {study.things(n).split()[-1]}"
+        return f"all {study.things(n)}" if n > 2 else f"both {study.thing}s"
     if len(names) <= _MOST_NAMED:
         return joined(names)
     return f"{len(names)} of {study.things(n)}"
 
 
 _IS = {
-    "high": "is highly reliable",
-    "good": "is reliable",
-    "fair": "is reliable enough for a first look",
-    "open": "may or may not be reliable enough",
-    "poor": "is not reliable enough",
-    "none": "cannot be shown to be reliable at all",
+    "high": "highly reliable",
+    "good": "reliable",
+    "fair": "reliable enough for a first look",
+    "probably good": "probably reliable",
+    "probably fair": "probably good for a first look, and not for more",
+    "probably poor": "probably not reliable enough",
+    "poor": "not reliable enough",
+    "none": "not shown to be reliable at all",
 }
-"""What is said of a mean; praise goes by the lower end of the interval, blame by the upper one."""
+"""What is said of a mean; without "probably" praise goes by the lower end of the interval, and
+blame by the upper one."""
 
 
 def _grade(row: dict[str, Any]) -> str:
-    low, high = row["low"], row["high"]
-    if low != low:
-        return "open"
+    value, low, high = row["value"], row["low"], row["high"]
+    if not low > 0:
+        return "none" if low == low else "probably poor"
     for grade, step in (("high", STEPS[2]), ("good", STEPS[1]), ("fair", STEPS[0])):
         if low >= step:
             return grade
     if high < STEPS[0]:
-        return "poor" if low > 0 else "none"
-    return "open" if low > 0 else "none"
+        return "poor"
+    if value < STEPS[0]:
+        return "probably poor"
+    return "probably good" if value >= STEPS[1] else "probably fair"
 
 
 def _ungraded(study: Study, n_items: int) -> str:
@@ -157,12 +162,12 @@ def _of_one(known: pl.DataFrame) -> str:
     if known.height == 1:
         (row,) = known.iter_rows(named=True)
         ends = ends_in_words({"low": row["single_low"], "high": row["single_high"]})
-        return f"A single rater reaches {number(low)}{ends}."
+        return f"A single rater alone reaches {number(low)}{ends}."
     span = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"
-    return f"A single rater reaches {span}."
+    return f"A single rater alone reaches {span}."
 
 
-def _more_raters(study: Study, known: pl.DataFrame) -> str:
+def _more_raters(known: pl.DataFrame) -> str:
     """Say how many raters reach 0.80 for the worst label."""
     worst = known.row(-1, named=True)
     wanted, k = worst["raters_wanted"], worst["k"]
@@ -175,9 +180,7 @@ def _more_raters(study: Study, known: pl.DataFrame) -> str:
         most = count(high) if high <= _MOST_RATERS else "more than 1,000"
         ends = f" (95\u00a0% interval {count(low)} to {most})"
     if wanted <= k:
-        return (
-            f"{plural(wanted, 'rater')} per stimulus would do for {number(WANTED)}{of}{ends}."
-        )
+        return f"{plural(wanted, 'rater')} per stimulus would do for {number(WANTED)}{of}{ends}."
     return f"To reach {number(WANTED)}{of}, ask {count(wanted)} raters per stimulus{ends}."
 
 

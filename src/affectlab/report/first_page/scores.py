@@ -1,4 +1,4 @@
-"""What the scores of stimuli are: the highest, lowest and most disputed, and differences of groups."""
+"""What the scores of stimuli are: their ends, the most disputed, and differences of groups."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class _Scored:
         """Cut an interval to the ends of the scale."""
         low = -np.inf if self.scale.low is None else self.scale.low
         high = np.inf if self.scale.high is None else self.scale.high
-        return {"low": max(row["low"], low), "high": min(row["high"], high)} if row["low"] == row["low"] else row
+        if row["low"] != row["low"]:
+            return row
+        return {"low": max(row["low"], low), "high": min(row["high"], high)}
 
 
 def _digits(scale: Scale) -> int:
@@ -96,7 +98,8 @@ def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
     order = {}
     if not study.reliability.is_empty():
-        known = study.reliability.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True)
+        value = pl.col("value").fill_nan(None)
+        known = study.reliability.sort(value, descending=True, nulls_last=True)
         order = {label: place for place, label in enumerate(known["label"])}
     scales = {
         label: part.scale
@@ -111,50 +114,51 @@ def _scored(study: Study) -> list[_Scored]:
 
 
 def _disputed(frame: pl.DataFrame) -> dict[str, Any]:
-    """The stimulus on which raters differ most; of shares, that nearest to one half or least clear."""
-    several = frame.filter(pl.col("n_ratings") >= min(3, int(frame["n_ratings"].max() or 1)))  # type: ignore[call-overload]
+    """The stimulus on which raters differ most; of shares, that whose share is least clear."""
+    enough = pl.col("n_ratings") >= pl.min_horizontal(3, pl.col("n_ratings").max())
     by = pl.col("sd").fill_nan(None).fill_null(-(pl.col("value") - 0.5).abs())
     if frame["answer"].null_count() == 0:
         by = -pl.col("value")
-    return several.sort([by, pl.col("stimulus")], descending=[True, False]).row(0, named=True)
+    order = frame.filter(enough).sort([by, pl.col("stimulus")], descending=[True, False])
+    return order.row(0, named=True)
 
 
 def _spans(study: Study, scored: list[_Scored]) -> str:
-    """Say from where to where scores run."""
-    said = []
-    for one in scored[:_MOST_SAID]:
-        name = shown(one.label) if study.ratings.has_labels else "the score"
-        if one.scale.kind == "nominal":
-            said.append(_choices(study, one))
-            continue
-        verb = "is said of" if one.scale.kind == "binary" else "runs from"
-        least, most = (
-            f"{one.said(row, ends=False)}{' of raters' if one.is_share and row is one.lowest else ''} "
-            f"({shown(row['stimulus'], 40)})"
-            for row in (one.lowest, one.highest)
-        )
-        if one.scale.kind == "binary":
-            name = name if study.ratings.has_labels else "yes"
-            least = f"stimuli by {least}"
-        said.append(f"{name} {verb} {least} to {most}")
-    text = "; ".join(said)
+    """Say from where to where scores run; of a few labels, which stimuli stand at the ends."""
+    named = len(scored) < _MOST_SAID
+    said = [_span(study, one, named=named) for one in scored[:_MOST_SAID]]
+    text = sentence_case("; ".join(said))
     if len(scored) > _MOST_SAID:
-        text += f"; the other {study.things(len(scored) - _MOST_SAID)} are in the table below"
-    return f"{sentence_case(text)}."
+        text += f"; the other {study.things(len(scored) - _MOST_SAID)} run as the figure shows"
+    return f"{text}."
 
 
-def _choices(study: Study, one: _Scored) -> str:
+def _span(study: Study, one: _Scored, *, named: bool) -> str:
+    name = f" of {shown(one.label)}" if study.ratings.has_labels else ""
+    if one.scale.kind == "nominal":
+        return _choices(one, name)
+    low, high = (
+        one.said(row, ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
+        for row in (one.lowest, one.highest)
+    )
+    if one.scale.kind == "binary":
+        what = shown(one.label) if study.ratings.has_labels else "yes"
+        return f"the share of raters who say {what} runs from {low} to {high}"
+    return f"{shown(one.label) if name else 'the score'} runs from {low} to {high}"
+
+
+def _choices(one: _Scored, name: str) -> str:
     """Say what most raters chose, and for how many stimuli."""
-    counts = one.frame["answer"].value_counts(name="n").sort(["n", "answer"], descending=[True, False])
+    counts = one.frame["answer"].value_counts(name="n")
+    counts = counts.sort(["n", "answer"], descending=[True, False])
     listed = some(
         [f"{shown(answer, 40)} ({count(n)})" for answer, n in counts.iter_rows()],
         _MOST_ANSWERS,
         "more answers",
     )
-    what = f" of {shown(one.label)}" if study.ratings.has_labels else ""
     least = one.disputed
     return (
-        f"the answer{what} that most raters chose is {listed} stimuli; least clear is "
+        f"the answer{name} that most raters chose is {listed} stimuli; least clear is "
         f"{shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
     )
 
@@ -163,28 +167,23 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
     """Say how many stimuli differ from the middle beyond their intervals."""
     if study.scores["low"].is_nan().all():
         return ""
-    texts = []
-    clear = [one for one in scored if one.scale.kind == "nominal"]
-    for one in clear[:1]:
-        texts.append(
-            f"For {count(one.n_apart)} of {plural(one.frame.height, 'stimulus', 'stimuli')} more "
-            "than half of all raters would choose it, by its 95\u00a0% interval."
-        )
+    texts = [
+        f"For {count(one.n_apart)} of {plural(one.frame.height, 'stimulus', 'stimuli')} more than "
+        "half of all raters would choose it, by its 95\u00a0% interval."
+        for one in scored
+        if one.scale.kind == "nominal"
+    ]
     rest = [one for one in scored if one.scale.kind != "nominal"]
     if rest:
-        counts = [one.n_apart for one in rest]
-        n = max(one.frame.height for one in rest)
-        span = count(min(counts)) if min(counts) == max(counts) else f"{count(min(counts))} to {count(max(counts))}"
-        middle = (
-            f"the middle ({rest[0].said({'value': rest[0].frame['middle'][0], 'answer': None}, ends=False)})"
-            if len(rest) == 1
-            else f"the middle of their {study.things(1).split()[-1]}"
-        )
+        counts = sorted(one.n_apart for one in rest)
+        span = " to ".join(dict.fromkeys(map(count, (counts[0], counts[-1]))))
+        stimuli = plural(max(one.frame.height for one in rest), "stimulus", "stimuli")
+        middle = {"value": rest[0].frame["middle"][0], "answer": None}
+        of = f"({rest[0].said(middle, ends=False)})" if len(rest) == 1 else f"of each {study.thing}"
         texts.append(
-            f"{span} of {plural(n, 'stimulus', 'stimuli')} differ from {middle} beyond their "
-            "95\u00a0% intervals."
+            f"{span} of {stimuli} differ from the middle {of} beyond their 95\u00a0% intervals."
         )
-    return " ".join(texts)
+    return " ".join(texts[-2:])
 
 
 def _groups(study: Study) -> str:
@@ -196,9 +195,10 @@ def _groups(study: Study) -> str:
         if known.is_empty():
             without.append(called)
             continue
-        first = known.sort((pl.col("value") / pl.col("se")).abs(), descending=True).row(0, named=True)
+        size = (pl.col("value") / pl.col("se")).abs()
+        first = known.sort(size, descending=True, maintain_order=True).row(0, named=True)
         more, less = (first["a"], first["b"]) if first["value"] > 0 else (first["b"], first["a"])
-        ends = sorted((abs(first["low"]), abs(first["high"])))
+        low, high = sorted((abs(first["low"]), abs(first["high"])))
         what = shown(first["label"]) if study.ratings.has_labels else "the score"
         pairs = (
             f"; {count(known.height)} of {count(frame.height)} pairs of groups differ"
@@ -206,8 +206,8 @@ def _groups(study: Study) -> str:
             else ""
         )
         texts.append(
-            f"By {called}, {what} is {number(abs(first['value']))} higher for {shown(more, 40)} than for "
-            f"{shown(less, 40)} (95\u00a0% interval {number(ends[0])} to {number(ends[1])}){pairs}."
+            f"By {called}, {what} is {number(abs(first['value']))} higher for {shown(more, 40)} "
+            f"than for {shown(less, 40)}{ends_in_words({'low': low, 'high': high})}{pairs}."
         )
     if without:
         texts.append(f"No difference by {joined(without, 'or')} could be shown.")
@@ -264,20 +264,20 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
 
 def _cards(study: Study, scored: list[_Scored]) -> Cards:
     chosen = scored[:_MOST_CARDS]
-    rows = tuple(
-        (
-            shown(one.label, 40) if study.ratings.has_labels else "",
-            tuple(_card(study, one, row) for row in (one.highest, one.lowest, one.disputed)),
-        )
-        for one in chosen
-    )
     heads = ("Highest", "Lowest", "Most disputed")
     if all(one.scale.kind == "nominal" for one in chosen):
-        heads = ("Clearest", "Least clear", "Most disputed")
-        rows = tuple((name, cards[:2]) for name, cards in rows)
-        heads = heads[:2]
-    rest = f", of the {len(chosen)} most reliable {study.things(2).split()[-1]}" if len(chosen) < len(scored) else ""
-    return Cards(f"The ends of the scores{rest}, with 95\u00a0% intervals and all answers.", heads, rows)
+        # The lowest share is the most disputed.
+        heads = ("Clearest", "Least clear")
+    rows = []
+    for one in chosen:
+        cards = (_card(study, one, row) for row in (one.highest, one.lowest, one.disputed))
+        name = shown(one.label, 40) if study.ratings.has_labels else ""
+        rows.append((name, tuple(cards)[: len(heads)]))
+    rest = (
+        f" of the {len(chosen)} most reliable {study.thing}s" if len(chosen) < len(scored) else ""
+    )
+    caption = f"The ends of the scores{rest}, with 95\u00a0% intervals and all answers."
+    return Cards(caption, heads, tuple(rows))
 
 
 def _card(study: Study, one: _Scored, row: dict[str, Any]) -> Card:
@@ -325,11 +325,9 @@ def score_tables(study: Study) -> Section | Skipped:
         Count("n_apart", "apart from the middle"),
         Count("n_stimuli", "stimuli"),
     )
-    blocks: list[Block] = [
-        Table("score_ends", "Highest, lowest and most disputed stimuli.", pl.DataFrame(rows), columns)
-    ]
-    blocks += _tests(study)
-    return Section("score-tables", title, tuple(blocks))
+    caption = "Highest, lowest and most disputed stimuli."
+    ends = Table("score_ends", caption, pl.DataFrame(rows), columns)
+    return Section("score-tables", title, (ends, *_tests(study)))
 
 
 def _tests(study: Study) -> Iterator[Block]:

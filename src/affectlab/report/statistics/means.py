@@ -153,6 +153,7 @@ def _counts(row: dict[str, Any]) -> dict[str, Any]:
 _MOST_ANSWERS = 6
 """Different answers to a stimulus that are listed; of more, the ends."""
 
+
 def scores_of(answers: Ratings) -> pl.DataFrame:
     """Score every stimulus on every label of one scale.
 
@@ -200,9 +201,7 @@ def _cells(ratings: Ratings) -> pl.DataFrame:
 
     answers = answers_of(ratings, repeats=True)
     names = {"label": answers.labels, "stimulus": answers.units}
-    coded = pl.DataFrame(
-        {"label": answers.label, "stimulus": answers.unit, "value": answers.value}
-    )
+    coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
     counts = coded.group_by("label", "stimulus", "value").agg(n=pl.len()).sort("value")
     values = counts["value"].unique()
     said = dict(zip(values, map(_answer(ratings), values), strict=True))

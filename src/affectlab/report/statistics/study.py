@@ -462,10 +462,15 @@ class Study:
         found = [reliability_of_means(part, intervals=self.n_boot > 0) for part in panels]
         return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
 
-    def things(self, n: int) -> str:
-        """Count what is asked: "8 labels" of a taxonomy or of yes/no, "3 questions" else."""
+    @property
+    def thing(self) -> str:
+        """What is asked about a stimulus: a label of a taxonomy or of yes/no, else a question."""
         named = self.ratings.taxonomy is not None or self.ratings.scale.kind == "binary"
-        return plural(n, "label" if named else "question")
+        return "label" if named else "question"
+
+    def things(self, n: int) -> str:
+        """Count what is asked about a stimulus."""
+        return plural(n, self.thing)
 
     @cached_property
     def pictures(self) -> Pictures:
