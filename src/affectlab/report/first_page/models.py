@@ -54,7 +54,8 @@ def _counts(rows: pl.DataFrame, found: AlignmentResult) -> str:
         if len(names) == 1:
             parts.append(f"{shown(names[0], 60)} {words[0]}")
         elif names:
-            parts.append(f"{'all' if len(names) == rows.height else len(names)} {words[1]}")
+            every = "both" if len(names) == 2 else "all"
+            parts.append(f"{every if len(names) == rows.height else len(names)} {words[1]}")
     margin = f"within a margin of {number(found.margin)} of {found.measure_words}"
     return f"Of {rows.height} models {joined(parts)} ({margin})."
 
@@ -65,7 +66,7 @@ _COUNTED = {
         "agree with people better than they do with one another",
     ),
     "inside": ("is as good as people", "are as good as people"),
-    "not shown": ("may or may not be as good",) * 2,
+    "not shown": ("may or may not be as good as people",) * 2,
     "below": ("is not as good as people", "are not as good as people"),
     "undefined": ("cannot be placed",) * 2,
 }

@@ -81,7 +81,9 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
         value = f"{number(best['value'])}{ends_in_words(best)}"
         if not graded:
             return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
-        return f"{mean} is {_IS[_grade(best)]}: {value} for other raters and stimuli."
+        grade = _grade(best)
+        enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
+        return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and stimuli."
     span = (
         f"{number(worst['value'])}{ends_in_words(worst)} for {shown(worst['label'])} to "
         f"{number(best['value'])}{ends_in_words(best, called=False)} for {shown(best['label'])}"
@@ -96,7 +98,9 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
         for grade, words in _IS.items()
         if grade in groups
     ]
-    return f"{mean} is {joined(parts)}. The reliability runs from {span}."
+    worst_grade = _grade(worst)
+    enough = f" Enough for {_ENOUGH[worst_grade]}." if worst_grade in _ENOUGH else ""
+    return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
 
 
 def _mean_of(known: pl.DataFrame) -> str:
@@ -117,6 +121,11 @@ def _named(study: Study, names: list[str], n: int) -> str:
     return f"{len(names)} of {study.things(n)}"
 
 
+_ENOUGH = {
+    "high": "decisions about single stimuli",
+    "good": "comparisons of groups of stimuli and for correlations",
+}
+"""What a mean is enough for."""
 _IS = {
     "high": "highly reliable",
     "good": "reliable",

@@ -96,6 +96,8 @@ def scores_question(study: Study) -> Section | None:
 
 def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
+    if not study.scored:
+        return []
     order = {}
     if not study.reliability.is_empty():
         value = pl.col("value").fill_nan(None)
@@ -125,6 +127,8 @@ def _disputed(frame: pl.DataFrame) -> dict[str, Any]:
 
 def _spans(study: Study, scored: list[_Scored]) -> str:
     """Say from where to where scores run; of a few labels, which stimuli stand at the ends."""
+    if len(scored) > 1 and all(one.scale.kind == "binary" for one in scored):
+        return _shares(scored)
     named = len(scored) < _MOST_SAID
     said = [_span(study, one, named=named) for one in scored[:_MOST_SAID]]
     text = sentence_case("; ".join(said))
@@ -134,17 +138,24 @@ def _spans(study: Study, scored: list[_Scored]) -> str:
 
 
 def _span(study: Study, one: _Scored, *, named: bool) -> str:
-    name = f" of {shown(one.label)}" if study.ratings.has_labels else ""
+    label = shown(one.label) if study.ratings.has_labels else ""
     if one.scale.kind == "nominal":
-        return _choices(one, name)
+        return _choices(one, f" of {label}" if label else "")
     low, high = (
         one.said(row, ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
         for row in (one.lowest, one.highest)
     )
     if one.scale.kind == "binary":
-        what = shown(one.label) if study.ratings.has_labels else "yes"
-        return f"the share of raters who say {what} runs from {low} to {high}"
-    return f"{shown(one.label) if name else 'the score'} runs from {low} to {high}"
+        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
+    return f"{label or 'the score'} runs from {low} to {high}"
+
+
+def _shares(scored: list[_Scored]) -> str:
+    """Say to what labels raters say yes most and least."""
+    means = {shown(one.label): float(one.frame["value"].to_numpy().mean()) for one in scored}
+    order = sorted(means, key=lambda name: (-means[name], name))
+    first, last = (f"{name} ({percent(means[name])} of raters)" for name in (order[0], order[-1]))
+    return f"Of {len(scored)} labels most is {first}, least {last}, on average over stimuli."
 
 
 def _choices(one: _Scored, name: str) -> str:
@@ -152,14 +163,14 @@ def _choices(one: _Scored, name: str) -> str:
     counts = one.frame["answer"].value_counts(name="n")
     counts = counts.sort(["n", "answer"], descending=[True, False])
     listed = some(
-        [f"{shown(answer, 40)} ({count(n)})" for answer, n in counts.iter_rows()],
+        [f"{shown(answer, 40)} for {count(n)}" for answer, n in counts.iter_rows()],
         _MOST_ANSWERS,
         "more answers",
     )
     least = one.disputed
     return (
-        f"the answer{name} that most raters chose is {listed} stimuli; least clear is "
-        f"{shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
+        f"the most frequent answer{name} is {listed} of {count(one.frame.height)} stimuli; least "
+        f"clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
     )
 
 
@@ -167,23 +178,27 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
     """Say how many stimuli differ from the middle beyond their intervals."""
     if study.scores["low"].is_nan().all():
         return ""
-    texts = [
-        f"For {count(one.n_apart)} of {plural(one.frame.height, 'stimulus', 'stimuli')} more than "
-        "half of all raters would choose it, by its 95\u00a0% interval."
-        for one in scored
-        if one.scale.kind == "nominal"
-    ]
-    rest = [one for one in scored if one.scale.kind != "nominal"]
-    if rest:
-        counts = sorted(one.n_apart for one in rest)
+    texts = []
+    for is_share in (True, False):
+        part = [one for one in scored if one.is_share is is_share]
+        if not part:
+            continue
+        counts = sorted(one.n_apart for one in part)
         span = " to ".join(dict.fromkeys(map(count, (counts[0], counts[-1]))))
-        stimuli = plural(max(one.frame.height for one in rest), "stimulus", "stimuli")
-        middle = {"value": rest[0].frame["middle"][0], "answer": None}
-        of = f"({rest[0].said(middle, ends=False)})" if len(rest) == 1 else f"of each {study.thing}"
-        texts.append(
-            f"{span} of {stimuli} differ from the middle {of} beyond their 95\u00a0% intervals."
-        )
-    return " ".join(texts[-2:])
+        of = f"{span} of {plural(max(one.frame.height for one in part), 'stimulus', 'stimuli')}"
+        if is_share:
+            each = f" of each {study.thing}" if len(part) > 1 else ""
+            texts.append(
+                f"For {of}{each} a majority is sure: the 95\u00a0% interval of its share lies on "
+                "one side of one half."
+            )
+            continue
+        middle = {"value": part[0].frame["middle"][0], "answer": None}
+        which = f"of each {study.thing}"
+        if len(part) == 1:
+            which = f"({part[0].said(middle, ends=False)})"
+        texts.append(f"{of} differ from the middle {which} beyond their 95\u00a0% intervals.")
+    return " ".join(texts)
 
 
 def _groups(study: Study) -> str:
@@ -211,9 +226,7 @@ def _groups(study: Study) -> str:
         )
     if without:
         texts.append(f"No difference by {joined(without, 'or')} could be shown.")
-    if not texts:
-        return ""
-    return " ".join([*texts, "Stimuli and raters count as random, with Holm's correction."])
+    return " ".join([*texts, "Stimuli and raters count as random."] if texts else [])
 
 
 def _file(study: Study) -> Files:
@@ -248,8 +261,8 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
         panel = panels.setdefault(str(scale), {"labels": [], "value_name": named, "limits": limits})
         panel["labels"].append(named_rows(study, pl.Series([one.label]))[0])
     frame = pl.concat([one.frame for one in drawn])
-    nominal = all(one.scale.kind == "nominal" for one in scored)
-    middle = "one half" if nominal else "the mean of all stimuli"
+    kinds = {one.is_share: "one half" if one.is_share else "the mean of all" for one in scored}
+    middle = joined(kinds.values(), "or")
     return Picture.make(
         "score_strips",
         frame.with_columns(label=named_rows(study, frame["label"])),

@@ -164,14 +164,15 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
     -------
     By ``label`` and ``stimulus``: ``value``, ``low``, ``high``, ``sd`` (of means), ``answer`` (of
     categories), ``n_ratings``, ``answers`` (how often which one was given, the most frequent first)
-    and ``middle``: the mean over the stimuli of a label, of categories one half.
+    and ``middle``: the mean over the stimuli of a label, of shares one half.
     """
     from affectlab.evaluation.wilson import wilson_interval
     from affectlab.reliability import mean_opinion_scores
 
     kind = answers.scale.kind
+    is_share = kind in ("nominal", "binary")
     cells = _cells(answers)
-    if kind in ("nominal", "binary"):
+    if is_share:
         hits = "most" if kind == "nominal" else "yes"
         low, high = wilson_interval(cells[hits].to_numpy(), cells["n_ratings"].to_numpy())
         found = cells.with_columns(
@@ -185,7 +186,7 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
         found = means.select("label", "stimulus", "value", "low", "high", "sd").join(
             cells, on=["label", "stimulus"], how="left", maintain_order="left"
         )
-    middle = pl.lit(0.5) if kind == "nominal" else pl.col("value").mean().over("label")
+    middle = pl.lit(0.5) if is_share else pl.col("value").mean().over("label")
     answer = pl.col("answer") if kind == "nominal" else pl.lit(None, pl.String).alias("answer")
     return found.select(
         *("label", "stimulus", "value", "low", "high", "sd"),
