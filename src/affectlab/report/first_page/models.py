@@ -48,24 +48,31 @@ def models_question(study: Study) -> Section | None:
 
 def _counts(rows: pl.DataFrame, found: AlignmentResult) -> str:
     """Say in one sentence how many models stand where."""
+    standing: dict[str, list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        standing.setdefault(_place(row), []).append(shown(row["rater"], 60))
     parts = []
-    for verdict, words in _COUNTED.items():
-        names = rows.filter(verdict=verdict)["rater"].to_list()
+    for place, (one, several) in _PLACES.items():
+        names = standing.get(place, [])
         if len(names) == 1:
-            parts.append(f"{shown(names[0], 60)} {words[0]}")
+            parts.append(f"{names[0]} {one}")
         elif names:
             every = "both" if len(names) == 2 else "all"
-            parts.append(f"{every if len(names) == rows.height else len(names)} {words[1]}")
+            parts.append(f"{every if len(names) == rows.height else len(names)} {several}")
     margin = f"within a margin of {number(found.margin)} of {found.measure_words}"
     return f"Of {rows.height} models {joined(parts)} ({margin})."
 
 
-_COUNTED = {
+_PLACES = {
     "above": (
         "agrees with people better than they do with one another",
         "agree with people better than they do with one another",
     ),
     "inside": ("is as good as people", "are as good as people"),
+    "at least": (
+        "is not worse than people, and may be better",
+        "are not worse than people, and may be better",
+    ),
     "not shown": ("may or may not be as good as people",) * 2,
     "below": ("is not as good as people", "are not as good as people"),
     "undefined": ("cannot be placed",) * 2,
@@ -73,20 +80,23 @@ _COUNTED = {
 """What is said of one model with a verdict, and of several."""
 
 
+def _place(row: dict[str, Any]) -> str:
+    """Give the verdict, and of what is not shown to be inside what is at least not worse."""
+    return "at least" if row["verdict"] == "not shown" and row["at_least"] else str(row["verdict"])
+
+
 def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
-    name = shown(row["rater"], 60)
+    start = f"{shown(row['rater'], 60)} {_PLACES[_place(row)][0]}"
     if row["verdict"] == "undefined":
-        return f"{name} {_COUNTED['undefined'][0]}: {row['status'].removeprefix('undefined: ')}."
-    compared = (
-        f"its {found.measure_words} with people is {number(row['agreement'])}, theirs with one "
-        f"another {number(row['people'])}; difference {_signed(row['difference'])}"
-        f"{ends_in_words(row)}"
+        return f"{start}: {row['status'].removeprefix('undefined: ')}."
+    judged = study.classified
+    right = "" if isinstance(judged, str) else _right(judged, row["rater"])
+    return (
+        f"{start}: {right}its {found.measure_words} with people is {number(row['agreement'])}, "
+        f"theirs with one another {number(row['people'])}; difference "
+        f"{_signed(row['difference'])}{ends_in_words(row)}, margin {number(row['margin'])}."
     )
-    found_right = study.classified
-    right = "" if isinstance(found_right, str) else _right(found_right, row["rater"])
-    margin = f", margin {number(row['margin'])}"
-    return f"{name} {_COUNTED[row['verdict']][0]}: {right}{compared}{margin}."
 
 
 def _signed(value: float) -> str:

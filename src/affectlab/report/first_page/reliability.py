@@ -177,8 +177,10 @@ def _of_one(known: pl.DataFrame) -> str:
 
 
 def _more_raters(known: pl.DataFrame) -> str:
-    """Say how many raters reach 0.80 for the worst label."""
+    """Say how many raters reach 0.80 for the worst label; nothing where few stimuli tell."""
     worst = known.row(-1, named=True)
+    if worst["n_items"] < ENOUGH_ITEMS:
+        return ""
     wanted, k = worst["raters_wanted"], worst["k"]
     of = f" for {shown(worst['label'])}, the least reliable" if known.height > 1 else ""
     if not wanted <= _MOST_RATERS:

@@ -147,6 +147,8 @@ def _span(study: Study, one: _Scored, *, named: bool) -> str:
     )
     if one.scale.kind == "binary":
         return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
+    if one.highest["value"] == one.lowest["value"]:
+        return f"{label or 'the score'} is {one.said(one.lowest, ends=False)} throughout"
     return f"{label or 'the score'} runs from {low} to {high}"
 
 
@@ -154,8 +156,11 @@ def _shares(scored: list[_Scored]) -> str:
     """Say to what labels raters say yes most and least."""
     means = {shown(one.label): float(one.frame["value"].to_numpy().mean()) for one in scored}
     order = sorted(means, key=lambda name: (-means[name], name))
-    first, last = (f"{name} ({percent(means[name])} of raters)" for name in (order[0], order[-1]))
-    return f"Of {len(scored)} labels most is {first}, least {last}, on average over stimuli."
+    first, last = order[0], order[-1]
+    return (
+        f"Of {len(scored)} labels, raters say {first} most ({percent(means[first])} of them, on "
+        f"average over stimuli) and {last} least ({percent(means[last])})."
+    )
 
 
 def _choices(one: _Scored, name: str) -> str:
