@@ -102,13 +102,14 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
         frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
     for (label,), rows in frame.group_by(["label"], maintain_order=True):
         one, mean = rows.rows(named=True)
+        if one["value"] <= 0:
+            # Nothing is shown in which stimuli differ, and means have no value below 0.
+            mean |= {end: float(of_mean(one[end], mean["k"])) for end in ("value", "low", "high")}
         yield {
             "label": label,
             "coefficient": f"intraclass correlation ({one['form']} and {mean['form']})",
             **_ends(one, "single", "single_"),
             **_ends(mean, "value", ""),
-            # Below 0 nothing is shown in which stimuli differ.
-            **({"value": 0.0} if one["value"] <= 0 else {}),
             "k": mean["k"],
             **_counts(one),
         }
