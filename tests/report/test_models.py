@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.report.conftest import LABELS
-from tests.report.panels import planted, ratings_of, rows_of, table, text_of
+from tests.report.panels import planted, ratings_of, rows_of, said, table, text_of
 
 from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
+from affectlab.report.first_page import models_question
 from affectlab.report.statistics.study import Study
-from affectlab.report.verdict import verdict
 
 pytestmark = pytest.mark.long
 
@@ -26,8 +26,10 @@ class TestVerdict:
         ratings = ratings_of(planted("twin", "random"))
         paths = write_report(ratings, tmp_path, n_boot=300, seed=1)
         page = text_of(paths)
-        assert "of 2 models 1 is inside the range of people and 1 is below it" in page
-        assert "a margin of 0.05 of quadratic kappa" in page
+        assert (
+            "Of 2 models twin is as good as people and random is not as good as people (within a "
+            "margin of 0.05 of quadratic kappa)."
+        ) in page
         frame = table(tmp_path, "models")
         assert dict(frame.select("rater", "verdict").rows()) == {
             "twin": "inside",
@@ -38,31 +40,34 @@ class TestVerdict:
         assert "random is below the human range" in section
 
     @pytest.mark.parametrize(
-        ("model", "said"),
+        ("model", "placed"),
         [
-            ("twin", "and the model agrees with people as people do with one another, within"),
-            ("random", "and the model agrees with people less than people do with one another"),
-            ("oracle", "and the model agrees with people more than people do with one another"),
+            ("twin", "twin is as good as people: "),
+            ("random", "random is not as good as people: "),
+            ("oracle", "oracle agrees with people better than they do with one another: "),
         ],
     )
-    def test_one_model(self, model, said):
+    def test_one_model(self, model, placed):
         study = Study(ratings_of(planted(model)), n_boot=300, seed=1)
-        sentence = verdict(study)
-        assert f"{said}" in sentence
-        assert "a margin of 0.05 of quadratic kappa" in sentence
+        question = models_question(study)
+        assert question.title == "Is the model as good as people?"
+        row = study.beside.alignment.to_frame().row(0, named=True)
+        answer = said(question)
+        assert answer.startswith(placed)
+        assert f"people is {row['agreement']:.2f}, theirs with one another" in answer
+        assert f"interval {row['low']:.2f} to {row['high']:.2f})".replace("-", "−") in answer
+        assert answer.endswith(", margin 0.05.")
 
     def test_without_intervals_nothing_is_said_of_models(self, tmp_path):
         ratings = ratings_of(planted("twin"))
-        assert "model agrees" not in verdict(Study(ratings, n_boot=0))
+        assert said(models_question(Study(ratings, n_boot=0))).startswith("twin may or may not be")
         paths = write_report(ratings, tmp_path, n_boot=0)
         assert not (tmp_path / "figures" / "model_differences.png").exists()
         assert "NaN" not in text_of(paths)
 
     def test_few_stimuli_show_nothing(self):
-        assert (
-            "model"
-            not in verdict(Study(ratings_of(planted("twin", n=20)), n_boot=100)).split(";", 1)[1]
-        )
+        answer = said(models_question(Study(ratings_of(planted("twin", n=20)), n_boot=100)))
+        assert answer == "20 stimuli are too few to say."
 
     def test_many_people_are_cut_to_those_with_the_most_answers(self, tmp_path):
         ratings = ratings_of(planted("twin", people=60, n=40, labels=1))
@@ -157,11 +162,11 @@ class TestNumbers:
     def test_models_are_counted_as_the_table_says(self, tmp_path):
         ratings = ratings_of(planted("twin", "random", "random too", "oracle"))
         write_report(ratings, tmp_path, n_boot=300, seed=1)
-        sentence = verdict(Study(ratings, n_boot=300, seed=1))
-        said = table(tmp_path, "models")["verdict"].to_list()
-        assert sorted(said) == ["above", "below", "below", "inside"]
-        assert "of 4 models 1 is inside the range of people, 1 is above it and 2 are below it" in (
-            sentence
+        verdicts = table(tmp_path, "models")["verdict"].to_list()
+        assert sorted(verdicts) == ["above", "below", "below", "inside"]
+        assert said(models_question(Study(ratings, n_boot=300, seed=1))).startswith(
+            "Of 4 models oracle agrees with people better than they do with one another, twin is "
+            "as good as people and 2 are not as good as people"
         )
 
     def test_table_is_that_of_the_alignment(self, report, panel):

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown, some
-from affectlab.reliability import duplicate_raters, krippendorff_alpha
+from affectlab.reliability import duplicate_raters
 from affectlab.report.statistics import (
     AGAINST,
     ENOUGH_ITEMS,
@@ -16,6 +16,7 @@ from affectlab.report.statistics import (
     Study,
     rater_called,
     reason,
+    reliability_of_means,
 )
 
 if TYPE_CHECKING:
@@ -26,10 +27,8 @@ _MOST_PAIRS = 5
 
 
 def cautions(study: Study) -> list[str]:
-    """Say in words what a reader must know before reading the numbers."""
-    found = [*_stand_ins(study), *study.warnings]
-    if study.numeric is None:
-        return found
+    """Say in words what a reader must know beside the numbers, the worst first."""
+    found = []
     if study.flow is not None:
         recorded = study.flow.recorded
         were = "were" if recorded else "look as if they were"
@@ -38,13 +37,15 @@ def cautions(study: Study) -> list[str]:
             "a yes: alpha, kappa and correlations of such data are biased downwards, often below "
             f"0. {'Read' if recorded else 'If so, read'} the consensus flow in their place."
         )
+    if study.numeric is not None:
+        found += [*_duplicates(study.numeric), *_odd_people(study), *_few(study)]
+        found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
         found.append(
             "Models stand in no table or figure of all raters, and are compared with people by "
             f"their order of stimuli alone: {study.unmapped}."
         )
-    found += _duplicates(study.numeric)
-    found += _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
+    found += [*_stand_ins(study), *study.warnings]
     return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]
 
 
@@ -167,21 +168,20 @@ def _odd_people(study: Study) -> list[str]:
             f"with their mean{labels} below {number(AGAINST, 1)}, on at least {FEWEST_ITEMS} "
             "stimuli): possibly a scale used the wrong way round, or rows mixed up."
         )
-    if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
-        rest = krippendorff_alpha(
-            people.select(raters=[name for name in people.rater_names if name not in odd.names]),
-            target="sample",
-        )
-        both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
+    if people.n_raters - len(odd.names) > 1:
+        rest = people.select(raters=[n for n in people.rater_names if n not in odd.names])
+        without = reliability_of_means(rest, intervals=False)
+        both = study.reliability.join(without, on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
-        without, with_all = (
+        after, before = (
             number(float(np.median(both[name].to_numpy()))) if both.height else "–"
             for name in ("value_rest", "value")
         )
-        if without != with_all:
-            what = f"the median alpha of {both.height} labels" if both.height > 1 else "alpha"
+        if after != before:
+            of = f"the median reliability of the means of {study.things(both.height)}"
+            what = of if both.height > 1 else "the reliability of the mean"
             found.append(
-                f"Without {_listed(list(odd.names))} {what} would be {without}, not {with_all}; "
+                f"Without {_listed(list(odd.names))} {what} would be {after}, not {before}; "
                 "excluding people needs a rule that was set before."
             )
     return found

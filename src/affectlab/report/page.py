@@ -146,7 +146,38 @@ class Gallery:
     template: ClassVar[str] = "gallery"
 
 
-Block: TypeAlias = Paragraph | Bullets | Tiles | Table | Picture | Gallery
+@dataclass(frozen=True)
+class Card:
+    """A stimulus with its score."""
+
+    name: str
+    score: str
+    answers: str
+    text: str = ""
+    """What the stimulus says, where it is a text."""
+    picture: tuple[str, int, int] | None = field(default=None, repr=False)
+    """Its picture as a ``data:`` URI, with width and height."""
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Stimuli side by side, a row for each label."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Card, ...]], ...]
+    template: ClassVar[str] = "cards"
+
+
+@dataclass(frozen=True)
+class Files:
+    """A table that a page only links, as CSV and as Parquet."""
+
+    table: Table
+    template: ClassVar[str] = "files"
+
+
+Block: TypeAlias = Paragraph | Bullets | Tiles | Table | Picture | Gallery | Cards | Files
 
 
 @dataclass(frozen=True)
@@ -197,14 +228,16 @@ T = TypeVar("T")
 Drawn = tuple[str, bytes]
 """A picture as SVG and as PNG."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_MOST_CAUTIONS = 5
+"""Cautions that are read at once."""
 
 
 def write_page(
     folder: Path,
-    sections: list[Section],
+    questions: Sequence[Section],
+    sections: Sequence[Section],
     steps: Steps,
     *,
-    verdict: Callable[[], str],
     cautions: Callable[[], list[str]],
     drawn: Mapping[int, Drawn] | None = None,
     **parts: Any,
@@ -213,8 +246,10 @@ def write_page(
 
     Parameters
     ----------
-    verdict, cautions
-        Give these parts of the page, which may take long.
+    questions, sections
+        What is read at once, and what is closed until it is opened.
+    cautions
+        Gives what to worry about, the worst first; which may take long.
     drawn
         Pictures that were drawn already, by the id of the picture.
     parts
@@ -225,19 +260,24 @@ def write_page(
     InputError
         When two parts have one name, or a name cannot name a file.
     """
-    _check_names(sections)
+    every = [*questions, *sections]
+    _check_names(every)
     steps.next("tables and figures")
-    tables = [_write_table(table, folder) for table in blocks(sections, Table)]
+    tables = [_write_table(table, folder) for table in blocks(every, Table)]
+    for linked in blocks(every, Files):
+        tables.append(_write_table(linked.table, folder))
+        tables.append(tables[-1].with_suffix(".parquet"))
+        linked.table.frame.write_parquet(tables[-1])
     known = drawn or {}
     pictures = [
         _write_picture(picture, known.get(id(picture)) or draw(picture), folder)
-        for picture in blocks(sections, Picture)
+        for picture in blocks(every, Picture)
     ]
     steps.next("page")
     page = _render_page(
-        verdict=verdict(),
-        cautions=cautions(),
+        questions=questions,
         sections=sections,
+        cautions=cautions(),
         date=_date(),
         svgs={name: svg for name, svg, _ in pictures},
         **parts,
@@ -294,10 +334,12 @@ def blocks(sections: Sequence[Section], kind: type[T]) -> list[T]:
 
 def _check_names(sections: Sequence[Section]) -> None:
     """Refuse names that two parts share, or that cannot name a file or an anchor."""
-    reserved = ["main", "cautions", "not-shown", "how-to-read", "provenance"]
+    reserved = ["main", "cautions", "more", "more-cautions", "not-shown", "how-to-read"]
+    reserved += ["provenance"]
     groups = {
         "section": reserved + [section.key for section in sections],
-        "table": [table.name for table in blocks(sections, Table)],
+        "table": [table.name for table in blocks(sections, Table)]
+        + [linked.table.name for linked in blocks(sections, Files)],
         "figure": [picture.name for picture in blocks(sections, Picture)],
     }
     for kind, names in groups.items():
@@ -346,9 +388,10 @@ def _date() -> str:
 def _render_page(
     *,
     title: str,
-    verdict: str,
+    lead: str,
+    questions: Sequence[Section],
     cautions: list[str],
-    sections: list[Section],
+    sections: Sequence[Section],
     skipped: list[Skipped],
     glossary: list[tuple[str, str]],
     provenance: list[tuple[str, str]],
@@ -367,22 +410,27 @@ def _render_page(
         SVG text of each picture, by its name.
     """
     numbers = {"picture": 0, "table": 0}
-    views = [
-        {
-            "key": section.key,
-            "title": shown(section.title),
-            "blocks": [_view(block, numbers, svgs) for block in section.blocks],
-        }
-        for section in sections
-    ]
+
+    def views(of: Sequence[Section]) -> list[dict[str, Any]]:
+        return [
+            {
+                "key": section.key,
+                "title": shown(section.title),
+                "blocks": [_view(block, numbers, svgs) for block in section.blocks],
+            }
+            for section in of
+        ]
+
     return fill(
         "report.html",
         ("report.css",),
         kicker=kicker,
         title=shown(title),
-        verdict=shown(verdict),
+        lead=shown(lead),
+        questions=views(questions),
         cautions=[shown(caution) for caution in cautions],
-        sections=views,
+        n_cautions=_MOST_CAUTIONS,
+        sections=views(sections),
         skipped=[{"title": part.title, "reason": shown(part.reason)} for part in skipped],
         glossary=glossary,
         provenance=[(name, shown(value)) for name, value in provenance],
@@ -462,12 +510,13 @@ def _view(block: Block, numbers: dict[str, int], svgs: dict[str, str]) -> dict[s
         return _picture_view(block, numbers, svgs[block.name])
     if isinstance(block, Table):
         return _table_view(block, numbers)
-    if isinstance(block, Gallery):
-        return {"template": block.template, "caption": shown(block.caption), "items": block.items}
+    if isinstance(block, Files):
+        table = block.table
+        said = {"name": table.name, "caption": shown(table.caption)}
+        return {"template": block.template, **said, "total": count(table.frame.height)}
     view = {name: getattr(block, name) for name in block.__dataclass_fields__}
     view["template"] = block.template
-    if "text" in view:
-        view["text"] = shown(view["text"])
+    view |= {name: shown(view[name]) for name in ("text", "caption") if name in view}
     return view
 
 

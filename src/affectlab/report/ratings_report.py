@@ -14,6 +14,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import shown
 from affectlab.ratings import Ratings
 from affectlab.report.cautions import cautions
+from affectlab.report.first_page import QUESTIONS, lead
 from affectlab.report.page import (
     Drawn,
     Picture,
@@ -30,7 +31,6 @@ from affectlab.report.page import (
 from affectlab.report.sections import BUILDERS, LATE, glossary, provenance, source_name
 from affectlab.report.sections.raters import planted_section
 from affectlab.report.statistics import Study
-from affectlab.report.verdict import verdict
 
 
 def write_report(
@@ -48,17 +48,19 @@ def write_report(
 ) -> ReportPaths:
     """Write a report on ratings: one HTML file, with its tables and figures beside it.
 
-    The page needs no network, no server and no other file. It says what was rated, whether the
-    answers can be trusted, and how machine raters compare with people. Parts that do not apply are
-    left out, and the page says which and why.
+    The page needs no network, no server and no other file. It answers first how reliable the
+    ratings are, what the scores are, and whether models are as good as people, and says what to
+    worry about; everything else is in sections that are closed at first. Parts that do not apply
+    are left out, and the page says which and why.
 
     Parameters
     ----------
     ratings
         The ratings, of any scale, with or without labels.
     path
-        Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``; made
-        when absent. Files of the same names are replaced.
+        Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``, and
+        all scores as ``tables/scores.parquet``, too; made when absent. Files of the same names are
+        replaced.
     models
         Answers of models in a table of their own. They may be on another scale (people rate in
         steps, a model gives any number): see ``on_scale``. What compares
@@ -111,8 +113,10 @@ def write_report(
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
-    steps = Steps(progress, len(BUILDERS) + 2)
+    steps = Steps(progress, len(BUILDERS) + 3)
     parts, drawn = _build(study, steps)
+    steps.next("first page")
+    questions = [section for ask in QUESTIONS if (section := ask(study)) is not None]
     sections = [part for part in parts if isinstance(part, Section)]
     skipped = [part for part in parts if isinstance(part, Skipped)]
     sections += extra_sections
@@ -120,14 +124,15 @@ def write_report(
         sections.append(planted_section(study, truth))
     return write_page(
         folder,
+        questions,
         sections,
         steps,
         drawn=drawn,
         title=title or _title(ratings),
-        verdict=lambda: verdict(study),
+        lead=lead(study),
         cautions=lambda: cautions(study),
         skipped=skipped,
-        glossary=glossary(study, sections),
+        glossary=glossary(study, [*questions, *sections]),
         provenance=provenance(study, sections),
         source=source_name(study),
     )

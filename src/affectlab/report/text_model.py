@@ -524,11 +524,12 @@ def write_text_report(
     sections = [part for part in parts if isinstance(part, Section)]
     return write_page(
         folder,
-        sections,
+        sections[:1],
+        sections[1:],
         steps,
         kicker="Text model report",
         title=title or f"Text model “{shown(model.name, 80)}”",
-        verdict=lambda: _verdict(about),
+        lead=_verdict(about),
         cautions=lambda: _cautions(about),
         skipped=[part for part in parts if isinstance(part, Skipped)],
         glossary=list(_TERMS),

@@ -18,7 +18,12 @@ _MOST = 40
 
 
 def draw_people_range(
-    ax: Axes, table: Table, *, value: str | Mapping[str, str], value_name: str = ""
+    ax: Axes,
+    table: Table,
+    *,
+    value: str | Mapping[str, str],
+    value_name: str = "",
+    width: float = drawing.WIDTH,
 ) -> None:
     """Draw every person compared with the others, and each model below.
 
@@ -32,6 +37,8 @@ def draw_people_range(
         Column of the measure; or the columns of several, with their titles.
     value_name
         What the axis of one measure shows.
+    width
+        Width in inches.
 
     Examples
     --------
@@ -45,7 +52,7 @@ def draw_people_range(
     people, models = table.frame.filter(is_person), table.frame.filter(~is_person).head(_MOST)
     measures = {value: ""} if isinstance(value, str) else value
     panels = [ax] if isinstance(value, str) else drawing.split(ax, 1, len(measures), sharey=True)[0]
-    drawing.fit(ax, 1.15 + 0.24 * (models.height + 1))
+    drawing.fit(ax, 1.15 + 0.24 * (models.height + 1), width)
     for axes, (name, title) in zip(panels, measures.items(), strict=True):
         (person,), (model,) = drawing.columns_of(people, name), drawing.columns_of(models, name)
         _range(axes, np.sort(person[np.isfinite(person)]), model)

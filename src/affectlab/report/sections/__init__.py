@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from affectlab.report.first_page import score_tables
 from affectlab.report.page import Section, Skipped
 from affectlab.report.sections.answers import answers_section, texts_section
 from affectlab.report.sections.attributes import (
@@ -21,13 +22,14 @@ from affectlab.report.sections.outcomes import controls_section, outcomes_sectio
 from affectlab.report.sections.pairs import pairs_section
 from affectlab.report.sections.raters import consistency_section, raters_section
 from affectlab.report.sections.stimuli import stimuli_section
-from affectlab.report.sections.summary import panel_in_words, summary_section
+from affectlab.report.sections.summary import summary_section
 from affectlab.report.statistics import Study
 
-__all__ = ["BUILDERS", "LATE", "glossary", "panel_in_words", "provenance", "source_name"]
+__all__ = ["BUILDERS", "LATE", "glossary", "provenance", "source_name"]
 
 BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
     ("summary", summary_section),
+    ("scores", score_tables),
     ("stimuli", stimuli_section),
     ("answers", answers_section),
     ("texts", texts_section),

@@ -19,32 +19,9 @@ _MOST_NAMED = 8
 
 def errors_section(study: Study) -> Section | Skipped:
     """Accuracy and severity of mistakes, beside people, with the confusion of the best model."""
-    from affectlab.evaluation import evaluate_classification
-
-    title = "Errors"
-    numeric = study.numeric
-    if numeric is None or study.people is None or study.models is None:
-        return Skipped(title, "this needs people and models among the raters.")
-    if study.flow is not None:
-        return Skipped(title, "votes that stop at a no say who was asked, not what is true.")
-    kind = numeric.scale.kind
-    several = kind == "binary" and numeric.n_labels > 1
-    if kind != "nominal" and not several:
-        return Skipped(title, "the answers are points of a scale, not classes.")
-    ratings, models = study.sources
-    if models is not None and several and models.scale.kind != "binary":
-        ratings, models = study.ratings, None
-    try:
-        found = evaluate_classification(
-            ratings,
-            models,
-            multilabel=several,
-            soft_labels=False,
-            n_boot=study.n_boot,
-            seed=study.seed,
-        )
-    except InputError as error:
-        return Skipped(title, f"{error}.")
+    title, found = "Errors", study.classified
+    if isinstance(found, str):
+        return Skipped(title, found)
     return Section("errors", title, tuple(_blocks(found)))
 
 

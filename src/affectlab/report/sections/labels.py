@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import Study, reason
+from affectlab.report.statistics import WANTED, Study, reason
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
@@ -213,8 +213,28 @@ def agreement_section(study: Study) -> Section | Skipped:
         f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
     )
     blocks.append(Table("agreement", caption, frame, tuple(columns)))
-    blocks += _coefficients(study, frame)
+    blocks += [*_coefficients(study, frame), *_reliability(study)]
     return Section("agreement", title, tuple(blocks))
+
+
+def _reliability(study: Study) -> list[Block]:
+    """Give what the first page says of means, label by label."""
+    frame = study.reliability
+    if frame.is_empty():
+        return []
+    columns = (
+        *([Key("label")] if study.ratings.has_labels else []),
+        Number("single", "one rater"),
+        Interval("single", "95\u00a0% interval"),
+        Number("k", "raters per stimulus", decimals=1),
+        Number("value", "their mean"),
+        Interval(),
+        Count("raters_wanted", f"raters for {number(WANTED)}"),
+        Count("n_items", "stimuli"),
+    )
+    methods = joined(dict.fromkeys(frame["coefficient"]))
+    caption = f"Reliability of one rater and of the mean of those who answered: {methods}."
+    return [Table("reliability", caption, frame, columns)]
 
 
 def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.images import Pictures, thumbnail
+from affectlab.report.images import thumbnail
 from affectlab.report.page import Gallery, Paragraph, Section, Skipped, Thumbnail
 from affectlab.report.statistics import Study
 
 _MOST_SHOWN = 12
 _MOST_TRIED = 60
-_COLUMNS = ("file", "image", "path", "filename")
-_LONGEST_PATH = 4096
 _PERSONAL = ("expression", "emotion", "age", "gender", "ethnicity", "intensity")
 
 
@@ -23,10 +19,6 @@ def stimuli_section(study: Study) -> Section | Skipped:
     """Up to twelve stimuli, drawn at random."""
     title = "A look at the stimuli"
     stimuli = study.ratings.stimuli.sort("stimulus")
-    columns = [
-        name for name in _COLUMNS if name in stimuli.columns and stimuli.schema[name] == pl.String
-    ]
-    pictures = _pictures(study)
     order = np.random.default_rng(study.seed).permutation(stimuli.height).tolist()
     found: list[Thumbnail] = []
     broken: list[str] = []
@@ -34,8 +26,7 @@ def stimuli_section(study: Study) -> Section | Skipped:
     for row in order[:_MOST_TRIED]:
         attributes = stimuli.row(row, named=True)
         name = str(attributes["stimulus"])
-        given = [attributes[column] for column in columns]
-        path = pictures.find([str(text) for text in given if text is not None], name)
+        path = study.picture_of(name)
         if path is None:
             continue
         picture = thumbnail(path)
@@ -78,15 +69,6 @@ def stimuli_section(study: Study) -> Section | Skipped:
 
 def _short(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else shown(value, 40)
-
-
-def _pictures(study: Study) -> Pictures:
-    """Say where pictures may lie: in the folder given, and beside the source."""
-    folders = [] if study.images is None else [study.images]
-    for source in study.ratings.source.split("; "):
-        if source and len(source) < _LONGEST_PATH and "\0" not in source:
-            folders += [Path(source).parent] if Path(source).is_file() else []
-    return Pictures(folders, study.images)
 
 
 def _top_labels(study: Study) -> dict[str, str]:

@@ -9,75 +9,21 @@ from dataclasses import replace
 import polars as pl
 
 from affectlab.core.tables import Count, Key, Number, Table, Text
-from affectlab.core.words import (
-    count,
-    joined,
-    number,
-    option,
-    percent,
-    plural,
-    sentence_case,
-    shown,
-)
+from affectlab.core.words import count, joined, option, plural, sentence_case, shown
 from affectlab.ratings import BATCH_COLUMNS, ROW_COLUMNS
-from affectlab.report.page import Block, Bullets, Paragraph, Section, Tile, Tiles
-from affectlab.report.statistics import Agreement, Study, is_person
+from affectlab.report.page import Block, Bullets, Paragraph, Section
+from affectlab.report.statistics import Study
 
 _MOST_NAMES = 8
-
-
-def panel_in_words(study: Study) -> str:
-    """Say how many people and models answered: "12 people and 3 models"."""
-    kinds = study.summary.rater_kinds
-    simulated = kinds.get("simulated", 0)
-    real = kinds.get("human", 0) - len(study.aggregated)
-    models = sum(n for kind, n in kinds.items() if not is_person(kind))
-    parts = []
-    if real:
-        parts.append(plural(real, "person", "people"))
-    if study.aggregated:
-        parts.append(f"the aggregated answers of people ({joined(map(shown, study.aggregated))})")
-    if simulated:
-        parts.append(plural(simulated, "simulated person", "simulated people"))
-    if models:
-        parts.append(plural(models, "model"))
-    return " and ".join(parts) if len(parts) < 3 else f"{parts[0]}, {parts[1]} and {parts[2]}"
 
 
 def summary_section(study: Study) -> Section:
     """Counts, scale, trials, outcomes, rows set aside and steps taken."""
     summary = study.summary
-    low, median, high = summary.raters_per_stimulus
-    tiles = [
-        Tile("Answers", count(summary.n_ratings), _rows_remark(study)),
-        Tile("Stimuli", count(study.n_rated), _stimuli_remark(study)),
-        _raters_tile(study),
-    ]
-    if study.ratings.has_labels:
-        tiles.append(Tile("Labels", count(summary.n_labels), _taxonomy(study) or "own names"))
-    spread = f"median, {count(low)} to {count(high)}" if low != high else "for every stimulus"
-    if not study.aggregated_only:
-        tiles.append(Tile("Raters per stimulus", f"{median:g}", spread))
-    if study.flow is not None:
-        sure = [
-            batch
-            for batch in study.flow.batches
-            if batch.status == "ok" and batch.kind == "affirmative"
-        ]
-        tiles += [
-            Tile(
-                "Confirmed",
-                percent(part.agreement, 1),
-                f"of {count(part.items)} items in batch {part.batch}",
-            )
-            for part in sure[-1:]
-        ]
-    elif study.agreement is not None and study.agreement.n_labels:
-        tiles.append(_alpha_tile(study.agreement, study.panel_name))
     facts = _facts(study)
     frame = pl.DataFrame(facts, schema=["what", "value"], orient="row")
     table = replace(summary.table(), frame=frame, columns=(Key("what"), Text("value")))
-    blocks: list[Block] = [Tiles(tuple(tiles)), table, *_elsewhere(study), *_aside(study)]
+    blocks: list[Block] = [table, *_elsewhere(study), *_aside(study)]
     if summary.history:
         blocks += [
             Paragraph("How the answers were read, and what was done before this report, in order:"),
@@ -123,48 +69,17 @@ def _elsewhere(study: Study) -> list[Block]:
     ]
 
 
-def _alpha_tile(found: Agreement, who: str) -> Tile:
-    remarks = [f"median of {plural(found.n_labels, 'label')}"] if found.n_all > 1 else []
-    if found.low == found.low:
-        remarks.append(f"95\u00a0% interval {number(found.low)} to {number(found.high)}")
-    elif found.ungraded == "few":
-        remarks.append("too few stimuli to judge")
-    return Tile("Krippendorff's alpha", number(found.value), "; ".join([*remarks, who]))
-
-
 def _taxonomy(study: Study) -> str:
     """Title of the taxonomy, or its name where it has none."""
     taxonomy = study.ratings.taxonomy
     return "" if taxonomy is None else taxonomy.title or taxonomy.name
 
 
-def _rows_remark(study: Study) -> str:
-    used = study.numeric.n_ratings if study.numeric is not None else 0
-    parts = [f"{count(used)} in the statistics"] if used not in (0, study.summary.n_ratings) else []
-    return "; ".join([*parts, *([study.filled] if study.filled else [])])
-
-
-def _stimuli_remark(study: Study) -> str:
-    silent = len(study.silent_stimuli) + len(study.summary.silent_stimuli)
-    return f"{count(silent)} more without an answer" if silent else ""
-
-
-def _raters_tile(study: Study) -> Tile:
-    if study.aggregated_only:
-        return Tile("Raters", "not known", panel_in_words(study))
-    return Tile("Raters", count(study.summary.n_raters), _raters_remark(study))
-
-
-def _raters_remark(study: Study) -> str:
-    silent = len(study.summary.silent_raters)
-    return panel_in_words(study) + (f"; {count(silent)} more without an answer" if silent else "")
-
-
 def _facts(study: Study) -> list[tuple[str, str]]:
     """Say what the ratings hold, as their summary does, and what of it the report does not use."""
     summary = study.summary
-    # Counts stand above, the steps and what was set aside below.
-    elsewhere = {"answers", "stimuli", "step", "set aside"}
+    # The steps and what was set aside stand below.
+    elsewhere = {"step", "set aside"}
     if study.aggregated_only:
         elsewhere |= {"raters", "raters per stimulus", "stimuli per rater"}
     whole = {"labels": ", ".join(summary.labels), "taxonomy": _taxonomy(study)}
@@ -178,6 +93,11 @@ def _facts(study: Study) -> list[tuple[str, str]]:
         for what, value in summary.to_frame().iter_rows()
         if what not in elsewhere
     ]
+    used = 0 if study.numeric is None else study.numeric.n_ratings
+    if used not in (0, summary.n_ratings):
+        facts.append(("In the statistics", f"{count(used)} answers"))
+    if study.filled:
+        facts.append(("Absent answers", study.filled))
     known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
     rest = [name for name in study.ratings.frame.columns if name not in known]
     if rest:

@@ -1,6 +1,7 @@
 """The ratings of a report with every statistic that its sections share, each computed once."""
 
-from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade, reason
+from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, reason
+from affectlab.report.statistics.means import STEPS, WANTED, reliability_of_means
 from affectlab.report.statistics.pairs import PairAgreement, is_person, rater_called
 from affectlab.report.statistics.study import (
     AGAINST,
@@ -15,12 +16,14 @@ __all__ = [
     "ENOUGH_ITEMS",
     "FEWEST_ITEMS",
     "MOST_PEOPLE",
+    "STEPS",
+    "WANTED",
     "Agreement",
     "Beside",
     "PairAgreement",
     "Study",
-    "grade",
     "is_person",
     "rater_called",
     "reason",
+    "reliability_of_means",
 ]

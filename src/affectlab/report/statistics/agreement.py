@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -51,9 +51,6 @@ class Agreement:
     """Labels whose whole interval lies at 0.80 or above."""
     ungraded: Ungraded
     """Why no grade can be given; empty when one can."""
-    beyond_chance: bool = False
-    """Whether these people agree beyond chance: by the interval for other stimuli alone, since
-    raters who agree by chance differ in nothing that others could have."""
 
     @property
     def words(self) -> str:
@@ -117,13 +114,10 @@ def agreement_of(alpha: Estimates) -> Agreement:
         ungraded = "not asked"
     elif 2 * sure.sum() <= n:
         ungraded = "no interval"
-    ends, beyond_chance = (math.nan, math.nan), False
+    ends = (math.nan, math.nan)
     if not ungraded and alpha.jackknife is not None:
-        places, jackknife = np.flatnonzero(known), alpha.jackknife
-        ends = _ends(jackknife, places[sure], places[~sure])
-        of_stimuli = tuple(part for part in jackknife.parts if part.what == "units")
-        same_raters = replace(jackknife, parts=of_stimuli)
-        beyond_chance = _ends(same_raters, places[sure], places[~sure])[0] > 0
+        places = np.flatnonzero(known)
+        ends = _ends(alpha.jackknife, places[sure], places[~sure])
     return Agreement(
         n_labels=n,
         n_all=frame.height,
@@ -134,7 +128,6 @@ def agreement_of(alpha: Estimates) -> Agreement:
         n_tentative=int((sure & (low >= TENTATIVE)).sum()),
         n_firm=int((sure & (low >= FIRM)).sum()),
         ungraded=ungraded,
-        beyond_chance=beyond_chance,
     )
 
 
@@ -148,37 +141,3 @@ def _ends(jackknife: Jackknife, sure: Ints, unsure: Ints) -> tuple[float, float]
     least = jackknife.of_all(lambda values: median(values, -1.0)).ends(_CONFIDENCE)
     most = jackknife.of_all(lambda values: median(values, 1.0)).ends(_CONFIDENCE)
     return float(least[1][0]), float(most[2][0])
-
-
-def grade(low: float, high: float, *, beyond_chance: bool = False) -> str:
-    """Say what an interval of alpha allows: praise by its lower end, blame by its upper end.
-
-    Parameters
-    ----------
-    low, high
-        Ends of the interval.
-    beyond_chance
-        Whether those who rated are known to agree beyond chance, whatever others would do.
-
-    Examples
-    --------
-    >>> grade(0.82, 0.9)
-    'agree well enough for firm conclusions'
-    >>> grade(0.5, 0.9)
-    'agree more than by chance, but whether well enough for conclusions is open'
-    """
-    if low >= FIRM:
-        return "agree well enough for firm conclusions"
-    if low >= TENTATIVE:
-        return "agree well enough for tentative conclusions"
-    if high < 0:
-        return "disagree more than chance alone would make them"
-    if low <= 0 and not beyond_chance:
-        return "cannot be shown to agree more than by chance"
-    if high >= TENTATIVE:
-        return "agree more than by chance, but whether well enough for conclusions is open"
-    if high < 0.2:
-        return "hardly agree"
-    if high < 0.4:
-        return "agree weakly"
-    return "agree in part, below what is usually asked for even tentative conclusions"

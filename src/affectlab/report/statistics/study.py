@@ -7,14 +7,14 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import Target
-from affectlab.core.words import count, joined, shown
+from affectlab.core.words import count, joined, plural, shown
 from affectlab.ratings import aggregated_raters, by_scale
 from affectlab.reliability import interrater_correlation
 from affectlab.reliability.screening import (
@@ -23,11 +23,19 @@ from affectlab.reliability.screening import (
     agreement_with_others,
     equal_trials,
 )
+from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
+from affectlab.report.statistics.means import (
+    SCHEMA,
+    differences,
+    reliability_of_means,
+    scores_of,
+)
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
+    from affectlab.evaluation.classification import ClassificationResult
     from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.ratings import Ratings, RatingsSummary
     from affectlab.reliability import ConsensusFlow
@@ -185,6 +193,10 @@ def _of_one_scale(
     return ratings.select(labels=chosen), models, others
 
 
+_FILES = ("file", "image", "path", "filename")
+_TEXTS = ("text", "sentence", "caption", "transcript", "prompt")
+"""Attributes that lead to the picture of a stimulus, and that are what was read."""
+_LONGEST_PATH = 4096
 MOST_PEOPLE = 50
 """People that models are compared with; of more, those who answered most."""
 
@@ -414,6 +426,105 @@ class Study:
             return None
         target: Target = "both" if self.n_boot else "sample"
         return krippendorff_alpha(self.panel, target=target, seed=self.seed)
+
+    @cached_property
+    def others(self) -> tuple[Ratings, ...]:
+        """Answers in numbers on other scales, of people where there are any, scale by scale."""
+        found = []
+        for names, _ in [] if self.elsewhere is None else by_scale(self.elsewhere.scales):
+            part = self.elsewhere.select(labels=names)  # type: ignore[union-attr]
+            kinds = sorted({kind for kind in part.rater_kinds if is_person(kind)})
+            if part.scale.numeric and kinds and not np.isnan(part.value).all():
+                found.append(part.select(rater_kind=kinds).answers())
+        return tuple(found)
+
+    @cached_property
+    def scored(self) -> tuple[Ratings, ...]:
+        """Answers that make the scores, of people where there are any, scale by scale."""
+        main = self.people or self.numeric
+        return () if main is None or self.flow is not None else (main, *self.others)
+
+    @cached_property
+    def scores(self) -> pl.DataFrame:
+        """Scores of all stimuli on all labels."""
+        return pl.concat([scores_of(part) for part in self.scored], how="vertical_relaxed")
+
+    @cached_property
+    def differences(self) -> tuple[pl.DataFrame, ...]:
+        """Differences between groups of stimuli, attribute by attribute."""
+        return () if not self.scored else differences(self.scored[0])
+
+    @cached_property
+    def reliability(self) -> pl.DataFrame:
+        """Reliability of single raters and of means, by label; no row where nothing shows it."""
+        panels = [] if self.panel is None or self.flow is not None else [self.panel]
+        panels += [part for part in self.others if part.n_raters > 1]
+        found = [reliability_of_means(part, intervals=self.n_boot > 0) for part in panels]
+        return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
+
+    @property
+    def thing(self) -> str:
+        """What is asked about a stimulus: a label of a taxonomy or of yes/no, else a question."""
+        named = self.ratings.taxonomy is not None or self.ratings.scale.kind == "binary"
+        return "label" if named else "question"
+
+    def things(self, n: int) -> str:
+        """Count what is asked about a stimulus."""
+        return plural(n, self.thing)
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """Where pictures of the stimuli may lie: in the folder given, and beside the source."""
+        folders = [] if self.images is None else [self.images]
+        for source in self.ratings.source.split("; "):
+            if source and len(source) < _LONGEST_PATH and "\0" not in source:
+                folders += [Path(source).parent] if Path(source).is_file() else []
+        return Pictures(folders, self.images)
+
+    @cached_property
+    def _stimuli(self) -> dict[str, dict[str, Any]]:
+        """Attributes of each stimulus."""
+        return {str(row["stimulus"]): row for row in self.ratings.stimuli.iter_rows(named=True)}
+
+    def picture_of(self, stimulus: str) -> Path | None:
+        """Find the picture of a stimulus."""
+        known = self._stimuli.get(stimulus, {})
+        given = [known[name] for name in _FILES if isinstance(known.get(name), str)]
+        return self.pictures.find(given, stimulus)
+
+    def text_of(self, stimulus: str) -> str:
+        """Give the words of a stimulus that is a text; empty where it is none."""
+        known = self._stimuli.get(stimulus, {})
+        return next((known[name] for name in _TEXTS if isinstance(known.get(name), str)), "")
+
+    @cached_property
+    def classified(self) -> ClassificationResult | str:
+        """Models as classifiers, beside people; or why they are not judged as such."""
+        from affectlab.evaluation import evaluate_classification
+
+        numeric = self.numeric
+        if numeric is None or self.people is None or self.models is None:
+            return "this needs people and models among the raters."
+        if self.flow is not None:
+            return "votes that stop at a no say who was asked, not what is true."
+        kind = numeric.scale.kind
+        several = kind == "binary" and numeric.n_labels > 1
+        if kind != "nominal" and not several:
+            return "the answers are points of a scale, not classes."
+        ratings, models = self.sources
+        if models is not None and several and models.scale.kind != "binary":
+            ratings, models = self.ratings, None
+        try:
+            return evaluate_classification(
+                ratings,
+                models,
+                multilabel=several,
+                soft_labels=False,
+                n_boot=self.n_boot,
+                seed=self.seed,
+            )
+        except InputError as error:
+            return f"{error}."
 
     @cached_property
     def alpha_elsewhere(self) -> Estimates | None:

@@ -1,0 +1,217 @@
+"""How reliable the ratings are: the mean of as many raters as there are, and a single one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.report.first_page.words import ends_in_words, named_rows
+from affectlab.report.page import Block, Paragraph, Picture, Section
+from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Study
+
+_MOST_ROWS = 8
+_MOST_NAMED = 4
+_MOST_RATERS = 1000
+_TITLE = "How reliable are these ratings?"
+_FOR_WHAT = (
+    f"From {number(STEPS[0])} on scores serve a first look, from {number(STEPS[1])} comparisons of "
+    f"groups and correlations, from {number(STEPS[2])} decisions about single stimuli."
+)
+
+
+def reliability_question(study: Study) -> Section:
+    """Answer in words, with a line for each label."""
+    return Section("reliability", _TITLE, tuple(_blocks(study)))
+
+
+def _blocks(study: Study) -> list[Block]:
+    why = _nothing_to_say(study)
+    if why:
+        return [Paragraph(f"{why[0].upper()}{why[1:]}.")]
+    frame = study.reliability
+    known = frame.filter(pl.col("value").is_not_nan()).sort(
+        "value", descending=True, maintain_order=True
+    )
+    if known.is_empty():
+        reasons = joined(sorted(set(frame["status"])))
+        return [Paragraph(f"Reliability is not defined ({reasons}).")]
+    texts = [_of_means(study, known), _of_one(known), _more_raters(known)]
+    if known.height < frame.height:
+        missing = frame.filter(pl.col("value").is_nan())
+        texts.append(
+            f"It is not defined for {study.things(missing.height)} "
+            f"({joined(sorted(set(missing['status'])))})."
+        )
+    return [*(Paragraph(text) for text in texts if text), _picture(study, known, " ".join(texts))]
+
+
+def _nothing_to_say(study: Study) -> str:
+    """Say why there is no reliability."""
+    if study.numeric is None:
+        return "the answers are texts, so this report counts and describes them"
+    if study.flow is not None:
+        known = [batch for batch in study.flow.batches if batch.status == "ok"]
+        parts = joined(
+            f"{percent(batch.agreement)} of the {count(batch.items)} items in batch "
+            f"{batch.batch}" + (" (as absent)" if batch.kind == "contrastive" else "")
+            for batch in known
+        )
+        what = "" if study.flow.recorded else "what looks like "
+        said = f"raters confirmed {parts}" if known else "no round can be judged"
+        return f"in {what}a yes/no protocol of rounds, {said}"
+    if study.reliability.is_empty():
+        if study.aggregated:
+            return (
+                "how far the people behind these aggregated answers agree cannot be seen from them"
+            )
+        return "one rater alone cannot show how reliable ratings are"
+    return ""
+
+
+def _of_means(study: Study, known: pl.DataFrame) -> str:
+    """Say what the means of all raters are worth."""
+    best, worst = known.row(0, named=True), known.row(-1, named=True)
+    n_items = int(np.median(known["n_items"].to_numpy()))
+    graded = n_items >= ENOUGH_ITEMS and not known["low"].is_nan().all()
+    mean = _mean_of(known)
+    if known.height == 1:
+        value = f"{number(best['value'])}{ends_in_words(best)}"
+        if not graded:
+            return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
+        grade = _grade(best)
+        enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
+        return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and stimuli."
+    span = (
+        f"{number(worst['value'])}{ends_in_words(worst)} for {shown(worst['label'])} to "
+        f"{number(best['value'])}{ends_in_words(best, called=False)} for {shown(best['label'])}"
+    )
+    if not graded:
+        return f"{mean} has a reliability from {span}{_ungraded(study, n_items)}."
+    groups: dict[str, list[str]] = {}
+    for row in known.iter_rows(named=True):
+        groups.setdefault(_grade(row), []).append(shown(row["label"]))
+    parts = [
+        f"{words} ({_named(study, groups[grade], known.height)})"
+        for grade, words in _IS.items()
+        if grade in groups
+    ]
+    worst_grade = _grade(worst)
+    enough = f" Enough for {_ENOUGH[worst_grade]}." if worst_grade in _ENOUGH else ""
+    return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
+
+
+def _mean_of(known: pl.DataFrame) -> str:
+    """Name what is used: "The mean of 12 raters per stimulus"."""
+    k = known["k"].to_numpy()
+    raters = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (k.min(), k.max())))
+    about = "" if np.allclose(k, np.rint(k)) else "about "
+    nominal = known["coefficient"].str.contains("shares").all()
+    what = "The share of answers" if nominal else "The mean"
+    return f"{what} of {about}{raters} raters per stimulus"
+
+
+def _named(study: Study, names: list[str], n: int) -> str:
+    if len(names) == n:
+        return f"all {study.things(n)}" if n > 2 else f"both {study.thing}s"
+    if len(names) <= _MOST_NAMED:
+        return joined(names)
+    return f"{len(names)} of {study.things(n)}"
+
+
+_ENOUGH = {
+    "high": "decisions about single stimuli",
+    "good": "comparisons of groups of stimuli and for correlations",
+}
+"""What a mean is enough for."""
+_IS = {
+    "high": "highly reliable",
+    "good": "reliable",
+    "fair": "reliable enough for a first look",
+    "probably good": "probably reliable",
+    "probably fair": "probably good for a first look, and not for more",
+    "probably poor": "probably not reliable enough",
+    "poor": "not reliable enough",
+    "none": "not shown to be reliable at all",
+}
+"""What is said of a mean; without "probably" praise goes by the lower end of the interval, and
+blame by the upper one."""
+
+
+def _grade(row: dict[str, Any]) -> str:
+    value, low, high = row["value"], row["low"], row["high"]
+    if not low > 0:
+        return "none" if low == low else "probably poor"
+    for grade, step in (("high", STEPS[2]), ("good", STEPS[1]), ("fair", STEPS[0])):
+        if low >= step:
+            return grade
+    if high < STEPS[0]:
+        return "poor"
+    if value < STEPS[0]:
+        return "probably poor"
+    return "probably good" if value >= STEPS[1] else "probably fair"
+
+
+def _ungraded(study: Study, n_items: int) -> str:
+    """Say why nothing is concluded."""
+    if n_items < ENOUGH_ITEMS:
+        verb = "is" if n_items == 1 else "are"
+        stimuli = plural(n_items, "stimulus", "stimuli")
+        return f"; {stimuli} with two or more answers {verb} too few to conclude from"
+    if not study.n_boot:
+        return "; intervals were not asked for, so it is not graded"
+    return "; the answers leave it without an interval, so it is not graded"
+
+
+def _of_one(known: pl.DataFrame) -> str:
+    """Say what one rater alone is worth, beside the mean."""
+    low, high = float(known["single"].min()), float(known["single"].max())  # type: ignore[arg-type]
+    if known.height == 1:
+        (row,) = known.iter_rows(named=True)
+        ends = ends_in_words({"low": row["single_low"], "high": row["single_high"]})
+        return f"A single rater alone reaches {number(low)}{ends}."
+    span = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"
+    return f"A single rater alone reaches {span}."
+
+
+def _more_raters(known: pl.DataFrame) -> str:
+    """Say how many raters reach 0.80 for the worst label; nothing where few stimuli tell."""
+    worst = known.row(-1, named=True)
+    if worst["n_items"] < ENOUGH_ITEMS:
+        return ""
+    wanted, k = worst["raters_wanted"], worst["k"]
+    of = f" for {shown(worst['label'])}, the least reliable" if known.height > 1 else ""
+    if not wanted <= _MOST_RATERS:
+        return f"No number of raters that can be had would reach {number(WANTED)}{of}."
+    low, high = worst["raters_wanted_low"], worst["raters_wanted_high"]
+    ends = ""
+    if low == low and (low, high) != (wanted, wanted):
+        most = count(high) if high <= _MOST_RATERS else "more than 1,000"
+        ends = f" (95\u00a0% interval {count(low)} to {most})"
+    if wanted <= k:
+        return f"{plural(wanted, 'rater')} per stimulus would do for {number(WANTED)}{of}{ends}."
+    return f"To reach {number(WANTED)}{of}, ask {count(wanted)} raters per stimulus{ends}."
+
+
+def _picture(study: Study, known: pl.DataFrame, words: str) -> Picture:
+    drawn, rule = known, ""
+    if known.height > _MOST_ROWS:
+        half = _MOST_ROWS // 2
+        drawn = pl.concat([known.head(half), known.tail(half)])
+        rule = f" Of {study.things(known.height)} the {half} best and the {half} worst are shown."
+    return Picture.make(
+        "raters_needed",
+        drawn.with_columns(label=named_rows(study, drawn["label"])),
+        name="reliability",
+        title="Reliability of the mean by number of raters",
+        caption=f"Colours: what the mean of so many raters reaches. {_FOR_WHAT} Beside: the "
+        f"reliability of the mean of those who answered{_interval(study)}.{rule}",
+        description=words,
+        options={"steps": STEPS},
+    )
+
+
+def _interval(study: Study) -> str:
+    return ", with its 95\u00a0% interval for other raters and stimuli" if study.n_boot else ""

@@ -1,0 +1,291 @@
+"""What is used of ratings: means of raters, or the choice of most, and how reliable they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.report.statistics.agreement import reason
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+
+WANTED = 0.8
+"""Reliability from which on scores serve comparisons of groups and correlations."""
+STEPS = (0.7, WANTED, 0.9)
+"""Reliabilities of scores that are asked for: for a first look, for comparisons of groups and
+correlations, and for decisions about single stimuli (Nunnally and Bernstein 1994)."""
+SCHEMA = {
+    "label": pl.String,
+    "coefficient": pl.String,
+    **dict.fromkeys(("single", "single_low", "single_high", "k"), pl.Float64),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64),
+    **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
+    **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
+    "status": pl.String,
+}
+
+
+def of_mean(single: Floats | float, k: Floats | float) -> Floats:
+    """Give the reliability of the mean of k raters from that of one (Spearman and Brown).
+
+    Examples
+    --------
+    >>> of_mean(0.5, 4).item()
+    0.8
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = np.clip(np.asarray(single, dtype=np.float64), 0.0, None)
+        found: Floats = np.asarray(k * one / (1 + (np.asarray(k) - 1) * one))
+    return found
+
+
+def raters_for(wanted: float, single: float) -> float:
+    """Give how many raters' mean is as reliable as wanted; infinite where one tells nothing.
+
+    Examples
+    --------
+    >>> raters_for(0.8, 0.5)
+    4.0
+    """
+    if not single > 0:
+        return math.inf if single == single else math.nan
+    # Rounding must not ask for one more.
+    return max(1.0, float(np.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9)))
+
+
+def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
+    """Reliability of one rater and of the mean of as many as rated a stimulus, by label.
+
+    Of categories without an order it is that of shares of answers, which follows from
+    Krippendorff's alpha as that of means does from the intraclass correlation.
+
+    Parameters
+    ----------
+    panel
+        Answers on one scale.
+    intervals
+        Whether intervals are asked for.
+
+    Returns
+    -------
+    By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
+    ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
+    """
+    rows = []
+    for row in _nominal(panel) if panel.scale.kind == "nominal" else _graded(panel):
+        if not intervals:
+            row |= dict.fromkeys(("single_low", "single_high", "low", "high"), math.nan)
+        ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
+        row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
+        rows.append(row)
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
+    """Agreement of means with those of other raters, by intraclass correlations."""
+    from affectlab.reliability import intraclass_correlation
+
+    frame = intraclass_correlation(panel, forms=("2,1", "2,k")).to_frame()
+    confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
+    if confounded.height:
+        # Where each stimulus has raters of its own, what raters differ in is part of the noise.
+        chosen = confounded["label"].to_list()
+        part = panel.select(labels=chosen) if panel.has_labels else panel
+        other = intraclass_correlation(part, forms=("1,1", "1,k")).to_frame()
+        frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
+    for (label,), rows in frame.group_by(["label"], maintain_order=True):
+        one, mean = rows.rows(named=True)
+        if one["value"] <= 0:
+            # Nothing is shown in which stimuli differ, and means have no value below 0.
+            mean |= {end: float(of_mean(one[end], mean["k"])) for end in ("value", "low", "high")}
+        yield {
+            "label": label,
+            "coefficient": f"intraclass correlation ({one['form']} and {mean['form']})",
+            **_ends(one, "single", "single_"),
+            **_ends(mean, "value", ""),
+            "k": mean["k"],
+            **_counts(one),
+        }
+
+
+def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
+    """Reliability of the shares of answers."""
+    from affectlab.ratings import answers_of
+    from affectlab.reliability import krippendorff_alpha
+
+    for part, row in zip(
+        answers_of(panel).by_label(),
+        krippendorff_alpha(panel, target="both").to_frame().iter_rows(named=True),
+        strict=True,
+    ):
+        raters = np.bincount(part.unit)
+        raters = raters[raters > 1]
+        k = raters.size / float((1 / raters).sum()) if raters.size else math.nan
+        yield {
+            "label": row["label"],
+            "coefficient": "Krippendorff's alpha, and of shares of answers by Spearman and Brown",
+            **_ends(row, "single", "single_"),
+            **{end: float(of_mean(row[end], k)) for end in ("value", "low", "high")},
+            "k": k,
+            **_counts(row),
+        }
+
+
+def _ends(row: dict[str, Any], value: str, prefix: str) -> dict[str, float]:
+    return {value: row["value"], f"{prefix}low": row["low"], f"{prefix}high": row["high"]}
+
+
+def _counts(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("n_items", "n_raters", "n_ratings")
+    status = "ok" if row["status"] == "ok" else reason(row["status"])
+    return {**{name: row[name] for name in names}, "status": status}
+
+
+# Scores of stimuli.
+
+
+_MOST_ANSWERS = 6
+"""Different answers to a stimulus that are listed; of more, the ends."""
+
+
+def scores_of(answers: Ratings) -> pl.DataFrame:
+    """Score every stimulus on every label of one scale.
+
+    Means with Student's intervals; of yes/no the share of yes with Wilson's; of categories the one
+    that most chose, with its share and Wilson's interval.
+
+    Returns
+    -------
+    By ``label`` and ``stimulus``: ``value``, ``low``, ``high``, ``sd`` (of means), ``answer`` (of
+    categories), ``n_ratings``, ``answers`` (how often which one was given, the most frequent first)
+    and ``middle``: the mean over the stimuli of a label, of shares one half.
+    """
+    from affectlab.evaluation.wilson import wilson_interval
+    from affectlab.reliability import mean_opinion_scores
+
+    kind = answers.scale.kind
+    is_share = kind in ("nominal", "binary")
+    cells = _cells(answers)
+    if is_share:
+        hits = "most" if kind == "nominal" else "yes"
+        low, high = wilson_interval(cells[hits].to_numpy(), cells["n_ratings"].to_numpy())
+        found = cells.with_columns(
+            value=pl.col(hits) / pl.col("n_ratings"),
+            low=pl.Series(low),
+            high=pl.Series(high),
+            sd=pl.lit(None, pl.Float64),
+        )
+    else:
+        means = mean_opinion_scores(answers).to_frame()
+        found = means.select("label", "stimulus", "value", "low", "high", "sd").join(
+            cells, on=["label", "stimulus"], how="left", maintain_order="left"
+        )
+    middle = pl.lit(0.5) if is_share else pl.col("value").mean().over("label")
+    answer = pl.col("answer") if kind == "nominal" else pl.lit(None, pl.String).alias("answer")
+    return found.select(
+        *("label", "stimulus", "value", "low", "high", "sd"),
+        answer,
+        *("n_ratings", "answers"),
+        middle=middle,
+    )
+
+
+def _cells(ratings: Ratings) -> pl.DataFrame:
+    """Count the answers to each stimulus on each label."""
+    from affectlab.ratings import answers_of
+
+    answers = answers_of(ratings, repeats=True)
+    names = {"label": answers.labels, "stimulus": answers.units}
+    coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
+    counts = coded.group_by("label", "stimulus", "value").agg(n=pl.len()).sort("value")
+    values = counts["value"].unique()
+    said = dict(zip(values, map(_answer(ratings), values), strict=True))
+    counts = counts.with_columns(
+        answer=pl.col("value").replace_strict(said, return_dtype=pl.String)
+    ).with_columns(
+        said=pl.when(pl.col("n") > 1)
+        .then(pl.format("{} ×{}", "answer", "n"))
+        .otherwise(pl.col("answer"))
+    )
+    falling = pl.col("said").sort_by("n", descending=True, maintain_order=True)
+    several = pl.len() > _MOST_ANSWERS
+    cells = counts.group_by("label", "stimulus", maintain_order=True).agg(
+        pl.col("answer").sort_by("n", descending=True, maintain_order=True).first(),
+        most=pl.col("n").max(),
+        yes=pl.col("n").filter(pl.col("value") == 1).sum(),
+        n_ratings=pl.col("n").sum().cast(pl.Int64),
+        answers=pl.when(several)
+        .then(pl.format("{} to {}", pl.col("answer").first(), pl.col("answer").last()))
+        .otherwise(falling.str.join(", ")),
+    )
+    cells = cells.sort("label", "stimulus")
+    return cells.with_columns(
+        pl.Series(key, [own[code] for code in cells[key]], dtype=pl.String)
+        for key, own in names.items()
+    )
+
+
+def _answer(ratings: Ratings) -> Callable[[float], str]:
+    """Say what an answer is called."""
+    scale = ratings.scale
+    if scale.categories:
+        return lambda value: scale.categories[int(value)]
+    if scale.kind == "binary":
+        return lambda value: "yes" if value == 1 else "no"
+    return lambda value: f"{value:.3g}".replace("-", "−")
+
+
+# Differences between groups of stimuli.
+
+
+_MOST_GROUPS, _FEWEST, _MOST_ATTRIBUTES = 8, 5, 4
+_NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of")
+
+
+def grouping(stimuli: pl.DataFrame) -> list[str]:
+    """Name attributes of the stimuli that are known of all and make two to eight groups of five."""
+    found = []
+    for column in stimuli.drop("stimulus").get_columns():
+        if column.name.casefold() in _NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
+            continue
+        counts = column.value_counts()["count"]
+        known = column.null_count() == 0
+        if known and 2 <= len(counts) <= _MOST_GROUPS and counts.min() >= _FEWEST:
+            found.append(column.name)
+    return found[:_MOST_ATTRIBUTES]
+
+
+def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
+    """Compare pairs of groups of stimuli, for each attribute by itself.
+
+    Stimuli and raters are random, and what raters make of the groups, where each of them rated
+    several. Where the answers are too many for that model, or too few, there is no comparison.
+
+    Returns
+    -------
+    The contrasts of :func:`affectlab.reliability.mixed_model`, with ``attribute``, and ``p_holm``
+    over all pairs and labels.
+    """
+    from affectlab.core.inference import holm
+    from affectlab.reliability import mixed_model
+
+    found = []
+    rated = answers.frame.select(pl.col("stimulus", "rater").cast(pl.String)).unique()
+    for name in [] if answers.scale.kind == "nominal" else grouping(answers.stimuli):
+        groups = rated.join(answers.stimuli.select("stimulus", name), on="stimulus")
+        within = groups.select("rater", name).n_unique() > groups["rater"].n_unique()
+        factors = ("stimulus", "rater", *([f"rater:{name}"] if within else []))
+        try:
+            contrasts = mixed_model(answers, fixed=[name], factors=factors).to_frame("contrasts")
+        except InputError:
+            continue
+        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name)))
+    return tuple(found)

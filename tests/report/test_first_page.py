@@ -1,0 +1,414 @@
+"""Page one answers what is asked first, and says what the numbers allow, and no more."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+from scipy import stats
+from tests.report.panels import said
+
+from affectlab.core.estimates import Estimates
+from affectlab.core.jackknife import Jackknife, LeftOut
+from affectlab.evaluation.wilson import wilson_interval
+from affectlab.ratings import Ratings
+from affectlab.reliability import (
+    intraclass_correlation,
+    krippendorff_alpha,
+    mean_opinion_scores,
+    mixed_model,
+    variance_components,
+)
+from affectlab.report import write_report
+from affectlab.report.cautions import cautions
+from affectlab.report.first_page import reliability_question, scores_question
+from affectlab.report.first_page.reliability import _grade
+from affectlab.report.statistics.agreement import agreement_of
+from affectlab.report.statistics.means import of_mean, raters_for
+from affectlab.report.statistics.study import Study
+
+
+def noisy(
+    error: float, *, n: int = 120, labels: int = 1, models: int = 0, seed: int = 0
+) -> Ratings:
+    """Five people (and models) with errors of one size on a scale of 0 to 7."""
+    rng = np.random.default_rng(seed)
+    names = [f"r{k}" for k in range(5 + models)]
+    rows = []
+    for label in range(labels):
+        truth = rng.uniform(0, 7, n)
+        values = np.clip(np.rint(truth[:, None] + rng.normal(0, error, (n, len(names)))), 0, 7)
+        rows += [
+            (f"s{j}", name, f"l{label}", values[j, k])
+            for j in range(n)
+            for k, name in enumerate(names)
+        ]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    kinds = {"rater": names, "rater_kind": ["human"] * 5 + ["model"] * models}
+    return Ratings(frame, scale="0-7", raters=kinds)
+
+
+# How reliable are these ratings?
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "low", "high"),
+    [
+        (0.3, "is highly reliable, enough for decisions about single stimuli", 0.9, 1.0),
+        (1.8, "is reliable, enough for comparisons of groups of stimuli", 0.8, 0.9),
+        (2.6, "is reliable enough for a first look", 0.7, 0.8),
+        (60.0, "is not shown to be reliable at all", -1.0, 0.0),
+    ],
+)
+def test_words_follow_the_interval(tmp_path, error, words, low, high):
+    paths = write_report(noisy(error, n=400), tmp_path, n_boot=100)
+    text = paths.html.read_text(encoding="utf-8")
+    row = pl.read_csv(tmp_path / "tables" / "reliability.csv").row(0, named=True)
+    assert f"The mean of 5 raters per stimulus {words}" in text
+    assert low <= row["low"] <= high
+    shown = re.search(r": (\S+) \(95\u00a0% interval (\S+) to (\S+)\) for other raters", text)
+    numbers = [float(part) for part in shown.groups()]
+    assert numbers == pytest.approx([row["value"], row["low"], row["high"]], abs=0.006)
+
+
+def test_the_mean_of_many_is_not_blamed_for_what_one_rater_is():
+    """51 raters: the mean is reliable to .99, a single one to about .6."""
+    rng = np.random.default_rng(0)
+    answers = rng.normal(50, 20, 80) + rng.normal(0, 16, (51, 80))
+    rater, stimulus = np.indices(answers.shape).reshape(2, -1)
+    columns = {"stimulus": stimulus, "rater": rater, "value": answers.ravel()}
+    answer = said(reliability_question(Study(Ratings(columns, scale="interval"))))
+    assert "The mean of 51 raters per stimulus is highly reliable" in answer
+    assert "A single rater alone reaches 0.59" in answer
+    assert "below" not in answer
+    assert "3 raters per stimulus would do for 0.80" in answer
+
+
+def test_reliability_is_the_intraclass_correlation(panel):
+    study = Study(panel, n_boot=200)
+    theirs = intraclass_correlation(panel.humans(), forms=("2,1", "2,k")).to_frame()
+    for row in study.reliability.iter_rows(named=True):
+        one, mean = theirs.filter(label=row["label"]).rows(named=True)
+        assert (row["single"], row["single_low"]) == (one["value"], one["low"])
+        assert (row["value"], row["low"], row["high"]) == (mean["value"], mean["low"], mean["high"])
+        assert row["k"] == mean["k"]
+
+
+def test_more_raters_are_those_of_a_decision_study(panel):
+    """The mean of as many as are asked for reaches 0.80, that of one less does not."""
+    frame = Study(panel, n_boot=0).reliability
+    for label, wanted in frame.select("label", "raters_wanted").iter_rows():
+        k = [max(int(wanted) - 1, 1), int(wanted)]
+        found = variance_components(panel.humans().select(labels=label), k=k)
+        values = found.to_frame("reliability").filter(coefficient="agreement")["value"]
+        assert values[-1] >= 0.8
+        assert wanted == 1 or values[0] < 0.8
+
+
+def test_shares_of_answers_follow_from_alpha():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    answers = np.where(rng.random((4, 60)) < 0.7, truth, rng.integers(0, 3, (4, 60)))
+    rater, stimulus = np.indices(answers.shape).reshape(2, -1)
+    columns = {"stimulus": stimulus, "rater": rater, "value": answers.ravel()}
+    ratings = Ratings(columns, scale="nominal:a,b,c")
+    row = Study(ratings, n_boot=0).reliability.row(0, named=True)
+    alpha = krippendorff_alpha(ratings).to_frame()["value"][0]
+    assert row["single"] == pytest.approx(alpha)
+    assert row["k"] == 4
+    assert row["value"] == pytest.approx(4 * alpha / (1 + 3 * alpha))
+
+
+def test_raters_of_their_own_for_every_stimulus():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0, 1, 50)
+    columns = {
+        "stimulus": np.repeat(np.arange(50), 3),
+        "rater": np.arange(150),
+        "value": np.repeat(truth, 3) + rng.normal(0, 1, 150),
+    }
+    ratings = Ratings(columns, scale="interval")
+    row = Study(ratings, n_boot=0).reliability.row(0, named=True)
+    theirs = intraclass_correlation(ratings, forms=("1,k",)).to_frame()["value"][0]
+    assert row["value"] == theirs
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.5, 0.95))
+def test_raters_for_is_the_least_number(single, wanted):
+    n = raters_for(wanted, single)
+    assert of_mean(single, n) >= wanted - 1e-9
+    assert n == 1 or of_mean(single, n - 1) < wanted
+
+
+def test_no_number_of_raters_helps_where_one_tells_nothing():
+    assert raters_for(0.8, 0.0) == math.inf
+    answer = said(reliability_question(Study(noisy(1e6, n=60, seed=1))))
+    assert "No number of raters that can be had would reach 0.80." in answer
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_grades_never_say_more_than_the_interval(a, b, c):
+    low, value, high = sorted((a, b, c))
+    grade = _grade({"value": value, "low": low, "high": high})
+    assert (grade == "high") == (low >= 0.9)
+    assert (grade == "good") == (0.8 <= low < 0.9)
+    assert (grade == "fair") == (0.7 <= low < 0.8)
+    if grade == "poor":
+        assert low > 0
+        assert high < 0.7
+
+
+def test_labels_stand_under_what_is_said_of_them():
+    good, poor = (noisy(error, n=200, seed=3).to_frame() for error in (0.4, 6.0))
+    frame = pl.concat([good, poor.with_columns(label=pl.lit("other"))])
+    answer = said(reliability_question(Study(Ratings(frame, scale="0-7"))))
+    assert re.search(
+        r"is highly reliable \(l0\) and (probably )?not reliable enough \(other\)", answer
+    )
+    assert re.search(r"To reach 0.80 for other, the least reliable, ask \d+ raters", answer)
+
+
+def test_differences_between_labels_are_no_agreement():
+    """Noise within each of two labels, one low and one high: pooled, alpha would be 0.8."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"s{j}", f"r{k}", label, base + int(rng.integers(0, 2)))
+        for j in range(100)
+        for k in range(5)
+        for label, base in (("low", 0), ("high", 6))
+    ]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    ratings = Ratings(frame, scale="0-7")
+    assert krippendorff_alpha(ratings, by_label=False).value > 0.75
+    assert "not shown to be reliable at all (both questions)" in said(
+        reliability_question(Study(ratings))
+    )
+
+
+@pytest.mark.parametrize("n", [3, 12, 29])
+def test_few_stimuli_are_not_graded(n):
+    answer = said(reliability_question(Study(noisy(0.2, n=n, models=1))))
+    assert f"{n} stimuli with two or more answers are too few to conclude from" in answer
+    assert "reliable" not in answer.replace("reliability", "")
+
+
+def test_no_intervals_no_grade():
+    answer = said(reliability_question(Study(noisy(0.2), n_boot=0)))
+    assert "intervals were not asked for, so it is not graded" in answer
+    assert "interval 0" not in answer
+
+
+def test_labels_on_other_scales_are_answered_for_too(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = []
+    truth = rng.normal(0, 1, (60, 2))
+    for k in range(5):
+        for j in range(60):
+            valence = float(np.clip(np.rint(2 * truth[j, 0] + rng.normal(0, 0.5)), -3, 3))
+            arousal = float(np.clip(np.rint(5 + 2 * truth[j, 1] + rng.normal(0, 0.5)), 1, 9))
+            rows += [(f"s{j}", f"r{k}", "valence", valence), (f"s{j}", f"r{k}", "arousal", arousal)]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    ratings = Ratings(frame, scale={"valence": "-3-3", "arousal": "1-9"})
+    study = Study(ratings, n_boot=50)
+    assert sorted(study.reliability["label"]) == ["arousal", "valence"]
+    means = frame.group_by("label", "stimulus").agg(pl.col("value").mean())
+    arousal = means.filter(label="arousal").sort("value")
+    assert re.search(
+        rf"[aA]rousal runs from {arousal['value'][0]:.1f} \(s\d+\) to {arousal['value'][-1]:.1f} ",
+        said(scores_question(study)),
+    )
+
+
+# What are the scores?
+
+
+def test_scores_are_means_with_their_intervals(panel):
+    ours = Study(panel, n_boot=0).scores.sort("label", "stimulus")
+    theirs = mean_opinion_scores(panel.humans()).to_frame().sort("label", "stimulus")
+    for name in ("value", "low", "high", "sd", "n_ratings"):
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    assert ours["middle"].to_list() == pytest.approx(
+        theirs.select(pl.col("value").mean().over("label"))["value"].to_list()
+    )
+
+
+def test_all_scores_are_files(report):
+    folder = report.html.parent / "tables"
+    csv, parquet = pl.read_csv(folder / "scores.csv"), pl.read_parquet(folder / "scores.parquet")
+    assert csv.height == parquet.height == 8 * 30
+    assert csv["value"].to_list() == parquet["value"].to_list()
+    text = report.html.read_text(encoding="utf-8")
+    for suffix in ("csv", "parquet"):
+        assert f'href="tables/scores.{suffix}"' in text
+        assert folder / f"scores.{suffix}" in report.tables
+
+
+def test_answers_are_counted_and_disputes_are_found():
+    columns = {
+        "stimulus": ["a"] * 4 + ["b"] * 4 + ["c"] * 4,
+        "rater": list("wxyz") * 3,
+        "value": [1, 1, 1, 2, 1, 1, 7, 7, 7, 7, 7, 6],
+    }
+    study = Study(Ratings(columns, scale="1-7"), n_boot=0)
+    answers = dict(study.scores.select("stimulus", "answers").rows())
+    assert answers == {"a": "1 ×3, 2", "b": "1 ×2, 7 ×2", "c": "7 ×3, 6"}
+    cards = scores_question(study).blocks[-1]
+    assert cards.heads == ("Highest", "Lowest", "Most disputed")
+    ((_, row),) = cards.rows
+    assert [card.name for card in row] == ["c", "a", "b"]
+    # An interval is cut to the scale.
+    assert [card.score for card in row] == [
+        "6.8 (6.0 to 7.0)",
+        "1.2 (1.0 to 2.0)",
+        "4.0 (1.0 to 7.0)",
+    ]
+
+
+def test_yes_and_categories_have_shares():
+    yes = {
+        "stimulus": ["a"] * 5 + ["b"] * 5,
+        "rater": list("vwxyz") * 2,
+        "value": [1, 1, 1, 1, 1, 0, 0, 1, 1, 0],
+    }
+    frame = Study(Ratings(yes, scale="binary"), n_boot=0).scores
+    assert frame["value"].to_list() == [1.0, 0.4]
+    low, high = wilson_interval([5, 2], 5)
+    assert frame.select("low", "high").to_numpy().T.tolist() == [low.tolist(), high.tolist()]
+    named = yes | {"value": ["joy"] * 4 + ["fear"] + ["fear"] * 3 + ["joy", "awe"]}
+    study = Study(Ratings(named, scale="nominal:awe,fear,joy"), n_boot=0)
+    assert study.scores.select("answer", "value", "answers").rows() == [
+        ("joy", 0.8, "joy ×4, fear"),
+        ("fear", 0.6, "fear ×3, awe, joy"),
+    ]
+    assert said(scores_question(study)).startswith(
+        "The most frequent answer is fear for 1 and joy for 1 of 2 stimuli; least clear is b"
+    )
+
+
+def test_groups_differ_as_the_mixed_model_says():
+    rng = np.random.default_rng(0)
+    frame = noisy(1.0, n=80).to_frame()
+    women = [f"s{j}" for j in range(0, 80, 2)]
+    value = pl.col("value") + pl.when(pl.col("stimulus").is_in(women)).then(3.0).otherwise(0.0)
+    stimuli = {
+        "stimulus": [f"s{j}" for j in range(80)],
+        "gender": ["woman", "man"] * 40,
+        "hair": rng.choice(["short", "long"], 80).tolist(),
+    }
+    ratings = Ratings(frame.with_columns(value=value), scale="0-10", stimuli=stimuli)
+    row = (
+        mixed_model(ratings, fixed=["gender"], factors=["stimulus", "rater", "rater:gender"])
+        .to_frame("contrasts")
+        .row(0, named=True)
+    )
+    answer = said(scores_question(Study(ratings, n_boot=50)))
+    difference = f"{abs(row['value']):.2f}"
+    assert f"By gender, l0 is {difference} higher for woman than for man" in answer
+    assert "No difference by hair could be shown." in answer
+
+
+def test_a_stimulus_is_shown_where_it_is_a_text(write):
+    frame = noisy(0.5, n=40).to_frame()
+    texts = {
+        "stimulus": [f"s{j}" for j in range(40)],
+        "text": [f"Sentence {j}." for j in range(40)],
+    }
+    text = write(Ratings(frame, scale="0-7", stimuli=texts))
+    means = frame.group_by("stimulus").agg(pl.col("value").mean()).sort("value", "stimulus")
+    highest = means["stimulus"][-1].removeprefix("s")
+    assert f"<q><bdi>Sentence {highest}.</bdi></q>" in text
+
+
+# What to worry about.
+
+
+def test_at_most_five_worries_and_the_worst_first(panel):
+    base = noisy(0.8, n=60).to_frame().with_columns(pl.col("rater").cast(pl.String))
+    copy = base.filter(rater="r1").with_columns(rater=pl.lit("again"))
+    lost = base.filter(rater="r0").with_columns(rater=pl.lit("bored"), value=pl.lit(3.0))
+    ratings = Ratings(pl.concat([base, lost, copy]), scale="0-7")
+    found = cautions(Study(ratings))
+    assert "again" in found[0]
+    assert found[1] == "bored gave one and the same answer throughout."
+
+
+def test_leaving_people_out_is_told_by_the_reliability_of_the_mean(write):
+    base = noisy(0.8, labels=3).to_frame()
+    lost = base.filter(rater="r0").with_columns(rater=pl.lit("bored"), value=pl.lit(3.0))
+    ratings = Ratings(pl.concat([base, lost]), scale="0-7")
+    before, after = (
+        np.median(intraclass_correlation(part, forms=("2,k",)).to_frame()["value"])
+        for part in (ratings, Ratings(base, scale="0-7"))
+    )
+    expected = (
+        "Without bored the median reliability of the means of 3 questions would be "
+        f"{after:.2f}, not {before:.2f};"
+    )
+    assert expected in write(ratings)
+
+
+# Agreement over labels.
+
+
+def alphas(value, low, high, items, *, asked: bool = True) -> Estimates:
+    """Alpha of labels, all of which stimuli that are left out move together, up or down."""
+    names = [f"l{k}" for k in range(len(value))]
+    status = ["undefined: one category" if math.isnan(v) else "ok" for v in value]
+    table = Estimates.build(
+        {"label": names}, value=value, low=low, high=high, n_items=items, status=status
+    )
+    n = 400
+    step = (np.asarray(high) - np.asarray(low)) / 2 / stats.t.ppf(0.975, n - 1) / np.sqrt(n - 1)
+    values = np.asarray(value) + np.resize([-1, 1], n)[:, None] * step
+    left_out = LeftOut("units", values, np.ones(values.shape, dtype=bool))
+    jackknife = Jackknife(np.asarray(value), (left_out,), (-np.inf, np.inf)) if asked else None
+    return Estimates.of(table.frame, table.keys, jackknife=jackknife)
+
+
+def test_labels_are_counted_by_the_lower_end():
+    nan = math.nan
+    found = agreement_of(
+        alphas(
+            [0.95, 0.86, 0.75, 0.9, nan],
+            [0.9, 0.72, 0.61, 0.85, nan],
+            [1, 1, 0.89, 0.95, nan],
+            [100, 100, 100, 10, 0],
+        )
+    )
+    assert (found.n_labels, found.n_all) == (4, 5)
+    assert (found.n_tentative, found.n_firm) == (2, 1)
+    assert found.value == pytest.approx(0.88)
+    # The label with ten stimuli may lie anywhere: below all others, and above them.
+    assert (found.low, found.high) == pytest.approx((0.665, 1.0), abs=1e-3)
+    assert "median of 4 of 5 labels: 0.88" in found.words
+    assert found.reached.endswith("lies above 0.67 on 2 of them and above 0.80 on 1")
+
+
+def test_half_of_the_labels_without_an_interval_are_too_many():
+    nan = math.nan
+    found = agreement_of(alphas([0.9, 0.9], [0.85, nan], [0.95, nan], [50, 50]))
+    assert found.ungraded == "no interval"
+    assert math.isnan(found.low)
+    assert agreement_of(alphas([0.9, 0.9], [0.8, 0.8], [1, 1], [50, 5])).ungraded == "few"
+    assert agreement_of(alphas([nan], [nan], [nan], [0])).ungraded == "undefined"
+    assert agreement_of(alphas([0.9], [0.8], [1.0], [50], asked=False)).ungraded == "not asked"
+
+
+def test_the_interval_of_the_median_counts_that_labels_share_stimuli():
+    """Equal labels: the median varies as one label does. Labels apart: less than one label does."""
+    same = noisy(1.4, n=100).to_frame()
+    copies = pl.concat([same.with_columns(label=pl.lit(f"l{k}")) for k in range(8)])
+    one, shared, apart = (
+        agreement_of(krippendorff_alpha(ratings))
+        for ratings in (
+            Ratings(same, scale="0-7"),
+            Ratings(copies, scale="0-7"),
+            noisy(1.4, n=100, labels=8),
+        )
+    )
+    assert (shared.low, shared.high) == pytest.approx((one.low, one.high))
+    assert apart.high - apart.low < 0.6 * (one.high - one.low)
