@@ -15,6 +15,7 @@ from affectlab.reliability.agreement.coefficient import (
     list_coefficients,
     load_coefficient,
     load_coefficients,
+    why_no_interval as why_no_interval,
 )
 from affectlab.reliability.agreement.concordance import concordance
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac

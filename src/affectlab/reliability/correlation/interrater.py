@@ -17,7 +17,7 @@ from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import Design, Draws, Statistic, by_formula
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
-from affectlab.reliability.agreement.coefficient import why_no_interval
+from affectlab.reliability.agreement import why_no_interval
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
