@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import holm, summarise
+from affectlab.core.jackknife import LeftOut
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import file_part, joined, number
@@ -52,7 +53,7 @@ from affectlab.evaluation.classification.metrics import (
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import jackknife_spread, t_test
+from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 from affectlab.ratings import Ratings, canonical
@@ -85,9 +86,12 @@ class _Pair:
     @cached_property
     def spread(self) -> tuple[Floats, Floats]:
         """Jackknife standard errors and their degrees of freedom, shape (m,) each."""
-        left_out = self.scores.left_out(0) - self.scores.left_out(1)
-        se, df = jackknife_spread(left_out, self.scores.units.times)
-        return np.where(self.defined & ~self.few, se, np.nan), df
+        # Values of alike sums are rounded differently.
+        values = np.round(self.scores.left_out(0) - self.scores.left_out(1), 13)
+        every, times = np.ones(values.shape, dtype=np.bool_), self.scores.units.times
+        left_out = LeftOut("units", values, every, effective=True, times=times)
+        se = np.where(self.defined & ~self.few, left_out.error(), np.nan)
+        return se, np.asarray(left_out.degrees(), dtype=np.float64)
 
     @cached_property
     def ratios(self) -> Bools:

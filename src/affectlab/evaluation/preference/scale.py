@@ -14,10 +14,11 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
+from affectlab.core.statistic import student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, p_value, percent, plural
-from affectlab.evaluation.jackknife import t_interval, t_test
+from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
     Fit,
@@ -348,9 +349,9 @@ def _ends(
 ) -> tuple[dict[str, Floats], Floats]:
     """Standard errors and ends of combinations of parameters; and p values for zero."""
     se, freedom = jackknife.of_all(lambda values: values @ contrasts).spread()
-    low, high = t_interval(point, se, freedom, confidence)
     p = 2 * t_test(np.abs(point), se, freedom)
-    return {"se": np.where(se > 0, se, np.nan), "low": low, "high": high}, p
+    ends = student(point, np.where(se > 0, se, np.nan), freedom, confidence)
+    return dict(zip(("se", "low", "high"), ends, strict=True)), p
 
 
 def _strengths(
