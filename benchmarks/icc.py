@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks._harness import Size, Workload, require_close
 
-_SIZES = {"tiny": (2, 30, 4), "quick": (8, 200, 6), "full": (40, 500, 8)}
+_SIZES = {"tiny": (2, 30, 4), "quick": (8, 100, 5), "full": (40, 100, 5)}
 _FORMS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 
 
@@ -75,7 +75,7 @@ def check(_: _Data, found: Any, peer: list[Any]) -> str:
 
 WORKLOADS = (
     Workload(
-        name="six ICCs with intervals, 40 labels x 500 units x 8 raters",
+        name="six ICCs with intervals, 40 labels x 100 units x 5 raters",
         peer="pingouin in a loop",
         make=make,
         ours=ours,
