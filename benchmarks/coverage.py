@@ -16,7 +16,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from functools import partial
@@ -381,27 +381,39 @@ class _Atlas:
                         yield name, cell, done, runs - done
 
 
+def _in_turn(
+    tasks: Sequence[Task],
+    until: float,
+    places: int,
+    start: Callable[..., Any],
+    first: Callable[[set[Any]], Any],
+) -> Iterator[Any]:
+    """Start as many tasks as there are places, another where one is done; none after `until`."""
+    waiting, running = list(tasks)[::-1], set[Any]()
+    while True:
+        while waiting and len(running) < places and time.monotonic() < until:
+            running.add(start(*waiting.pop(), seconds=until - time.monotonic()))
+        if not running:
+            return
+        done = first(running)
+        running.remove(done)
+        yield done
+
+
 def _on_all_cores(tasks: Sequence[Task], until: float) -> Iterator[dict[str, Any]]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with ProcessPoolExecutor(cores) as pool:
-        waiting = list(tasks)[::-1]
-        running: set[Any] = set()
-        while (waiting or running) and (running or time.monotonic() < until):
-            while waiting and len(running) < (cores or 1) and time.monotonic() < until:
-                left = until - time.monotonic()
-                running.add(pool.submit(partial(simulate, *waiting.pop(), seconds=left)))
-            done = next(as_completed(running))
-            running.remove(done)
+        start = partial(pool.submit, simulate)
+        for done in _in_turn(tasks, until, cores or 1, start, lambda run: next(as_completed(run))):
             yield done.result()
 
 
 def _on_ray(tasks: Sequence[Task], until: float) -> Iterator[dict[str, Any]]:
     import ray
 
-    remote = ray.remote(simulate)
-    running = [remote.remote(*task, seconds=until - time.monotonic()) for task in tasks]
-    while running:
-        (done, *_), running = ray.wait(running)
+    ray.init(ignore_reinit_error=True)
+    places, start = int(ray.cluster_resources()["CPU"]), ray.remote(simulate).remote
+    for done in _in_turn(tasks, until, places, start, lambda run: ray.wait(list(run))[0][0]):
         yield ray.get(done)
 
 

@@ -65,7 +65,9 @@ def ours(data: _Data) -> Any:
     """Means over labels with intervals over stimuli."""
     from affectlab.reliability import mean_spearman
 
-    return mean_spearman(data.people, data.models, n_boot=data.n_boot, seed=1)
+    return mean_spearman(
+        data.people, data.models, n_boot=data.n_boot, interval="percentile", seed=1
+    )
 
 
 def theirs(data: _Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,7 +24,7 @@ from affectlab.evaluation.preference.choice_models import (
     why_undefined,
     without_clusters,
 )
-from affectlab.evaluation.preference.clusters import ClusterSpread
+from affectlab.evaluation.preference.clusters import without_each
 from affectlab.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -393,14 +393,14 @@ def test_both_ways_are_added_and_what_they_share_is_not_counted_twice() -> None:
         n = np.bincount(code)
         return ((y.sum() - np.bincount(code, y)) / (300 - n))[:, None], np.ones(n.size, dtype=int)
 
-    one = np.eye(1)
-    se, freedom = ClusterSpread.over("both", item, judge, without).of(one)
+    jackknife = without_each("both", item, judge, np.array([y.mean()]), without)
+    se, freedom = jackknife.spread()
     grid = y.reshape(30, 10)
     by_item, by_judge = (grid.mean(axis=axis).var(ddof=1) / n for axis, n in ((1, 30), (0, 10)))
     total = by_item + by_judge - y.var(ddof=1) / 300
     assert se**2 == pytest.approx(total)
     assert freedom == pytest.approx(total**2 / (by_item**2 / 29 + by_judge**2 / 9))
-    assert ClusterSpread.over("both", item, judge, without).covariance() == pytest.approx(total)
+    assert jackknife.covariance() == pytest.approx(total)
 
 
 def test_where_a_cluster_carries_the_scale_there_is_no_interval() -> None:

@@ -72,7 +72,12 @@ def test_means_intervals_and_counts() -> None:
     panel = panel_of(reference, others, "median", ())
     weights = np.concatenate(list(draw_weights(np.random.default_rng(1), 50, 256)))
     first = replicates_over_units(panel, weights).mean(axis=2)
-    assert table.frame["se"].to_numpy() == pytest.approx(first.std(axis=0, ddof=1), rel=0.15)
+    drawn = mean_spearman(reference, others, n_boot=300, interval="percentile", seed=1)
+    assert drawn.frame["se"].to_numpy() == pytest.approx(first.std(axis=0, ddof=1), rel=0.15)
+    each = np.delete(np.arange(50)[None].repeat(50, axis=0).ravel(), np.arange(50) * 51)
+    left_out = [plain(reference, others, items).mean(axis=1) for items in each.reshape(50, 49)]
+    error = np.std(left_out, axis=0) * np.sqrt(49)
+    assert table.frame["se"].to_numpy() == pytest.approx(error)
     assert (table.frame["low"] < table.frame["value"]).all()
     assert (table.frame["high"] > table.frame["value"]).all()
     assert table["0"].n_items == 50
@@ -85,14 +90,19 @@ def test_means_intervals_and_counts() -> None:
 
 def test_same_seed_same_bytes() -> None:
     reference, others = study(4)
-    first, second = (mean_spearman(reference, others, n_boot=60, seed=9).frame for _ in range(2))
+    first, second, other = (
+        mean_spearman(reference, others, n_boot=60, interval="percentile", seed=seed).frame
+        for seed in (9, 9, 8)
+    )
     assert first.equals(second)
-    assert not first.equals(mean_spearman(reference, others, n_boot=60, seed=8).frame)
+    assert not first.equals(other)
 
 
 def test_labels_can_be_resampled() -> None:
     reference, others = study(5)
-    table = mean_spearman(reference, others, n_boot=400, target="labels", seed=1)
+    table = mean_spearman(
+        reference, others, n_boot=400, target="labels", interval="percentile", seed=1
+    )
     point = plain(reference, others, np.arange(50))
     expected = point.std(axis=1) / 2  # four labels drawn: SD of the mean is SD / sqrt(4)
     assert table.frame["se"].to_numpy() == pytest.approx(expected, rel=0.15)

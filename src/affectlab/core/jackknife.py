@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.render.intervals import NO_INTERVAL
 from affectlab.core.statistic import Ends, student
 from affectlab.core.types import Bools, Floats, Ints
+
+Part: TypeAlias = Literal["units", "raters", "answers"]
+"""Stimuli, raters, or what one rater says of one stimulus."""
 
 _FEW = "two raters tell nothing of others"
 _LEAST_EFFECTIVE = 4
@@ -26,7 +29,7 @@ the scale; with 4 they still hold in 96 to 99 % of simulated data sets, with 6 i
 class LeftOut:
     """Values of a statistic without each of some things in turn."""
 
-    what: Literal["units", "raters"]
+    what: Part
     values: Floats
     """Shape (things, rows)."""
     present: Bools
@@ -60,10 +63,20 @@ class LeftOut:
         known = np.where(self.present, self.values, 0.0)
         return np.asarray(self._times @ known / np.maximum(self.count, 1))
 
+    @property
+    def _apart(self) -> Floats:
+        """How far values are from their mean; 0 in rows that have no error."""
+        return np.where(self.present & ~self.scarce, self.values - self.mean, 0.0)
+
+    def covariance(self) -> Floats:
+        """Covariance of rows that all rest on the same things, shape (rows, rows)."""
+        apart, n = self._apart, self._times.sum()
+        covariance: Floats = (n - 1) / n * (self._times[:, None] * apart).T @ apart
+        return covariance
+
     def error(self) -> Floats:
         """Standard errors, shape (rows,), ``nan`` in rows that have none."""
-        apart = np.where(self.present & ~self.scarce, self.values - self.mean, 0.0)
-        squares, n = self._times @ apart**2, self.count
+        squares, n = self._times @ self._apart**2, self.count
         se: Floats = np.where(self.scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
         return se
 
@@ -124,11 +137,15 @@ class Jackknife:
     value: Floats
     """Shape (rows,)."""
     parts: tuple[LeftOut, ...]
+    """A part of answers, beside those of stimuli and raters, is what these two count twice: it is
+    taken off."""
     bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     log_odds_from: Floats | None = None
     corrects_raters: bool = True
     """Whether the number of raters is a source of bias; see
     :class:`~affectlab.core.statistic.Statistic`."""
+    fewest_raters: int = 3
+    """Raters from which on they tell of others, where stimuli are left out, too."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -136,7 +153,7 @@ class Jackknife:
         few = np.zeros(self.value.size, dtype=np.bool_)
         for part in self.parts:
             if part.what == "raters":
-                few = part.present.sum(axis=0) <= 2
+                few = part.count < self.fewest_raters
         return few
 
     @cached_property
@@ -166,57 +183,90 @@ class Jackknife:
         few = self.about_these_raters & (len(self.parts) > 1)
         return [units if one or whole == "units" else whole for one in few.tolist()]
 
+    def _counts(self, part: LeftOut) -> Bools:
+        """Rows whose error a part adds to."""
+        if part.what != "raters":
+            return np.ones(self.value.size, dtype=np.bool_)
+        return np.asarray(~self.about_these_raters)
+
+    def spread(self) -> tuple[Floats, Floats]:
+        """Give standard errors, and degrees of freedom, ``nan`` where there is no error.
+
+        Variances of stimuli and of raters are added, less what both count, and their degrees of
+        freedom as Satterthwaite adds them. The sum is at least the larger of the two.
+
+        References
+        ----------
+        Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering"; MacKinnon,
+        Nielsen and Webb (2024), "Jackknife inference with two-way clustering".
+        """
+        variance, larger, per_freedom = np.zeros((3, self.value.size))
+        for part in self.parts:
+            square = np.where(self._counts(part), part.error() ** 2, 0.0)
+            if part.what == "answers":
+                variance -= square
+                continue
+            variance += square
+            larger = np.maximum(larger, square)
+            per_freedom += square**2 / part.degrees()
+        variance = np.maximum(variance, larger)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.sqrt(variance), np.where(variance > 0, variance**2 / per_freedom, np.nan)
+
     def ends(self, confidence: float) -> Ends:
         """Compute standard errors and the ends of intervals.
 
-        Variances of stimuli and of raters are added, their degrees of freedom as Satterthwaite
-        adds them, and the value is corrected for the bias that leaving out shows.
+        The value is corrected for the bias that leaving out shows.
         """
-        variance, bias, per_freedom = np.zeros((3, self.value.size))
+        bias = np.zeros(self.value.size)
         for part in self.parts:
-            se, n = part.error(), part.count
-            counts = np.ones(n.size, dtype=np.bool_)
-            if part.what == "raters":
-                counts = ~self.about_these_raters
-            variance += np.where(counts, se**2, 0.0)
-            per_freedom += np.where(counts, se**4 / part.degrees(), 0.0)
             if part.what == "units" or self.corrects_raters:
-                bias += np.where(counts, (n - 1) * (part.mean - self.value), 0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            freedom = np.where(variance > 0, variance**2 / per_freedom, 1.0)
+                shift = (part.count - 1) * (part.mean - self.value)
+                bias += np.where(self._counts(part), shift, 0.0)
+        se, freedom = self.spread()
         return around(
             self.value,
-            np.sqrt(variance),
-            freedom,
+            se,
+            np.where(np.isnan(freedom), 1.0, freedom),
             confidence,
             self.bounds,
             bias=bias,
             log_odds_from=self.log_odds_from,
         )
 
+    def covariance(self) -> Floats:
+        """Covariance of the rows, without negative variances in any direction."""
+        total = np.zeros((self.value.size, self.value.size))
+        for part in self.parts:
+            one = part.covariance()
+            total += -one if part.what == "answers" else one
+        values, vectors = np.linalg.eigh(total)
+        covariance: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return covariance
+
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
-        """Combine rows to one, such as their mean.
+        """Combine rows to others, such as their mean, or their differences.
 
         Parameters
         ----------
         combine
-            From values of shape (n, rows) to shape (n,).
+            From values of shape (n, rows) to shape (n, k), or (n,) for one.
         """
+        value = np.ravel(combine(self.value[None, :]))
         parts = tuple(
             LeftOut(
                 part.what,
-                combine(np.where(part.present, part.values, self.value))[:, None],
-                np.any(part.present, axis=1, keepdims=True),
+                combine(np.where(part.present, part.values, self.value)).reshape(-1, value.size),
+                np.any(part.present, axis=1, keepdims=True).repeat(value.size, axis=1),
                 effective=bool(np.all(part.effective)),
                 times=part.times,
             )
             for part in self.parts
         )
-        value = combine(self.value[None, :])
         least = (
             self.log_odds_from if self.log_odds_from is None else combine(self.log_odds_from[None])
         )
-        return Jackknife(value, parts, self.bounds, least, self.corrects_raters)
+        return replace(self, value=value, parts=parts, log_odds_from=least)
 
 
 def around(

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.estimates import Estimates
-from affectlab.core.inference import INTERVALS, holm, infer, summarise
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.inference import holm, summarise
+from affectlab.core.jackknife import LeftOut
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import file_part, joined, number
@@ -30,9 +32,10 @@ from affectlab.evaluation.classes import (
 )
 from affectlab.evaluation.classification.estimates import (
     FEWEST_MISTAKES,
+    IntervalOfItems,
     Scores,
     few_mistakes,
-    with_t_intervals,
+    infer_items,
 )
 from affectlab.evaluation.classification.evaluation import (
     Missing,
@@ -50,16 +53,13 @@ from affectlab.evaluation.classification.metrics import (
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import jackknife_spread, t_interval, t_test
+from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 from affectlab.ratings import Ratings, canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 # Tests of the differences of two classifications of the same items.
-
-
-_NO_SPREAD = "no interval: no item makes a difference"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +86,12 @@ class _Pair:
     @cached_property
     def spread(self) -> tuple[Floats, Floats]:
         """Jackknife standard errors and their degrees of freedom, shape (m,) each."""
-        left_out = self.scores.left_out(0) - self.scores.left_out(1)
-        se, df = jackknife_spread(left_out, self.scores.units.times)
-        return np.where(self.defined & ~self.few, se, np.nan), df
+        # Values of alike sums are rounded differently.
+        values = np.round(self.scores.left_out(0) - self.scores.left_out(1), 13)
+        every, times = np.ones(values.shape, dtype=np.bool_), self.scores.units.times
+        left_out = LeftOut("units", values, every, effective=True, times=times)
+        se = np.where(self.defined & ~self.few, left_out.error(), np.nan)
+        return se, np.asarray(left_out.degrees(), dtype=np.float64)
 
     @cached_property
     def ratios(self) -> Bools:
@@ -105,12 +108,6 @@ class _Pair:
     def why_few(self) -> str:
         """Say that one model makes too few mistakes."""
         return f"one makes {few_mistakes(int(self.scores.n_mistakes.min()))}"
-
-    @property
-    def why_none(self) -> NDArray[np.str_]:
-        """Say why a ratio has no interval, where it has none."""
-        why = self.why_few if self.few.any() else "too few items carry it"
-        return np.where(self.spread[0] == 0, _NO_SPREAD, f"no interval: {why}")
 
     def tests(self, n_permutations: int, rng: np.random.Generator) -> tuple[Floats, list[str]]:
         """P value and name of the test of every metric."""
@@ -299,7 +296,7 @@ def compare_predictions(
     alpha: float = 0.05,
     n_boot: int = 1000,
     n_permutations: int = 9999,
-    interval: str = "percentile",
+    interval: IntervalOfItems = "jackknife",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Comparison:
@@ -324,11 +321,11 @@ def compare_predictions(
     alpha
         Level of the tests, in (0, 0.5).
     n_boot
-        Bootstrap replicates for the interval of the differences, paired; 0 for no interval.
+        Bootstrap replicates of percentile intervals, paired; 0 for no interval of either kind.
     n_permutations
         Permutations for the tests that need them.
     interval, confidence
-        Kind of interval, and its coverage in (0, 1).
+        As for :func:`classification_metrics`.
     seed
         Seed or generator; the same seed gives the same bytes.
 
@@ -347,8 +344,8 @@ def compare_predictions(
     own, such as their mistakes. Trading predictions trades these, too, so a permutation rejects
     that the models could be exchanged, although their values may be equal. Their p value is the
     larger one of the permutation and of a t test with the jackknife standard error of the
-    difference, and their interval belongs to that t test. The degrees of freedom are few where a
-    handful of mistakes carries the difference.
+    difference. The degrees of freedom, also of their interval, are few where a handful of mistakes
+    carries the difference.
 
     Equivalence of accuracy, ACC2 and micro F1 has Tango's score test, which knows that two models
     that never differ on 20 items may well differ on the next. All else has the t test; where no
@@ -377,7 +374,7 @@ def compare_predictions(
     macro F1 no difference is shown.
     """
     _check(names, margin, alpha, n_permutations)
-    check_choice("interval", interval, INTERVALS)
+    check_choice("interval", interval, get_args(IntervalOfItems))
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     coded = code_labels(facts, y_true, {names[0]: a, names[1]: b}, coded_by=labels)
     allowed = chosen_metrics(metrics, coded.facts)
@@ -394,18 +391,25 @@ def compare_predictions(
         _undefined(scores, pair.values, names),
         n_models=2,
     )
-    n_boot = n_boot if scores.n else min(n_boot, 0)
-    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=rng)
-    is_open = np.zeros(gap.size, dtype=np.bool_)
-    if n_boot:
-        # Where the interval, which may be wider than the test, still holds that there is no
-        # difference, there is no winner.
+    least, most = np.array([metric.bounds for metric in chosen]).T
+    statistic = replace(
+        statistic,
+        bounds=(least - most, most - least),
+        effective=pair.ratios,
+        no_interval=[f"{NO_INTERVAL}{pair.why_few}" if few else "" for few in pair.few],
+    )
+    table = infer_items(
+        statistic, scores.n, interval, n_boot=n_boot, confidence=confidence, seed=rng
+    )
+    # Where the interval, which may be wider than the test, still holds that there is no difference,
+    # there is no winner.
+    low = high = np.full(gap.size, np.nan)
+    if table.jackknife is not None:
+        _, low, high = table.jackknife.ends(1 - alpha)
+    elif len(table.replicates):
         drawn = summarise(gap, table.replicates, 1 - alpha)
-        low, high = t_interval(gap, *pair.spread, 1 - alpha)
-        low, high = np.where(pair.ratios, (low, high), (drawn.low, drawn.high))
-        is_open = (low <= 0) & (high >= 0)
-        how = (statistic.method, pair.ratios, *pair.spread, confidence, scores.over, pair.why_none)
-        table = with_t_intervals(table, *how)
+        low, high = drawn.low, drawn.high
+    is_open = (low <= 0) & (high >= 0)
     p, test = pair.tests(n_permutations, rng)
     adjusted = holm(p)
     better = [

@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import Statistic, from_weights
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
     Coded,
@@ -31,7 +31,6 @@ from affectlab.evaluation.classification.metrics import (
 )
 from affectlab.evaluation.classification.resampling import Units, units_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
-from affectlab.evaluation.jackknife import t_interval
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -50,39 +49,6 @@ IntervalOfItems: TypeAlias = Literal["jackknife", "percentile"]
 def few_mistakes(n: int) -> str:
     """Say that there are too few."""
     return f"{plural(n, 'mistake')}, fewer than {FEWEST_MISTAKES}"
-
-
-def with_t_intervals(
-    table: Estimates,
-    said: Sequence[str],
-    at: Bools,
-    se: Floats,
-    df: Floats,
-    confidence: float,
-    over: str,
-    reasons: NDArray[np.str_],
-    least: Floats | float = -np.inf,
-    most: float = np.inf,
-) -> Estimates:
-    """Put t intervals in the place of the bootstrap's at some rows; say why there is none."""
-    frame = table.frame
-    value = frame["value"].to_numpy()
-    at = at & ~np.isnan(value)
-    se = np.where(se > 0, se, np.nan)
-    low, high = t_interval(value, se, df, confidence)
-    how = np.where(np.isnan(se), reasons, f"t interval, jackknife over {over}")
-    text = [f"{one}; {why}" for one, why in zip(said, how.tolist(), strict=True)]
-    ends: dict[str, ArrayLike] = {
-        "se": se,
-        "low": np.maximum(low, least),
-        "high": np.minimum(high, most),
-        "method": text,
-    }
-    columns = [
-        pl.Series(name, np.where(at, end, frame[name].to_numpy()), dtype=frame.schema[name])
-        for name, end in ends.items()
-    ]
-    return table.with_frame(frame.with_columns(columns))
 
 
 # Metrics of classifications, and their draws.

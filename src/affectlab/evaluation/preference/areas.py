@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from affectlab.core.inference import draw_weights, summarise
+from affectlab.core.jackknife import around
 from affectlab.core.types import Bools, Floats, Ints
 
 
@@ -81,12 +82,11 @@ def logit_interval(area: float, error: float, confidence: float) -> tuple[float,
     >>> round(low, 3), round(high, 3)
     (0.752, 0.964)
     """
-    from scipy.special import expit, logit, ndtri
-
     if not (0 < area < 1 and error > 0):
         return float("nan"), float("nan")
-    half = float(ndtri((1 + confidence) / 2)) * error / (area * (1 - area))
-    return float(expit(logit(area) - half)), float(expit(logit(area) + half))
+    of_one = np.array([area]), np.array([error]), np.array([np.inf])
+    _, low, high = around(*of_one, confidence, (0.0, 1.0))
+    return float(low[0]), float(high[0])
 
 
 def edge_interval(area: float, n_good: int, n_poor: int, confidence: float) -> tuple[float, float]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Target
+from affectlab.core.jackknife import Jackknife, LeftOut, Part
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.jackknife import contributions
 from affectlab.evaluation.preference.choices import Comparisons
 from affectlab.ratings import Ratings
 
@@ -143,69 +142,32 @@ def about_target(target: Target) -> tuple[str, ...]:
     return (f"intervals are about {others[target]}",) if target in others else ()
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterSpread:
-    r"""What clusters of items, of judges, or both add to the errors of estimates.
+def without_each(
+    target: Target,
+    item: Ints,
+    judge: Ints,
+    value: Floats,
+    without: Callable[[Ints], tuple[Floats, Ints]],
+) -> Jackknife:
+    """Leave out one cluster of items, of judges, or either, after the other.
 
-    With :math:`V_I`, :math:`V_J` and :math:`V_{IJ}` the jackknife variances over items, over judges
-    and over what one judge says of one item, the variance for both is
-    :math:`V = V_I + V_J - V_{IJ}`, at least the larger of the first two. Its degrees of freedom
-    are :math:`V^2 / (V_I^2 / (I - 1) + V_J^2 / (J - 1))`.
+    What one judge says of one item is counted with both, and taken off once.
 
-    References
+    Parameters
     ----------
-    Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering"; MacKinnon,
-    Nielsen and Webb (2024), "Jackknife inference with two-way clustering"; Satterthwaite (1946).
+    item, judge
+        Code of what the item, and the judge, of each vote belong to, shape (votes,).
+    value
+        The estimates, shape (estimates,).
+    without
+        Gives the estimates without each cluster from the code of the cluster of each vote, shape
+        (kinds, estimates); and how many clusters there are of each kind.
     """
-
-    target: Target
-    parts: tuple[tuple[Floats, Ints], ...]
-    """Contributions of clusters, shape (clusters, estimates), and how many there are of each kind:
-    of one way; or of items, judges and both."""
-
-    @classmethod
-    def over(
-        cls,
-        target: Target,
-        item: Ints,
-        judge: Ints,
-        without: Callable[[Ints], tuple[Floats, Ints]],
-    ) -> ClusterSpread:
-        """Leave out one cluster after the other.
-
-        Parameters
-        ----------
-        item, judge
-            Code of what the item, and the judge, of each vote belong to, shape (votes,).
-        without
-            Gives the estimates without each cluster from the code of the cluster of each vote.
-        """
-        if target == "sample":
-            return cls(target, ())
-        ways = {"stimuli": (item,), "raters": (judge,)}
-        both = (item, judge, item * (judge.max(initial=0) + 1) + judge)
-        left_out = [without(way) for way in ways.get(target, both)]
-        parts = ((contributions(values, times), times) for values, times in left_out)
-        return cls(target, tuple(parts))
-
-    def of(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Standard errors and degrees of freedom of combinations, shape (estimates, n)."""
-        if not self.parts:
-            unknown = np.full(contrasts.shape[1], np.nan)
-            return unknown, unknown
-        variance = np.array([times @ (parts @ contrasts) ** 2 for parts, times in self.parts])
-        freedom = np.array([max(int(times.sum()) - 1, 1) for _, times in self.parts])
-        if len(variance) == 1:
-            return np.sqrt(variance[0]), np.broadcast_to(1.0 * freedom[0], contrasts.shape[1:])
-        larger = variance[:2].max(axis=0)
-        total = np.maximum(variance[0] + variance[1] - variance[2], larger)
-        with np.errstate(invalid="ignore"):
-            fraction = variance[:2] / total
-        return np.sqrt(total), 1 / (fraction**2 / freedom[:2, None]).sum(axis=0)
-
-    def covariance(self) -> Floats:
-        """Covariance of the estimates, without negative variances in any direction."""
-        one, *more = ((parts * times[:, None]).T @ parts for parts, times in self.parts)
-        values, vectors = np.linalg.eigh(one + more[0] - more[1] if more else one)
-        covariance: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return covariance
+    either = item * (judge.max(initial=0) + 1) + judge
+    ways: tuple[tuple[Part, Ints], ...] = ("units", item), ("raters", judge), ("answers", either)
+    left_out = {"sample": (), "stimuli": ways[:1], "raters": ways[1:2], "both": ways}[target]
+    parts = []
+    for what, code in left_out:
+        values, times = without(code)
+        parts.append(LeftOut(what, values, np.ones(values.shape, np.bool_), times=times))
+    return Jackknife(value, tuple(parts), fewest_raters=2)

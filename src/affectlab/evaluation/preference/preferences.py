@@ -407,7 +407,7 @@ def _clustered(tally: Tally, over: Target, value: Floats, n: Floats, confidence:
     """Wilson intervals and tests with as many votes as their clustered variance is worth."""
     from scipy.special import ndtri, stdtr, stdtrit
 
-    se, freedom = clustered_spread(tally, over).of(np.eye(value.size))
+    se, freedom = clustered_spread(tally, over)
     # Of a share that does not vary among the clusters, each of them is worth a vote.
     fewest = _fewest(tally, over)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
+from affectlab.core.jackknife import Jackknife
+from affectlab.core.statistic import student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, p_value, percent, plural
-from affectlab.evaluation.jackknife import t_interval, t_test
+from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
     Fit,
@@ -30,9 +32,9 @@ from affectlab.evaluation.preference.choice_models import (
 from affectlab.evaluation.preference.choices import comparisons_of
 from affectlab.evaluation.preference.clusters import (
     CLUSTERS,
-    ClusterSpread,
     about_target,
     vote_clusters,
+    without_each,
 )
 from affectlab.evaluation.preference.tally import target_of
 from affectlab.ratings import Ratings, canonical
@@ -207,22 +209,24 @@ def preference_scale(
             "position: it is not known which of two stood on the left; expected a column left"
         )
     fit, status = _fitted(study, choice, prior)
-    spread = ClusterSpread("sample", ())
-    if not status:
-        spread = ClusterSpread.over(
-            over, study.item, study.judge, lambda code: without_clusters(fit, study.kind, code)
-        )
+    jackknife = without_each(
+        "sample" if status else over,
+        study.item,
+        study.judge,
+        fit.parameters,
+        lambda code: without_clusters(fit, study.kind, code),
+    )
     name = _MODELLED.get((model, ties), _NAMES[model])
     text = f"{name} strength" + (f", {prior:g} wins beforehand" if prior else "")
-    if spread.parts:
-        text += f"; {_interval_words(spread)}"
+    if jackknife.parts:
+        text += f"; {_interval_words(jackknife, over)}"
     shared = {
         "resampled": {"stimuli": "units", "sample": "none"}.get(over, over),
         "n_items": study.n_items,
         "n_raters": study.n_judges,
         "status": status or "ok",
     }
-    table = _strengths(study, fit, spread, text, confidence, shared, seed)
+    table = _strengths(study, fit, jackknife, over, text, confidence, shared, seed)
     made = replace(
         table,
         notes=notes,
@@ -252,9 +256,9 @@ def preference_scale(
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
     shared["method"] = f"chance of being chosen; {text}"
-    tables = [*made.tables, *_pairs(study, fit, spread, confidence, shared).tables]
+    tables = [*made.tables, *_pairs(study, fit, jackknife, confidence, shared).tables]
     if position or choice.with_ties:
-        effects = _effects(study, fit, spread, confidence, shared)
+        effects = _effects(study, fit, jackknife, confidence, shared)
         tables += effects.tables
         said += _effect_sentences(effects)
     return replace(made, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
@@ -333,27 +337,28 @@ def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, str]:
     return fit, ""
 
 
-def _interval_words(spread: ClusterSpread) -> str:
-    if not all(np.isfinite(parts).all() for parts, _ in spread.parts):
-        one = any(times.sum() < 2 for _, times in spread.parts[:2])
+def _interval_words(jackknife: Jackknife, over: Target) -> str:
+    if any(part.scarce.any() for part in jackknife.parts):
+        one = any((part.count < 2).any() for part in jackknife.parts[:2])
         return _ONE_CLUSTER if one else _NOT_DETERMINED
-    return f"t interval, jackknife over {CLUSTERS[spread.target]}"
+    return f"t interval, jackknife over {CLUSTERS[over]}"
 
 
 def _ends(
-    spread: ClusterSpread, point: Floats, contrasts: Floats, confidence: float
+    jackknife: Jackknife, point: Floats, contrasts: Floats, confidence: float
 ) -> tuple[dict[str, Floats], Floats]:
     """Standard errors and ends of combinations of parameters; and p values for zero."""
-    se, freedom = spread.of(contrasts)
-    low, high = t_interval(point, se, freedom, confidence)
+    se, freedom = jackknife.of_all(lambda values: values @ contrasts).spread()
     p = 2 * t_test(np.abs(point), se, freedom)
-    return {"se": np.where(se > 0, se, np.nan), "low": low, "high": high}, p
+    ends = student(point, np.where(se > 0, se, np.nan), freedom, confidence)
+    return dict(zip(("se", "low", "high"), ends, strict=True)), p
 
 
 def _strengths(
     study: _Study,
     fit: Fit,
-    spread: ClusterSpread,
+    jackknife: Jackknife,
+    over: Target,
     text: str,
     confidence: float,
     shared: dict[str, Any],
@@ -363,7 +368,7 @@ def _strengths(
     strength, k = fit.strength, len(study.systems)
     order = np.argsort(-strength, kind="stable")
     wins, counted = study.wins(0.0), study.wins(0.5)
-    ends = _ends(spread, strength[order], np.eye(fit.parameters.size)[:, order], confidence)[0]
+    ends = _ends(jackknife, strength[order], np.eye(fit.parameters.size)[:, order], confidence)[0]
     rank = np.where(np.isnan(strength[order]), 0, np.arange(1, k + 1))
     table = Estimates.build(
         {"system": [study.systems[s] for s in order.tolist()]},
@@ -377,7 +382,7 @@ def _strengths(
             "losses": wins.sum(axis=0)[order].astype(np.int64),
             "ties": np.broadcast_to(study.tied, k)[order].astype(np.int64),
             "rank": rank,
-            "first": _first(fit, spread, seed)[order],
+            "first": _first(fit, jackknife, seed)[order],
         },
     )
     return table.laid_out(
@@ -387,25 +392,27 @@ def _strengths(
         Share("first", decimals=1),
         name="scale",
         caption=f"{text}.",
-        notes=about_target(spread.target),
+        notes=about_target(over) if jackknife.parts else (),
     )
 
 
-def _first(fit: Fit, spread: ClusterSpread, seed: int | np.random.Generator | None) -> Floats:
+def _first(fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | None) -> Floats:
     """Chance that each system is the strongest, from a multivariate t distribution."""
     k = fit.n_systems
-    freedom = spread.of(np.eye(fit.parameters.size)[:, :k])[1]
-    if not spread.parts or not np.isfinite(freedom).all():
+    freedom = jackknife.spread()[1][:k]
+    if not np.isfinite(freedom).all():
         return np.full(k, np.nan)
     rng = np.random.default_rng(seed)
-    drawn = rng.multivariate_normal(np.zeros(k), spread.covariance()[:k, :k], _DRAWS, method="eigh")
+    drawn = rng.multivariate_normal(
+        np.zeros(k), jackknife.covariance()[:k, :k], _DRAWS, method="eigh"
+    )
     scale = rng.chisquare(freedom.min(), (_DRAWS, 1)) / freedom.min()
     strongest = (fit.strength + drawn / np.sqrt(scale)).argmax(axis=1)
     return np.bincount(strongest, minlength=k) / _DRAWS
 
 
 def _pairs(
-    study: _Study, fit: Fit, spread: ClusterSpread, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Compare every two systems, the stronger one with the weaker."""
     a, b = np.array(list(combinations(np.argsort(-fit.strength, kind="stable"), 2))).T
@@ -414,7 +421,7 @@ def _pairs(
     with np.errstate(invalid="ignore"):
         observed = wins[a, b] / n
     each = np.eye(fit.parameters.size)
-    ends, p = _ends(spread, apart, each[:, a] - each[:, b], confidence)
+    ends, p = _ends(jackknife, apart, each[:, a] - each[:, b], confidence)
     chance = fit.model.chances(apart, fit.tau)[0]
     low, high = (fit.model.chances(ends[end], fit.tau)[0] for end in ("low", "high"))
     names = np.array(study.systems, dtype=object)
@@ -450,13 +457,13 @@ def _slope(fit: Fit, at: Floats) -> Floats:
 
 
 def _effects(
-    study: _Study, fit: Fit, spread: ClusterSpread, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Give the chances for two equal systems that the left one is chosen, and of a tie."""
     k, model, zero = fit.n_systems, fit.model, np.zeros(1)
     names = ["left"] * model.position + ["tie"] * model.with_ties
     parameters = fit.parameters[k:]
-    ends, p = _ends(spread, parameters, np.eye(fit.parameters.size)[:, k:], confidence)
+    ends, p = _ends(jackknife, parameters, np.eye(fit.parameters.size)[:, k:], confidence)
 
     def chance(name: str, parameter: float) -> float:
         if name == "left":

@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Target, draw_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
-from affectlab.evaluation.preference.clusters import ClusterSpread
+from affectlab.evaluation.preference.clusters import without_each
 
 Rule: TypeAlias = Literal["majority", "plurality"]
 
@@ -133,21 +133,23 @@ def target_of(target: Target | None, n_judges: int) -> Target | None:
     return target or ("both" if n_judges >= ENOUGH_JUDGES else None)
 
 
-def clustered_spread(tally: Tally, over: Target) -> ClusterSpread:
+def clustered_spread(tally: Tally, over: Target) -> tuple[Floats, Floats]:
     """Leave out clusters of items, of judges, or both, one after the other.
 
     Returns
     -------
-    What they add to the errors of the shares of votes, in the order of :func:`replicates`.
+    Standard errors and degrees of freedom of the shares of votes, in the order of
+    :func:`replicates`.
     """
     item, judge, _ = tally.single
+    value = _shares(tally.of_clusters(item).sum(axis=0, keepdims=True))[0]
 
     def without(cluster: Ints) -> tuple[Floats, Ints]:
         counts = tally.of_clusters(cluster)
         counts = counts[counts.any(axis=1)]
         return _shares(counts.sum(axis=0) - counts), np.ones(len(counts), dtype=np.int64)
 
-    return ClusterSpread.over(over, item, judge, without)
+    return without_each(over, item, judge, value, without).spread()
 
 
 def _shares(counts: Floats) -> Floats:

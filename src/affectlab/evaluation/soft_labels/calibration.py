@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
-from affectlab.core.inference import by_name, infer
+from affectlab.core.inference import by_name, check_n_boot, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
@@ -216,19 +216,19 @@ _METHODS = {
     "mean_confidence": "mean confidence",
     "overconfidence": "mean confidence less mean outcome",
 }
-_UPWARD = {
-    "ece",
-    "ece_equal_mass",
-    "rms_calibration_error",
-    "classwise_ece",
-    "brier_reliability",
-    "brier_resolution",
+_SQUARED = ("rms_calibration_error", "rms_calibration_error_debiased")
+"""Measures that are left out of in turn as squares, which are smooth."""
+_BOUNDS = {
+    "accuracy": (0.0, 1.0),
+    "mean_confidence": (0.0, 1.0),
+    "overconfidence": (-1.0, 1.0),
+    "brier_within_bins": (-np.inf, np.inf),
 }
-"""Measures that noise can only raise, so that replicates lie above what they replicate."""
-
-
-_LARGEST = {"max_calibration_error"}
-_ENDS = ("se", "low", "high")
+"""Least and largest values; of errors, 0 is the least and they are far from the largest."""
+_FEW_PER_BIN = 5
+"""Items per bin, on average, below which errors of bins have no interval."""
+_GROUPS = 1000
+"""Items that are left out by themselves; more are left out in so many groups."""
 _BINS = (
     Key("low", "from"),
     Key("high", "to"),
@@ -298,8 +298,7 @@ def calibration(
 
     - ``ece`` (bins of equal width, :math:`[a, b)`) and ``ece_equal_mass`` (bins of equal numbers,
       cut at quantiles; also called adaptive), in [0, 1];
-    - ``max_calibration_error``: the largest error of a bin, without an interval, since resampling
-      does not give a fair one;
+    - ``max_calibration_error``: the largest error of a bin, without an interval;
     - ``rms_calibration_error``, and ``rms_calibration_error_debiased``, which takes off what chance
       adds to the squared error of each bin, :math:`s_b^2 / n_b` (Kumar et al. 2019), and is cut
       at 0. Equal mass;
@@ -328,20 +327,22 @@ def calibration(
     n_raters
         Raters behind the truth, for the result.
     n_boot
-        Bootstrap replicates over items, bins kept as they are; 0 gives no interval.
+        0 gives no interval; intervals for other items, in the same bins, need no replicates.
     confidence
         Coverage of the intervals.
     seed
-        For the replicates.
+        For the groups in which more than 1,000 items are left out.
 
     Returns
     -------
     Calibration, whose estimates have the ``metric`` named above.
 
-    Binned errors are biased upwards: chance alone makes bins miss. Their intervals are basic
-    bootstrap intervals, which take most of the bias off, so they may lie below the value; for a
-    model that is all but perfect they still lie too high, and the debiased error tells more. All
-    others are percentile intervals, for the debiased error of replicates that are debiased twice.
+    Binned errors are biased upwards: chance alone makes bins miss. How much depends on errors that
+    are not known, so the interval of ``ece``, ``ece_equal_mass`` and ``classwise_ece`` holds for
+    whatever they are: it begins where all of the error but chance's largest part would, may lie
+    below the value, and holds more often than it says. There is none with fewer than 5 items in a
+    bin on average, where the noise of bins is not known. All other intervals come from leaving out
+    items, those of root mean squared errors and of parts of the Brier score less their bias.
 
     Raises
     ------
@@ -364,12 +365,13 @@ def calibration(
     >>> round(calibration([[0.8, 0.2], [0.6, 0.4]], people)["ece"].value, 3)
     0.0
     """
+    check_n_boot(n_boot)
     if n_bins < 1:
         raise InputError(f"n_bins {n_bins}: expected at least 1")
     claims = claims_of(probabilities, truth, labels)
     parts = _Parts(claims, n_bins)
     n = claims.confidence.size
-    names = tuple(parts.measures(np.ones((1, n)), 1))
+    names = tuple(parts.measures(np.ones((1, n))))
     words = {
         "width": n_bins,
         "mass": parts.mass.edges.size - 1,
@@ -377,26 +379,28 @@ def calibration(
         "top": " of the top label" if claims.labels else "",
     }
 
-    def measured(weights: Floats, debias: int = 2) -> Floats:
-        # What chance adds is taken off the point once, and off replicates twice.
-        return np.stack([*parts.measures(weights, debias).values()], axis=1)
-
     statistic = from_weights(
         {"metric": names},
         n,
-        measured,
+        lambda weights: np.stack([*parts.measures(weights).values()], axis=1),
         method=[_METHODS[name].format(**words) for name in names],
         undefined="undefined",
         n_items=n,
         n_raters=n_raters,
         n_ratings=n,
+        n_groups=_GROUPS,
     )
-    point = measured(np.ones((1, n)), 1)
-    evaluate = statistic.evaluate
-    statistic = replace(statistic, evaluate=lambda d: point if d.is_point else evaluate(d))
-    table = infer(statistic, n_boot=n_boot, confidence=confidence, seed=seed)
+    least, most = np.array([_BOUNDS.get(name, (0.0, np.inf)) for name in names]).T
+    table = infer(
+        replace(statistic, bounds=(least, most)),
+        interval="jackknife",
+        target="stimuli" if n_boot else "sample",
+        confidence=confidence,
+        seed=seed,
+    )
+    table = table.with_frame(_rooted(table.frame))
     if n_boot:
-        table = table.with_frame(_basic(table.frame))
+        table = table.with_frame(_bounded(table.frame, parts, confidence))
     bins = {
         "bins": ("Bins of equal width.", parts.width),
         "bins_equal_mass": ("Bins of about equal numbers of items.", parts.mass),
@@ -422,25 +426,89 @@ def calibration(
     return Calibration((*table.tables, *tables, classes), (said,), (figure,))
 
 
-def _basic(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn intervals of what noise can only raise about the value, and withhold that of a maximum.
-
-    Replicates lie above what they replicate there.
-    """
-    upward, largest = (pl.col("metric").is_in(names) for names in (_UPWARD, _LARGEST))
-    turned = [
-        pl.when(upward)
-        .then((2 * pl.col("value") - pl.col(other)).clip(lower_bound=0))
-        .otherwise(end)
-        .alias(end)
-        for end, other in (("low", "high"), ("high", "low"))
+def _rooted(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give root mean squares in place of mean squares, which chance can make negative."""
+    squared = pl.col("metric").is_in(_SQUARED)
+    roots = [
+        pl.when(squared).then(pl.col(name).clip(lower_bound=0).sqrt()).otherwise(name).alias(name)
+        for name in ("value", "low", "high")
     ]
-    method = pl.col("method")
-    said = pl.when(upward).then(method.str.replace("percentile", "basic")).otherwise(method)
-    frame = frame.with_columns(*turned, said)
-    ends = (pl.when(largest).then(np.nan).otherwise(name).alias(name) for name in _ENDS)
-    why = method.str.replace(";.*", f"; {NO_INTERVAL}resampling says little about a largest value")
-    return frame.with_columns(*ends, pl.when(largest).then(why).otherwise(method).alias("method"))
+    error = pl.when(squared).then(np.nan).otherwise("se").alias("se")
+    return frame.with_columns(*roots, error)
+
+
+def _bounded(frame: pl.DataFrame, parts: _Parts, confidence: float) -> pl.DataFrame:
+    """Put intervals that hold for whatever errors of bins there are in place of the jackknife's."""
+    known = parts.noise()
+    columns = {name: frame[name].to_list() for name in ("se", "low", "high", "method", "resampled")}
+    for row, (metric, value, text) in enumerate(frame.select("metric", "value", "method").rows()):
+        if metric not in (*known, "max_calibration_error"):
+            continue
+        noise = known.get(metric)
+        why = "a largest error has none" if noise is None else noise.why
+        ends = (np.nan, np.nan) if why or noise is None else noise.interval(value, confidence)
+        how = f"; {NO_INTERVAL}{why}" if why else ", interval for any errors of bins"
+        text = text.partition(", jackknife")[0].partition(";")[0] + how
+        said = (np.nan, *ends, text, "none" if why else "units")
+        for column, entry in zip(columns.values(), said, strict=True):
+            column[row] = entry
+    return frame.with_columns(pl.Series(name, column) for name, column in columns.items())
+
+
+@dataclass(frozen=True)
+class _Noise:
+    r"""What chance adds to a mean absolute error over bins, whatever the errors are.
+
+    With :math:`w_b` the share and :math:`s_b` the standard error of bin b, the mean of
+    :math:`|\hat g_b|` lies above :math:`|g_b|`: by :math:`\sqrt{2/\pi}\,s_b` where there is no
+    error, and by less the larger it is. The interval begins where this is all taken off; it ends
+    with the largest error that would show so little, of which each bin has its part by
+    :math:`s_b`, since the bias is then least. The standard deviation is at most
+    :math:`\sqrt{\sum_b w_b^2 s_b^2}`.
+    """
+
+    mean: float
+    r""":math:`\sum_b w_b s_b`."""
+    error: float
+    """The largest standard deviation."""
+    freedom: int
+    why: str
+
+    @classmethod
+    def of(cls, bins: Bins, gap: Floats) -> _Noise:
+        """Estimate the noise of bins from the spread of gaps within each."""
+        n = np.bincount(bins.place, minlength=bins.edges.size - 1)
+        mean = np.bincount(bins.place, gap, n.size) / np.maximum(n, 1)
+        squares = np.bincount(bins.place, (gap - mean[bins.place]) ** 2, n.size)
+        used, freedom = int((n > 0).sum()), int(np.maximum(n - 1, 0).sum())
+        pooled = squares.sum() / max(freedom, 1)
+        variance = np.where(n > 1, squares / np.maximum(n - 1, 1), pooled) / np.maximum(n, 1)
+        share, s = n / gap.size, np.sqrt(variance)
+        few = gap.size < _FEW_PER_BIN * used
+        why = f"fewer than {_FEW_PER_BIN} items in a bin on average" if few else ""
+        return cls(float(share @ s), float(np.sqrt(share**2 @ variance)), freedom, why)
+
+    def interval(self, value: float, confidence: float) -> tuple[float, float]:
+        """Give the ends around a value."""
+        from scipy.optimize import brentq
+        from scipy.special import ndtr, stdtrit
+
+        none = np.sqrt(2 / np.pi)
+        half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        low = max(0.0, value - none * self.mean - half)
+        if self.mean == 0:
+            return low, value
+
+        def over(t: float) -> float:
+            """By how much a value exceeds the one seen, were errors t times their noise."""
+            mean = none * np.exp(-(t**2) / 2) + t * (2 * ndtr(t) - 1)
+            spread = np.sqrt(max(1 + t**2 - mean**2, 0.0))
+            return float(self.mean * mean - half * spread - value)
+
+        if over(0.0) >= 0:
+            return 0.0, value
+        most = float(brentq(over, 0.0, (value + half) / self.mean + 1)) * self.mean
+        return low, max(most, value)
 
 
 class _Parts:
@@ -462,14 +530,32 @@ class _Parts:
         error: Floats = np.reshape(missed, (-1, len(weights))).T / weights.sum(axis=1)[:, None]
         return error
 
-    def measures(self, weights: Floats, debias: int) -> Mapping[str, Floats]:
-        """Give every measure for every row of weights, shape (replicates,) each.
+    def noise(self) -> dict[str, _Noise]:
+        """What chance adds to each mean absolute error."""
+        claims = self._claims
+        gap = claims.confidence - claims.outcome
+        found = {"ece": _Noise.of(self.width, gap), "ece_equal_mass": _Noise.of(self.mass, gap)}
+        if claims.labels:
+            gaps = (claims.probabilities - claims.truth).T
+            each = [_Noise.of(bins, gap) for bins, gap in zip(self._of_label, gaps, strict=True)]
+            # Errors of labels go together in ways that are not known, at most wholly.
+            found["classwise_ece"] = _Noise(
+                float(np.mean([one.mean for one in each])),
+                float(np.mean([one.error for one in each])),
+                min(one.freedom for one in each),
+                next((one.why for one in each if one.why), ""),
+            )
+        return found
 
-        What chance adds to the squared error of each bin is taken off `debias` times.
+    def measures(self, weights: Floats) -> Mapping[str, Floats]:
+        """Give every measure for every row of weights, shape (rows,) each; mean squares for roots.
+
+        Of the debiased error what chance adds to the squared error of each bin is taken off.
         """
         claims = self._claims
         c, y = claims.confidence, claims.outcome
         total = weights.sum(axis=1)
+        total = np.where(total > 0, total, np.nan)
 
         def mean(values: Floats) -> Floats:
             return np.asarray(weights @ values / total)
@@ -479,11 +565,11 @@ class _Parts:
         several = n > 1
         spread = np.maximum(self._means(self.mass, y * y, weights, n) - mean_y**2, 0.0)
         noise = np.divide(spread, n - 1, out=np.zeros_like(spread), where=several)
-        debiased = (share * np.where(several, gap**2 - debias * noise, 0.0)).sum(axis=1)
+        debiased = (share * np.where(several, gap**2 - noise, 0.0)).sum(axis=1)
         found = {
             "ece_equal_mass": (share * np.abs(gap)).sum(axis=1),
-            "rms_calibration_error": np.sqrt((share * gap**2).sum(axis=1)),
-            "rms_calibration_error_debiased": np.sqrt(np.maximum(debiased, 0.0)),
+            "rms_calibration_error": (share * gap**2).sum(axis=1),
+            "rms_calibration_error_debiased": debiased,
         }
         n, gap, mean_y, mean_c = self._of_bins(self.width, weights)
         share = n / total[:, None]

@@ -236,7 +236,7 @@ def evaluate_soft_labels(
     n_bins
         Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
     n_boot
-        Bootstrap replicates over stimuli; 0 gives no interval.
+        0 gives no interval; intervals for other stimuli need no replicates.
     confidence
         Coverage of the intervals.
     seed

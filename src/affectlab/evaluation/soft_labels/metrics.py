@@ -11,11 +11,12 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import check_confidence, crossing_p, holm, infer
+from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
+from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import (
@@ -39,7 +40,7 @@ BASELINE = "mean of all stimuli"
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is drawn at random: halves of the people, and stimuli for intervals."""
+    """What is drawn at random, halves of the people; and which intervals there are."""
 
     n_splits: int
     n_boot: int
@@ -48,6 +49,12 @@ class Sampling:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
+        check_n_boot(self.n_boot)
+
+    @property
+    def with_intervals(self) -> bool:
+        """Whether intervals are asked for."""
+        return self.n_boot > 0
 
     def rng(self) -> np.random.Generator:
         """Random numbers, the same at every call where the seed is a number."""
@@ -180,11 +187,10 @@ def mean_scores(
     rows: Sequence[Row],
     measures: Measures,
     sampling: Sampling,
-    rng: np.random.Generator,
     *,
     are_differences: bool = False,
 ) -> Estimates:
-    """Average the scores of each row over stimuli, with bootstrap intervals.
+    """Average the scores of each row over stimuli, with Student's intervals.
 
     Infinite scores make a mean infinite, and a mean of differences undefined; neither has an
     interval.
@@ -196,10 +202,11 @@ def mean_scores(
     n_endless = np.isinf(scores).sum(axis=0)
     filled, counted = np.where(finite, scores, 0.0), finite.astype(np.float64)
 
-    def evaluate(weights: Floats) -> Floats:
-        mean = _ratio(weights @ filled, weights @ counted)
-        mean[:, n_endless > 0] = np.nan
-        return mean
+    def mean(total: Floats, count: Floats) -> Floats:
+        return np.where(n_endless > 0, np.nan, _ratio(total, count))
+
+    def left_out() -> Floats:
+        return mean(filled.sum(axis=0) - filled, counted.sum(axis=0) - counted)
 
     sort = "difference in " if are_differences else ""
     statistic = from_weights(
@@ -208,7 +215,7 @@ def mean_scores(
             "metric": [name for _, name in cells],
         },
         len(scores),
-        evaluate,
+        lambda weights: mean(weights @ filled, weights @ counted),
         method=[
             f"{sort}{SOFT_METRICS[name].method}{measures.said_floor(name)}" for _, name in cells
         ],
@@ -219,8 +226,16 @@ def mean_scores(
         n_items=n_items,
         n_raters=[row.n_raters for row, _ in cells],
         n_ratings=[row.n_ratings for row, _ in cells],
+        left_out=left_out,
+        bounds=(-np.inf if are_differences else 0.0, np.inf),
     )
-    table = infer(statistic, n_boot=sampling.n_boot, confidence=sampling.confidence, seed=rng)
+    statistic = replace(statistic, design=replace(statistic.design, stimulus=finite.T))
+    table = infer(
+        statistic,
+        interval="jackknife",
+        target="stimuli" if sampling.with_intervals else "sample",
+        confidence=sampling.confidence,
+    )
     if are_differences:
         return table
     value = np.where(n_endless > 0, np.inf, table.frame["value"].to_numpy())
@@ -295,11 +310,11 @@ def soft_label_metrics(
     n_splits
         Random halves of the people of each stimulus.
     n_boot
-        Bootstrap replicates over stimuli, the same draws for every row; 0 gives no interval.
+        0 gives no interval; Student's intervals for other stimuli need no replicates.
     confidence
-        Coverage of the percentile interval.
+        Coverage of the intervals.
     seed
-        For halves and replicates.
+        For halves.
 
     Returns
     -------
@@ -491,7 +506,7 @@ def metrics_of_sides(
     total = int(people.n_raters.sum())
     scores = measures.of(people.values, mean)
     rows.append(Row({"rater": BASELINE}, scores, 0, total, "baseline"))
-    table = mean_scores(rows, measures, sampling, rng)
+    table = mean_scores(rows, measures, sampling)
     roles = [row.role for row in rows for _ in measures.names]
     return table.with_columns(pl.Series("role", roles, dtype=pl.String))
 
@@ -557,11 +572,11 @@ def soft_label_comparison(
     ratings, models, taxonomy, costs, metrics, rule, labels, absent, smoothing, floor, n_splits
         As for :func:`~affectlab.evaluation.soft_label_metrics`.
     n_boot
-        Bootstrap replicates over stimuli; 0 gives no interval.
+        0 gives no interval; Student's intervals for other stimuli need no replicates.
     confidence
-        Coverage of the percentile interval.
+        Coverage of the intervals.
     seed
-        For halves and replicates.
+        For halves.
 
     Returns
     -------
@@ -575,7 +590,7 @@ def soft_label_comparison(
     - ``mean of all stimuli``: the same distribution for every stimulus;
     - every other model, on the stimuli that both answered.
 
-    Extra columns: ``p`` (two-sided, from the replicates), ``p_holm`` (over all differences of one
+    Extra columns: ``p`` (two-sided, of a t test), ``p_holm`` (over all differences of one
     metric), and ``nearer``: the name of the side that the interval shows to be nearer, else empty.
     A difference that is infinite on some stimulus is ``nan``, and its status counts these stimuli.
 
@@ -586,8 +601,8 @@ def soft_label_comparison(
 
     Notes
     -----
-    The bootstrap draws stimuli: a difference is about other stimuli shown to these people. That a
-    person is left out in turn follows Calderon, Reichart and Dror (2025).
+    A difference is about other stimuli shown to these people. That a person is
+    left out in turn follows Calderon, Reichart and Dror (2025).
 
     Examples
     --------
@@ -626,7 +641,7 @@ def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Es
         rows.append(Row(keys, scores, n_raters, int(people.n_raters[known].sum())))
     order = list(own)
     rows.sort(key=lambda row: order.index(row.keys["rater"]))
-    return _with_p(rows, measures, sampling, rng)
+    return _with_p(rows, measures, sampling)
 
 
 def _minus(ours: Mapping[str, Floats], theirs: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -668,14 +683,12 @@ def _from_people(
         yield Row(keys, gap, len(ballots.raters), n_ratings)
 
 
-def _with_p(
-    rows: Sequence[Row], measures: Measures, sampling: Sampling, rng: np.random.Generator
-) -> Estimates:
+def _with_p(rows: Sequence[Row], measures: Measures, sampling: Sampling) -> Estimates:
     """Average the differences, and say of each whether one side is shown to be nearer."""
-    table = mean_scores(rows, measures, sampling, rng, are_differences=True)
+    table = mean_scores(rows, measures, sampling, are_differences=True)
     frame = table.frame
-    p = crossing_p(table.replicates)
-    p[np.isnan(frame["low"].to_numpy())] = np.nan
+    gap, se, n = (frame[name].to_numpy() for name in ("value", "se", "n_items"))
+    p = 2 * t_test(np.abs(gap), se, np.maximum(n - 1, 1))
     corrected = np.full(p.size, np.nan)
     for name in measures.names:
         of_metric = (frame["metric"] == name).to_numpy()

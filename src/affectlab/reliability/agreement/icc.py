@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -82,7 +82,7 @@ def _undefined(n_forms: int, status: str, **counts: Any) -> _Label:
 def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
     """Take the units that all raters rated, by mean squares."""
     m = np.bincount(part.unit, minlength=len(part.units))
-    n_raters = int(np.unique(part.rater).size)
+    n_raters = int(np.count_nonzero(np.bincount(part.rater)))
     n_items = int((m == n_raters).sum()) if n_raters else 0
     counts: dict[str, Any] = {
         "n_items": n_items,
@@ -100,20 +100,21 @@ def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
     units, raters, within, residual = _mean_squares(table)
     k = np.array([n_raters if form.endswith("k") else 1 for form in forms], dtype=np.float64)
 
+    @cache
     def single(confidence: float) -> Floats:
         """Values and ends of the intervals for a single rating, shape (3, forms)."""
-        found = []
-        for form in forms:
-            if form.startswith("2"):
+        found = {}
+        for model in {form[0] for form in forms}:
+            if model == "2":
                 one = _agreement(units, raters, residual, n_items, n_raters, confidence)
-            elif form.startswith("1"):
+            elif model == "1":
                 freedom = n_items * (n_raters - 1)
                 one = _ratio(units, within, n_items - 1, freedom, n_raters, confidence)
             else:
                 freedom = (n_items - 1) * (n_raters - 1)
                 one = _ratio(units, residual, n_items - 1, freedom, n_raters, confidence)
-            found.append(one)
-        return np.array(found).T
+            found[model] = one
+        return np.array([found[form[0]] for form in forms]).T
 
     alone, low, _ = single(0.95)
     constant = np.ptp(table) == 0

@@ -33,12 +33,17 @@ class Sums:
     @classmethod
     def of(cls, part: Answers) -> Sums:
         """Sum the answers on one label."""
-        unit = np.unique(part.unit, return_inverse=True)[1].astype(np.int64)
-        rater = np.unique(part.rater, return_inverse=True)[1].astype(np.int64)
+        unit, rater = _dense(part.unit), _dense(part.rater)
         value = part.value - part.value.mean() if part.value.size else part.value
         counts = [np.bincount(code).astype(np.float64) for code in (unit, rater)]
         sums = [np.bincount(code, value).astype(np.float64) for code in (unit, rater)]
         return cls(unit, rater, value, counts[0], sums[0], counts[1], sums[1])
+
+
+def _dense(code: Ints) -> Ints:
+    """Number the codes that occur from 0 on, in their order."""
+    place: Ints = np.cumsum(np.bincount(code) > 0) - 1
+    return place[code]
 
 
 def residual_freedom(unit: Ints, rater: Ints) -> int:

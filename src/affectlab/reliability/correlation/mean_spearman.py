@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Interval, by_name, infer
+from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, canonical, numeric_part, require_order
@@ -299,7 +299,7 @@ def mean_spearman(
     by_label: bool = False,
     n_boot: int = 1000,
     target: MeanTarget = "stimuli",
-    interval: Interval = "percentile",
+    interval: Resampled = "jackknife",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -311,8 +311,8 @@ def mean_spearman(
         \mathrm{Spearman}_j (x_{rje}, y_{je}),
 
     over the stimuli that r rated, and the labels :math:`E_r` on which the correlation is defined.
-    The bootstrap draws stimuli, once for all raters and labels, and **recomputes the ranks** in
-    every replicate; keeping the ranks of the full sample is another statistic, with too small a
+    Intervals leave out, or draw, stimuli once for all raters and labels, and **ranks are computed
+    anew** each time; keeping the ranks of the full sample is another statistic, with too small a
     spread.
 
     Parameters
@@ -329,12 +329,13 @@ def mean_spearman(
     by_label
         Give the correlation of every rater on every label in place of the means.
     n_boot
-        Bootstrap replicates; 0 for no interval.
+        Bootstrap replicates of intervals that need them; 0 for no interval of any kind.
     target
-        What the interval is about: other ``"stimuli"``, which the replicates draw; or other
-        ``"labels"``, a larger population of which the mean is taken; it needs ``by_label=False``.
+        What the interval is about: other ``"stimuli"``; or other ``"labels"``, a larger population
+        of which the mean is taken; it needs ``by_label=False``.
     interval
-        ``"percentile"`` or ``"bca"`` of bootstrap replicates, or ``"jackknife"``.
+        ``"jackknife"``, from leaving out one stimulus, or label, at a time, of more than 1,000 in
+        groups; or ``"percentile"`` or ``"bca"`` of bootstrap replicates.
     confidence
         Coverage of the interval, in (0, 1).
     seed
@@ -356,7 +357,9 @@ def mean_spearman(
     Notes
     -----
     A replicate costs one pass over the stimuli for every rater and label: ranks follow from
-    cumulative weights along an order that is sorted once.
+    cumulative weights along an order that is sorted once. In simulations with 10 to 100 stimuli
+    and 1 or 5 labels, intervals from leaving out hold in 93 to 99 % at a nominal 95 %, percentiles
+    in 81 to 99 %.
 
     References
     ----------
@@ -385,6 +388,7 @@ def mean_spearman(
     return infer(
         make(panel, method),
         interval=interval,
+        target="stimuli" if n_boot else "sample",
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,
@@ -401,6 +405,8 @@ def _mean_of_defined(values: Floats) -> Floats:
 
 
 _ANEW = "ranks recomputed, "
+_MOST_LEFT_OUT = 1000
+"""Stimuli that are left out by themselves; more are left out in so many groups."""
 
 
 def _evaluate(panel: Panel, draws: Draws) -> Floats:
@@ -438,6 +444,7 @@ def _by_label(panel: Panel, method: str) -> Statistic:
         n_ratings=n,
         undefined=undefined.tolist(),
         targets=("stimuli",),
+        n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,
     )
@@ -460,6 +467,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         n_ratings=panel.n_pairs.sum(axis=1),
         undefined="undefined: no label with a defined correlation",
         targets=("stimuli",),
+        n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,
         columns=(
