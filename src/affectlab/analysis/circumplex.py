@@ -248,7 +248,7 @@ def _values_by(panel: Ratings, both: Ratings, by: str) -> dict[tuple[str, str], 
                 "nominal scale, an attribute, or 'stimulus'"
             )
         own = panel.select(labels=[by]).answers()
-        column = pl.Series([scale.name_of(float(one)) for one in own.value])
+        column = pl.Series([scale.categories[int(one)] for one in own.value])
     else:
         own = both.answers()
         found = row_column(own, by, stimuli_first=True)

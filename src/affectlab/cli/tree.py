@@ -89,7 +89,7 @@ TREE = Branch(
                 ),
                 "traces": Operation(
                     "reliability.traces:traces",
-                    "traces.csv --scale=-1-1 --out traces/",
+                    "traces.csv --scale 0-100 --out traces/",
                     people=True,
                 ),
                 "components": Operation(

@@ -372,7 +372,9 @@ def _on_grid(
                 continue
             low = min(at[part][0] for part in rows)
             high = max(at[part][-1] for part in rows)
-            grid = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+            first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+            # Adding 0 makes 0 of -0.
+            grid = np.arange(first, last + 1) * step + 0.0
             # Points without a value keep stimuli apart while traces are moved.
             block = np.full((used.n_raters, grid.size + most), np.nan)
             for part in rows:
