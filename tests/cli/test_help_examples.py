@@ -286,6 +286,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "judgements.csv": _judgements("human", "model"),
     "arena.csv": _judgements("human", "large", "small"),
     "scores.csv": _scores,
+    "traces.csv": _copied(EXAMPLES / "dimensions/traces.csv"),
     "metrics.csv": _metrics,
     "plan.toml": _copied(EXAMPLES / "curate/plan.toml"),
 }
@@ -303,6 +304,7 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     **dict.fromkeys(
         ("evaluate classification", "evaluate compare", "evaluate soft-labels"), _MIKELS
     ),
+    "analyze circumplex": {"people.csv": _copied(EXAMPLES / "dimensions/people.csv")},
     "rate difference": {"pairs.csv": _faces_in_pairs},
     "train heads": {"ratings.csv": _heads},
     "evaluate difference": {"ratings.csv": _differences},

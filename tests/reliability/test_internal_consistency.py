@@ -57,6 +57,7 @@ def test_alpha_as_psych_prints_it() -> None:
     assert alpha["resampled"] == "raters"
     items = result.to_frame("items")
     assert items["alpha_without"].round(2).to_list() == [0.81, 0.80, 0.83, 0.80, 0.80, 0.86, 0.84]
+    assert items["r_rest"].round(2).to_list() == [0.67, 0.74, 0.56, 0.71, 0.79, 0.27, 0.46]
     assert items["item"].to_list() == list(NAMES)
 
 

@@ -1,5 +1,6 @@
 """What structure the answers have: correlations, clusters, words, maps, staircases."""
 
+from affectlab.analysis.circumplex import circumplex
 from affectlab.analysis.expressions import asymmetry_tests, expression_differences, score_histograms
 from affectlab.analysis.jnd import (
     FrameStaircase,
@@ -30,6 +31,7 @@ from affectlab.analysis.words import log_odds, tokenize
 __all__ = [
     "FrameStaircase",
     "asymmetry_tests",
+    "circumplex",
     "cluster_confusion",
     "cluster_labels",
     "expression_differences",

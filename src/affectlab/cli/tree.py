@@ -87,6 +87,11 @@ TREE = Branch(
                     "ratings.csv --scale 0-7 --items joy,fear,awe --reverse fear",
                     people=True,
                 ),
+                "traces": Operation(
+                    "reliability.traces:traces",
+                    "traces.csv --scale 0-100 --out traces/",
+                    people=True,
+                ),
                 "components": Operation(
                     "reliability.components.components:variance_components",
                     "ratings.csv --k 1 --k 5 --figures figures",
@@ -151,6 +156,11 @@ TREE = Branch(
                     only_people=True,
                     hidden=("labels",),
                 ),
+                "circumplex": Operation(
+                    "analysis.circumplex:circumplex",
+                    "people.csv --scale 1-9 --figures figures",
+                    only_people=True,
+                ),
                 "words": Operation(
                     "analysis.words.log_odds:log_odds",
                     "comments.csv --label joy --top 20",
@@ -204,7 +214,14 @@ TREE = Branch(
                 "reactions": Command("cli.analyze:reactions", "reactions.json --out tables/"),
             },
             {
-                "Labels and texts": ("correlations", "clusters", "words", "map", "reactions"),
+                "Labels and texts": (
+                    "correlations",
+                    "clusters",
+                    "circumplex",
+                    "words",
+                    "map",
+                    "reactions",
+                ),
                 "Faces": (
                     "transition-ranges",
                     "transition-curves",

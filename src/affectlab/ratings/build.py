@@ -815,11 +815,20 @@ def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:
     ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer), always_aside=True)
 
 
+def in_seconds(at: pl.Series | None) -> bool:
+    """Say whether times are numbers, such as seconds from the beginning of a film."""
+    if at is None or at.null_count() == len(at):
+        return False
+    return at.cast(pl.Float64, strict=False).null_count() == at.null_count()
+
+
 def _check_duplicates(body: Body, scales: list[Scale], ledger: Ledger) -> None:
     keys = [body.stimulus, body.rater, *([] if body.label is None else [body.label])]
     names = ["stimulus", "rater", *([] if body.label is None else ["label"])]
     texts = np.array([scale.kind == "text" for scale in scales])
-    repeatable = ("session", "trial", "trial_kind", *(("text",) if texts.any() else ()))
+    # Times in seconds are those of a trace, which answers one question again and again.
+    timed = ("at",) if in_seconds(body.extras.get("at")) else ()
+    repeatable = ("session", "trial", "trial_kind", *(("text",) if texts.any() else ()), *timed)
     for name in repeatable:
         if name in body.extras:
             # The mark keeps an empty text apart from a missing one.

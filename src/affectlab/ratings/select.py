@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.ratings.build import Body
+from affectlab.ratings.build import Body, in_seconds
 from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
@@ -152,11 +152,11 @@ def in_time_order(ratings: Table) -> Table:
 
     The rows of one rater, stimulus and label change places among themselves; all others stay. What
     came first is said by the time ``at``, then the session, then the trial number. The check of a
-    table lets a rater answer a question twice only where session or trial tell the two apart (or,
-    of texts, the texts), so that the order of rows decides nothing.
+    table lets a rater answer a question twice only where session, trial or seconds tell the two
+    apart (or, of texts, the texts), so that the order of rows decides nothing.
     """
     body = ratings._body
-    if not {"session", "trial"} & body.extras.keys():
+    if not {"session", "trial"} & body.extras.keys() and not in_seconds(body.extras.get("at")):
         # The check of a table lets only these tell two answers to one question apart.
         return ratings
     rows = _repeated(body)
@@ -170,6 +170,13 @@ def in_time_order(ratings: Table) -> Table:
     source = np.arange(body.n_rows)
     source[place] = ordered
     return ratings._derive(body.take(source))
+
+
+def has_traces(ratings: Holdings) -> bool:
+    """Say whether a rater answered a question again and again, as times in seconds tell."""
+    body = ratings._body
+    several = "trial" not in body.extras and in_seconds(body.extras.get("at"))
+    return several and bool(_repeated(body).size)
 
 
 def _question(body: Body) -> NDArray[np.int64]:

@@ -33,7 +33,7 @@ from affectlab.ratings.schema import (
     RATER_KINDS,
     READ_AS,
 )
-from affectlab.ratings.select import used_rows
+from affectlab.ratings.select import has_traces, used_rows
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 
@@ -145,6 +145,11 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
         found += _of_spelling("label", ratings.label_names)
     for categories in dict.fromkeys(scale.categories for scale in ratings.scales.values()):
         found += _of_spelling("category", categories)
+    if has_traces(ratings):
+        found.append(
+            "Raters answered the same question at several times (column 'at'): statistics use the "
+            f"first answer; {option('traces', cli='affectlab reliability traces')} uses all."
+        )
     if ratings.n_stimuli == 1:
         found.append("There is one stimulus: most measures of agreement are not defined.")
     answers = ratings.value[rows]

@@ -47,6 +47,7 @@ from affectlab.reliability.subject_models import (
     opinion_histogram,
     subject_model,
 )
+from affectlab.reliability.traces import traces
 
 __all__ = [
     "PlanModel",
@@ -86,6 +87,7 @@ __all__ = [
     "self_consistency",
     "split_half",
     "subject_model",
+    "traces",
     "variance_components",
     "weighted_kappa",
 ]

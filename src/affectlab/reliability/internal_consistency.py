@@ -309,7 +309,7 @@ def internal_consistency(
     ...                    "label": np.array(["calm", "at ease", "relaxed", "tense"])[item],
     ...                    "value": value}, scale="1-5")
     >>> internal_consistency(ratings, reverse=["tense"])
-    Result(Cronbach's alpha of 4 items is 0.79 (95 % interval 0.69 to 0.81), omega 0.75.)
+    Result(Cronbach's alpha of 4 items is 0.75 (95 % interval 0.69 to 0.81), omega 0.75.)
     """
     names = (items,) if isinstance(items, str) else tuple(items)
     turned = (reverse,) if isinstance(reverse, str) else tuple(reverse)

@@ -17,7 +17,14 @@ from affectlab.reliability.agreement.coefficient import (
     load_coefficients,
     why_no_interval as why_no_interval,
 )
-from affectlab.reliability.agreement.concordance import concordance
+from affectlab.reliability.agreement.concordance import (
+    Beside as Beside,
+    Panel as Panel,
+    beside_statistic as beside_statistic,
+    concordance,
+    concordance_of_moments as concordance_of_moments,
+    pooled_statistic as pooled_statistic,
+)
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
 from affectlab.reliability.agreement.icc import Missing, intraclass_correlation
 from affectlab.reliability.agreement.kappa import (

@@ -62,7 +62,7 @@ _NOTE = (
 )
 
 
-def of_moments(sums: Floats) -> tuple[Floats, Floats]:
+def concordance_of_moments(sums: Floats) -> tuple[Floats, Floats]:
     """Compute Lin's concordance from sums.
 
     Parameters
@@ -86,11 +86,16 @@ def of_moments(sums: Floats) -> tuple[Floats, Floats]:
         )
         cov = np.where((var_x > 0) & (var_y > 0), xy / n - mean_x * mean_y, 0.0)
         apart = var_x + var_y + (mean_x - mean_y) ** 2
-        value = np.where(apart > 0, 2 * cov / apart, np.nan)
+        value = _snapped(np.where(apart > 0, 2 * cov / apart, np.nan))
         r = np.where((var_x > 0) & (var_y > 0), cov / np.sqrt(var_x * var_y), np.nan)
         rmse = np.sqrt(np.maximum(apart - 2 * cov, 0.0))
         beside = np.stack([r, value / r, mean_x - mean_y, np.sqrt(var_x / var_y), rmse])
     return value, np.where(np.isfinite(beside), beside, np.nan)
+
+
+def _snapped(value: Floats | float) -> Floats:
+    """Take what rounding leaves of 1 and -1 for these."""
+    return np.where(np.abs(value) > 1 - 1e-12, np.sign(value), value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +179,7 @@ class Panel:
         together = (products - x * y / n) * n / (n - 1) * (1 - 1 / max(n_columns, 2.0))
         top, rest = 2 * float((times * together).sum()), float((times * apart).sum())
         scale = float((times * (squares[pair] + squares.T[pair])).sum())
-        return top / (top + rest) if top + rest > 1e-12 * scale else np.nan
+        return float(_snapped(top / (top + rest))) if top + rest > 1e-12 * scale else np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +246,7 @@ class Beside:
 
     def values(self, draws: Draws) -> Floats:
         """Concordance in each row of draws, shape (draws, rows)."""
-        return of_moments(self.sums(draws))[0]
+        return concordance_of_moments(self.sums(draws))[0]
 
 
 def pooled_statistic(
@@ -320,7 +325,7 @@ def beside_statistic(
         "rater": [rater for _ in labels for rater in raters],
     }
     point = np.concatenate([part.sums(Draws(1))[0] for part in parts])
-    _, beside = of_moments(point)
+    _, beside = concordance_of_moments(point)
     units, others, n_ratings = list[Ints](), list[Ints](), list[int]()
     for part in parts:
         for row, both in enumerate(part.parts[0] > 0):
