@@ -9,7 +9,6 @@ import polars as pl
 from tests.report.conftest import LABELS
 
 from affectlab.ratings import Ratings
-from affectlab.report.page import Bullets, Paragraph, Section
 
 
 def table(folder, name: str) -> pl.DataFrame:
@@ -18,17 +17,6 @@ def table(folder, name: str) -> pl.DataFrame:
 
 def text_of(paths) -> str:
     return html.unescape(paths.html.read_text(encoding="utf-8"))
-
-
-def said(section: Section | None) -> str:
-    """What an answer of the first page says in words."""
-    if section is None:
-        return ""
-    texts = []
-    for block in section.blocks:
-        texts += [block.text] if isinstance(block, Paragraph) else []
-        texts += block.items if isinstance(block, Bullets) else []
-    return " ".join(texts)
 
 
 def rows_of(answers: dict[str, np.ndarray], labels: tuple[str, ...]) -> pl.DataFrame:

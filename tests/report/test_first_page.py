@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
-from tests.report.panels import said
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.jackknife import Jackknife, LeftOut
@@ -27,6 +26,7 @@ from affectlab.report import write_report
 from affectlab.report.cautions import cautions
 from affectlab.report.first_page import reliability_question, scores_question
 from affectlab.report.first_page.reliability import _grade
+from affectlab.report.page import in_words
 from affectlab.report.statistics.agreement import agreement_of
 from affectlab.report.statistics.means import of_mean, raters_for
 from affectlab.report.statistics.study import Study
@@ -81,7 +81,7 @@ def test_the_mean_of_many_is_not_blamed_for_what_one_rater_is():
     answers = rng.normal(50, 20, 80) + rng.normal(0, 16, (51, 80))
     rater, stimulus = np.indices(answers.shape).reshape(2, -1)
     columns = {"stimulus": stimulus, "rater": rater, "value": answers.ravel()}
-    answer = said(reliability_question(Study(Ratings(columns, scale="interval"))))
+    answer = in_words(reliability_question(Study(Ratings(columns, scale="interval"))))
     assert "The mean of 51 raters per stimulus is highly reliable" in answer
     assert "A single rater alone reaches 0.59" in answer
     assert "below" not in answer
@@ -146,7 +146,7 @@ def test_raters_for_is_the_least_number(single, wanted):
 
 def test_no_number_of_raters_helps_where_one_tells_nothing():
     assert raters_for(0.8, 0.0) == math.inf
-    answer = said(reliability_question(Study(noisy(1e6, n=60, seed=1))))
+    answer = in_words(reliability_question(Study(noisy(1e6, n=60, seed=1))))
     assert "No number of raters that can be had would reach 0.80." in answer
 
 
@@ -165,7 +165,7 @@ def test_grades_never_say_more_than_the_interval(a, b, c):
 def test_labels_stand_under_what_is_said_of_them():
     good, poor = (noisy(error, n=200, seed=3).to_frame() for error in (0.4, 6.0))
     frame = pl.concat([good, poor.with_columns(label=pl.lit("other"))])
-    answer = said(reliability_question(Study(Ratings(frame, scale="0-7"))))
+    answer = in_words(reliability_question(Study(Ratings(frame, scale="0-7"))))
     assert re.search(
         r"is highly reliable \(l0\) and (probably )?not reliable enough \(other\)", answer
     )
@@ -184,20 +184,20 @@ def test_differences_between_labels_are_no_agreement():
     frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
     ratings = Ratings(frame, scale="0-7")
     assert krippendorff_alpha(ratings, by_label=False).value > 0.75
-    assert "not shown to be reliable at all (both questions)" in said(
+    assert "not shown to be reliable at all (both questions)" in in_words(
         reliability_question(Study(ratings))
     )
 
 
 @pytest.mark.parametrize("n", [3, 12, 29])
 def test_few_stimuli_are_not_graded(n):
-    answer = said(reliability_question(Study(noisy(0.2, n=n, models=1))))
+    answer = in_words(reliability_question(Study(noisy(0.2, n=n, models=1))))
     assert f"{n} stimuli with two or more answers are too few to conclude from" in answer
     assert "reliable" not in answer.replace("reliability", "")
 
 
 def test_no_intervals_no_grade():
-    answer = said(reliability_question(Study(noisy(0.2), n_boot=0)))
+    answer = in_words(reliability_question(Study(noisy(0.2), n_boot=0)))
     assert "intervals were not asked for, so it is not graded" in answer
     assert "interval 0" not in answer
 
@@ -219,7 +219,7 @@ def test_labels_on_other_scales_are_answered_for_too(tmp_path):
     arousal = means.filter(label="arousal").sort("value")
     assert re.search(
         rf"[aA]rousal runs from {arousal['value'][0]:.1f} \(s\d+\) to {arousal['value'][-1]:.1f} ",
-        said(scores_question(study)),
+        in_words(scores_question(study)),
     )
 
 
@@ -284,7 +284,7 @@ def test_yes_and_categories_have_shares():
         ("joy", 0.8, "joy ×4, fear"),
         ("fear", 0.6, "fear ×3, awe, joy"),
     ]
-    assert said(scores_question(study)).startswith(
+    assert in_words(scores_question(study)).startswith(
         "The most frequent answer is fear for 1 and joy for 1 of 2 stimuli; least clear is b"
     )
 
@@ -305,7 +305,7 @@ def test_groups_differ_as_the_mixed_model_says():
         .to_frame("contrasts")
         .row(0, named=True)
     )
-    answer = said(scores_question(Study(ratings, n_boot=50)))
+    answer = in_words(scores_question(Study(ratings, n_boot=50)))
     difference = f"{abs(row['value']):.2f}"
     assert f"By gender, l0 is {difference} higher for woman than for man" in answer
     assert "No difference by hair could be shown." in answer

@@ -10,12 +10,13 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.report.conftest import LABELS
-from tests.report.panels import planted, ratings_of, rows_of, said, table, text_of
+from tests.report.panels import planted, ratings_of, rows_of, table, text_of
 
 from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
 from affectlab.report.first_page import models_question
+from affectlab.report.page import in_words
 from affectlab.report.statistics.study import Study
 
 pytestmark = pytest.mark.long
@@ -52,7 +53,7 @@ class TestVerdict:
         question = models_question(study)
         assert question.title == "Is the model as good as people?"
         row = study.beside.alignment.to_frame().row(0, named=True)
-        answer = said(question)
+        answer = in_words(question)
         assert answer.startswith(placed)
         assert f"people is {row['agreement']:.2f}, theirs with one another" in answer
         assert f"interval {row['low']:.2f} to {row['high']:.2f})".replace("-", "−") in answer
@@ -60,13 +61,15 @@ class TestVerdict:
 
     def test_without_intervals_nothing_is_said_of_models(self, tmp_path):
         ratings = ratings_of(planted("twin"))
-        assert said(models_question(Study(ratings, n_boot=0))).startswith("twin may or may not be")
+        assert in_words(models_question(Study(ratings, n_boot=0))).startswith(
+            "twin may or may not be"
+        )
         paths = write_report(ratings, tmp_path, n_boot=0)
         assert not (tmp_path / "figures" / "model_differences.png").exists()
         assert "NaN" not in text_of(paths)
 
     def test_few_stimuli_show_nothing(self):
-        answer = said(models_question(Study(ratings_of(planted("twin", n=20)), n_boot=100)))
+        answer = in_words(models_question(Study(ratings_of(planted("twin", n=20)), n_boot=100)))
         assert answer == "20 stimuli are too few to say."
 
     def test_many_people_are_cut_to_those_with_the_most_answers(self, tmp_path):
@@ -164,7 +167,7 @@ class TestNumbers:
         write_report(ratings, tmp_path, n_boot=300, seed=1)
         verdicts = table(tmp_path, "models")["verdict"].to_list()
         assert sorted(verdicts) == ["above", "below", "below", "inside"]
-        assert said(models_question(Study(ratings, n_boot=300, seed=1))).startswith(
+        assert in_words(models_question(Study(ratings, n_boot=300, seed=1))).startswith(
             "Of 4 models oracle agrees with people better than they do with one another, twin is "
             "as good as people and 2 are not as good as people"
         )

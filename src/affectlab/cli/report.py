@@ -26,7 +26,7 @@ def report(
     truth: Path | None = None,
     writing: Annotated[dict[str, Any], OptionsOf("report.ratings_report:write_report")],
 ) -> None:
-    """Say what was rated, whether the answers can be trusted, and how models compare with people.
+    """Say how reliable ratings are, what the scores are, and whether models are as good as people.
 
     Writes one self-contained HTML file, and its tables (CSV) and figures (PNG, SVG) beside it.
 
@@ -55,9 +55,15 @@ def report(
             progress=progress,
             **writing,
         )
-    out.show(f"report: {paths.html}")
+    out.show(*paths.answers, f"report: {paths.html}")
     out.finish(
-        {"html": paths.html, "tables": paths.tables, "figures": paths.figures}, ratings.warnings
+        {
+            "html": paths.html,
+            "tables": paths.tables,
+            "figures": paths.figures,
+            "answers": paths.answers,
+        },
+        ratings.warnings,
     )
 
 

@@ -219,6 +219,8 @@ class ReportPaths:
     html: Path
     tables: tuple[Path, ...]
     figures: tuple[Path, ...]
+    answers: tuple[str, ...] = ()
+    """What its first page says: each question with its answer in words."""
 
 
 # How it becomes a page.
@@ -286,7 +288,8 @@ def write_page(
     path.write_text(page, encoding="utf-8", newline="\n")
     steps.finish()
     figures = tuple(path for _, _, paths in pictures for path in paths)
-    return ReportPaths(path, tuple(tables), figures)
+    answers = tuple(f"{asked.title} {text}" for asked in questions if (text := in_words(asked)))
+    return ReportPaths(path, tuple(tables), figures, answers)
 
 
 def made_with(*libraries: str) -> list[tuple[str, str]]:
@@ -330,6 +333,17 @@ def folders(out: str | Path, images: str | Path | None = None) -> tuple[Path, Pa
 def blocks(sections: Sequence[Section], kind: type[T]) -> list[T]:
     """Give the blocks of one kind."""
     return [block for section in sections for block in section.blocks if isinstance(block, kind)]
+
+
+def in_words(section: Section) -> str:
+    """Give what a section says in sentences."""
+    texts: list[str] = []
+    for block in section.blocks:
+        if isinstance(block, Paragraph):
+            texts.append(shown(block.text))
+        elif isinstance(block, Bullets):
+            texts += map(shown, block.items)
+    return " ".join(texts)
 
 
 def _check_names(sections: Sequence[Section]) -> None:

@@ -86,7 +86,7 @@ def write_report(
     Returns
     -------
     ReportPaths
-        ``html``, ``tables`` and ``figures``.
+        ``html``, ``tables``, ``figures``, and ``answers``: what the first page says in words.
 
     Raises
     ------
