@@ -147,3 +147,15 @@ def test_completion_is_installed_for_all_verbs(tmp_path: Path) -> None:
     text = script.read_text()
     assert all(verb[-1] in text for verb in VERBS)
     assert "--models-scale" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [
+        (("analyze",), "affectlab reliability mixed-model"),
+        (("evaluate", "fairness"), "affectlab reliability mixed-model"),
+        (("reliability", "mixed-model"), "affectlab evaluate fairness"),
+    ],
+)
+def test_level_and_error_name_each_other(words: tuple[str, ...], other: str) -> None:
+    assert other in " ".join(run_here(*words, "--help", width=400).stdout.split())

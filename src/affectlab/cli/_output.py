@@ -41,6 +41,8 @@ class Output:
         self.quiet = quiet
         self.who = ""
         """Whose answers the result is about, once :meth:`panel` has chosen them."""
+        self.methods = False
+        """Whether how a result was computed is printed, too."""
 
     def _console(self, *, error: bool = False) -> Console:
         from rich.console import Console

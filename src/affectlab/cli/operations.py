@@ -64,6 +64,14 @@ OutOption = Annotated[
     ),
 ]
 FiguresOption = Annotated[Path | None, Option("--figures", help="Folder for figures (PNG, SVG).")]
+MethodsOption = Annotated[
+    bool,
+    Option(
+        "--methods",
+        help="Also print how it was computed, as a paragraph for a paper; affectlab cite gives the "
+        "works.",
+    ),
+]
 AllOption = Annotated[
     bool,
     Option("--all", help="Take models in, too; without it only people where there are any."),
@@ -160,6 +168,8 @@ class Command(Declared):
 
     alone: bool = False
     """Whether processes that were started together must not run it."""
+    shows_result: bool = False
+    """Whether it shows a result with estimates, and so has ``--methods``."""
 
     @property
     def own(self) -> Sequence[Parameter]:
@@ -222,11 +232,14 @@ def _of_command(words: str, command: Command) -> Callable[..., None]:
 
     def run(*sources: Any, **given: Any) -> None:
         config = given.pop("config", None)
+        sources[-1].methods = given.pop("methods", False)
         more = {name: given.pop(name) for name in passed}
         command.function()(*sources, **more, **arguments_of(given, options, config))
 
     own = [named(name, None, None) for name in passed]
     own += [one for one in command.shown() if one.name not in passed]
+    if command.shows_result:
+        own.append(named("methods", MethodsOption, False))
     if any(one.by_name for one in options.values()):
         own.append(named("config", ConfigOption, None))
     verb = _declare(run, words, command, own)
@@ -249,6 +262,7 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
 
     def run(*sources: Any, **given: Any) -> None:
         *read, out = sources
+        out.methods = given.pop("methods")
         to, figures, config, applied, score = (
             given.pop(name, None) for name in ("to", "figures", "config", "applied", "score")
         )
@@ -291,6 +305,7 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
     own += [
         named("to", OutOption, None),
         named("figures", FiguresOption, None),
+        named("methods", MethodsOption, False),
         named("config", ConfigOption, None),
     ]
     return _declare(run, words, operation, own)
@@ -341,12 +356,17 @@ def show_result(
 
         save_figures(result, figures)
     out.show(result)
+    if out.methods:
+        out.head("\nMethods")
+        out.show(result.methods())
     if to is not None:
         out.show(f"written to {to}")
     if figures is not None:
         out.show(f"figures: {figures}")
-    panel = {"panel": out.who} if out.who else {}
-    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings, doubts=doubts)
+    told = {"panel": out.who} if out.who else {}
+    if out.methods:
+        told["methods"] = result.methods()
+    out.finish({**told, **result.to_dict()} if out.as_json else None, warnings, doubts=doubts)
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

@@ -211,7 +211,9 @@ TREE = Branch(
                     "analysis.jnd.latency:latency_budget",
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
                 ),
-                "reactions": Command("cli.analyze:reactions", "reactions.json --out tables/"),
+                "reactions": Command(
+                    "cli.analyze:reactions", "reactions.json --out tables/", shows_result=True
+                ),
             },
             {
                 "Labels and texts": (
@@ -238,6 +240,8 @@ TREE = Branch(
                     "latency",
                 ),
             },
+            "Whether one group or condition is rated higher: affectlab reliability mixed-model; "
+            "whether models err more for one: affectlab evaluate fairness.",
         ),
         "evaluate": Branch(
             "Do models agree with people, and how do they err?",
@@ -317,6 +321,7 @@ TREE = Branch(
                 "text": Command(
                     "cli.evaluate.text:text",
                     "texts.csv --metric bart:facebook/bart-large-cnn --by source",
+                    shows_result=True,
                     hidden=("confidence", "references"),
                     rare=("batch", "precision", "cache", "images", "set_aside"),
                     panels={
@@ -607,6 +612,7 @@ TREE = Branch(
         ),
         "report": Command("cli.report:report", "ratings.csv --scale 0-7 --out report/"),
         "reproduce": Command("cli.report:reproduce", "emonet-face --data emonet_face/"),
+        "cite": Command("cli.cite:cite", "krippendorff_alpha icc"),
     },
     epilogue="Start with: affectlab demo — or: affectlab report ratings.csv --out report/",
 )
@@ -648,7 +654,6 @@ def make_parser(words: Sequence[str] | None) -> App:
         words,
         version=f"affectlab {__version__}",
         version_flags=["--version"],
-        help_epilogue=TREE.epilogue,
         help_format="markdown",
         suppress_keyboard_interrupt=False,
         result_action="return_value",
@@ -668,7 +673,8 @@ def _branch(
     before: tuple[str, ...] = (),
     **more: Any,
 ) -> App:
-    app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
+    own = {"help_epilogue": branch.epilogue or ""}
+    app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **own, **more})
     headings: dict[str, Group] = {}
     for place, (heading, below) in enumerate(branch.panels.items()):
         headings |= dict.fromkeys(below, Group(heading, sort_key=place))

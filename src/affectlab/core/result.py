@@ -104,6 +104,36 @@ class Result:
         """Give what is no table: words, settings, and what made the result."""
         return {name: getattr(self, name) for name in sorted(_BESIDE)}
 
+    def methods(self) -> str:
+        """Say in a paragraph how the result was computed, as a paper has it.
+
+        It names the statistics with the works they come from, the answers that entered, how
+        intervals were made and what they are about, what is not defined, and the version of this
+        package. :meth:`bibtex` gives the works.
+
+        Examples
+        --------
+        >>> from affectlab.core.estimates import Estimates
+        >>> alpha = Estimates.build({"label": ["joy", "fear"]}, value=[0.5, 0.6], n_items=40,
+        ...                         n_raters=3, n_ratings=120,
+        ...                         method="Krippendorff's alpha, ordinal")
+        >>> alpha.methods().partition(",")[0]
+        "We computed Krippendorff's alpha"
+        >>> alpha.bibtex().count("@")
+        2
+        """
+        from affectlab.core.render.methods import methods_text
+
+        version = str(self.provenance.get("version", "of an unknown version"))
+        return methods_text(self.tables, self.settings, version)
+
+    def bibtex(self) -> str:
+        """Give this package, and the works that :meth:`methods` cites, as BibTeX."""
+        from affectlab.core.citations import bibtex
+        from affectlab.core.render.methods import methods_works
+
+        return bibtex(methods_works(self.tables), str(self.provenance.get("version", "")))
+
     def schema(self) -> dict[str, Any]:
         """Give the JSON schema of :meth:`to_dict`, from what the tables declare."""
         from affectlab.core.render.schema import schema_of

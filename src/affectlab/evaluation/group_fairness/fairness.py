@@ -62,6 +62,10 @@ def fairness(
 ) -> Fairness:
     r"""Compute a metric by group of stimuli or of people, and test the gaps between groups.
 
+    Gaps are of error or agreement. Whether one group is rated higher, such as women's faces, is a
+    question of level: :func:`~affectlab.reliability.mixed_model` (``affectlab reliability
+    mixed-model``) takes stimuli and raters as samples.
+
     Parameters
     ----------
     ratings

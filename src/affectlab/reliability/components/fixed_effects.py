@@ -111,6 +111,9 @@ def mixed_model(
 ) -> Result:
     r"""Test whether ratings differ in level between conditions or groups.
 
+    Such as whether women's faces are rated higher. Whether a model or a person errs more for one
+    group is asked with :func:`~affectlab.evaluation.fairness` (``affectlab evaluate fairness``).
+
     Other raters would have given other ratings of other stimuli, and answers to one stimulus, or of
     one rater, are alike. So each label has a linear mixed model, in which attributes of stimuli,
     raters or trials are fixed, stimuli and raters random:
