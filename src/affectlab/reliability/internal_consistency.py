@@ -153,7 +153,7 @@ class _Questionnaires:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = weights @ self.value / n[:, None]
             products = (weights @ self._products).reshape(-1, k, k) / n[:, None, None]
-            found = products - mean[:, :, None] * mean[:, None, :]
+            found: Floats = products - mean[:, :, None] * mean[:, None, :]
             found *= np.where(n > 1, n / (n - 1), np.nan)[:, None, None]
             # What rounding leaves of constant items is no variance.
             least = 1e-12 * np.maximum((self.value**2).mean(axis=0), 1e-300)
