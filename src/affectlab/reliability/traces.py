@@ -485,7 +485,8 @@ def _gold(
         Number("sd", "SD of raters"),
         Count("n_raters", "raters"),
     )
-    return Table("gold", "Gold standards over time.", pl.concat(frames), columns, limit=0)
+    caption = "Gold standards over time: mean, and evaluator-weighted estimator."
+    return Table("gold", caption, pl.concat(frames), columns, limit=0)
 
 
 def _sentences(among: pl.DataFrame, raters: pl.DataFrame, most: int) -> Iterator[str]:
