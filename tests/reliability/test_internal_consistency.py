@@ -87,11 +87,13 @@ def test_alpha_is_consistency_of_the_mean(seed: int, k: int, n: int) -> None:
     value = rng.normal(0, 2, (n, 1)) + rng.normal(0, 1, (n, k))
     names = tuple(f"i{j}" for j in range(k))
     found = internal_consistency(questionnaire(value, names), interval="analytic").to_frame()
-    peer = intraclass_correlation(value.T, forms=["3,k"]).to_frame().row(0, named=True)
-    if peer["status"] == "ok":
+    who, item = (part.ravel() for part in np.indices(value.shape))
+    turned = Ratings({"stimulus": who, "rater": item, "value": value.ravel()}, scale="interval")
+    peer = intraclass_correlation(turned, forms=["3,k"])["rating", "3,k"]
+    if peer.ok:
         row = found.row(0, named=True)
-        assert row["value"] == pytest.approx(peer["value"], abs=1e-9)
-        assert (row["low"], row["high"]) == pytest.approx((peer["low"], peer["high"]), abs=1e-9)
+        assert row["value"] == pytest.approx(peer.value, abs=1e-9)
+        assert (row["low"], row["high"]) == pytest.approx((peer.low, peer.high), abs=1e-9)
     assert np.isnan(found["low"][1])
 
 

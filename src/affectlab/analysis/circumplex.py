@@ -222,7 +222,7 @@ def _places(panel: Ratings, both: Ratings, axes: tuple[str, str], by: str) -> _P
             f"nobody answered {axes[0]!r} and {axes[1]!r} about the same stimulus"
             + ("" if by == "stimulus" else f" with a known {by!r}")
         )
-    kept = [str(name) for name, one in zip(names, whole, strict=True) if one]
+    kept = [str(names[row]) for row in np.flatnonzero(whole)]
     known, place = np.unique(kept, return_inverse=True)
     value = value[whole]
     mean = value.mean(axis=0)
@@ -268,7 +268,7 @@ def _points(
     estimates: Estimates, places: _Places, axes: tuple[str, str], by: str, confidence: float
 ) -> Table:
     frame = estimates.frame
-    parts = {}
+    parts = dict[str, pl.Series]()
     for place, axis in enumerate("xy"):
         own = frame[place::2]
         parts |= {axis: own["value"], f"{axis}_low": own["low"], f"{axis}_high": own["high"]}

@@ -153,7 +153,7 @@ class _Questionnaires:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = weights @ self.value / n[:, None]
             products = (weights @ self._products).reshape(-1, k, k) / n[:, None, None]
-            found = products - mean[:, :, None] * mean[:, None, :]
+            found: Floats = products - mean[:, :, None] * mean[:, None, :]
             found *= np.where(n > 1, n / (n - 1), np.nan)[:, None, None]
             # What rounding leaves of constant items is no variance.
             least = 1e-12 * np.maximum((self.value**2).mean(axis=0), 1e-300)
@@ -208,8 +208,8 @@ class _Questionnaires:
                 few if k < _FEWEST else "undefined: an item is constant, or follows from others",
             ],
             closed=feldt,
-            formula=[", Feldt's F interval", ""],
-            over=["units", "none"],
+            formula=[", Feldt's interval", ""],
+            over=["raters" if raters.size == n else "both", "none"],
             no_interval=["", no_formula] if interval == "analytic" else (),
             bounds=(np.array([-np.inf, 0.0]), 1.0),
             log_odds_from=np.zeros(2),

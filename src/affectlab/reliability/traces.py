@@ -74,7 +74,8 @@ class _Traces:
         known = ~np.isnan(self.value)
         n = known.sum(axis=0)
         total = np.where(known, self.value, 0.0).sum(axis=0)
-        return np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+        mean: Floats = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+        return mean
 
     def weights(self) -> Floats:
         """Weights of the evaluator-weighted estimator: correlations with the mean, not below 0."""
@@ -83,7 +84,8 @@ class _Traces:
         x, y = np.where(both, self.value, 0.0), np.where(both, mean, 0.0)
         sums = [both.sum(axis=1), *(one.sum(axis=1) for one in (x, y, x * x, y * y, x * y))]
         r = concordance_of_moments(np.stack(sums, axis=1).astype(np.float64))[1][0]
-        return np.maximum(np.nan_to_num(r), 0.0)
+        weights: Floats = np.maximum(np.nan_to_num(r), 0.0)
+        return weights
 
 
 def lags_of(value: Floats, most: int) -> Ints:
@@ -118,36 +120,29 @@ def lags_of(value: Floats, most: int) -> Ints:
     shifts = np.array(sorted(range(-most, most + 1), key=lambda shift: (abs(shift), shift)))
     for _ in range(_MOST_ROUNDS):
         before = lags.copy()
+        # Sums over all traces as they are moved, from which those of the others follow.
+        sum_of_all, all_known = np.zeros(n), np.zeros(n)
         for rater in range(len(value)):
-            others = np.array([k for k in range(len(value)) if k != rater])
-            total, count = np.zeros(n), np.zeros(n)
-            for k in others:
-                total += np.roll(filled[k], -lags[k])
-                count += np.roll(known[k], -lags[k])
+            sum_of_all += np.roll(filled[rater], -lags[rater])
+            all_known += np.roll(known[rater], -lags[rater])
+        for rater in range(len(value)):
+            total = sum_of_all - np.roll(filled[rater], -lags[rater])
+            count = all_known - np.roll(known[rater], -lags[rater])
             has = count > 0
             mean = np.divide(total, count, out=np.zeros(n), where=has)
             of_mean = [np.fft.rfft(part) for part in (has.astype(np.float64), mean, mean * mean)]
-
-            def summed(own: int, other: int) -> Floats:
-                """Sum products of moments of the trace and of the mean, at each shift."""
-                product = spectra[own][rater] * np.conj(of_mean[other])  # noqa: B023
-                return np.fft.irfft(product, n)[shifts]
-
-            sums = np.stack(
-                [
-                    np.rint(summed(0, 0)),
-                    summed(1, 0),
-                    summed(0, 1),
-                    summed(2, 0),
-                    summed(0, 2),
-                    summed(1, 1),
-                ],
-                axis=1,
-            )
+            # Sums of products of moments of the trace and of the mean, at each shift.
+            products = [
+                np.fft.irfft(spectra[own][rater] * np.conj(of_mean[other]), n)[shifts]
+                for own, other in ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (1, 1))
+            ]
+            sums = np.stack([np.rint(products[0]), *products[1:]], axis=1)
             agreement = concordance_of_moments(sums)[0]
             agreement[sums[:, 0] < _LEAST_OVERLAP * known[rater].sum()] = np.nan
             if not np.isnan(agreement).all():
                 lags[rater] = shifts[np.nanargmax(agreement)]
+            sum_of_all = total + np.roll(filled[rater], -lags[rater])
+            all_known = count + np.roll(known[rater], -lags[rater])
         lags -= int(np.rint(lags.mean()))
         if (lags == before).all():
             break
@@ -294,7 +289,7 @@ def traces(
     )
     return Result(
         tables,
-        tuple(_sentences(*(table.frame for table in tables[:2]), most)),
+        tuple(_sentences(tables[0].frame, tables[1].frame, most)),
         tuple(_figures(tables[2].frame)),
         tuple(_notes(tables[1].frame, n_single, max_lag, step, most)),
         {
@@ -347,9 +342,8 @@ def _on_grid(
     rater, stimulus, label = _codes(used)
     value = np.asarray(used.value, dtype=np.float64)
     order = np.lexsort((at, rater, stimulus, label))
-    rater, stimulus, label, at, value = (
-        part[order] for part in (rater, stimulus, label, at, value)
-    )
+    rater, stimulus, label = (part[order] for part in (rater, stimulus, label))
+    at, value = at[order], value[order]
     key = (label * used.n_stimuli + stimulus) * used.n_raters + rater
     starts = np.flatnonzero(np.diff(key, prepend=-1))
     ends = np.append(starts[1:], key.size)
@@ -491,20 +485,22 @@ def _gold(
         Number("sd", "SD of raters"),
         Count("n_raters", "raters"),
     )
-    return Table("gold", "Gold standards over time.", pl.concat(frames), columns, limit=0)
+    caption = "Gold standards over time: mean, and evaluator-weighted estimator."
+    return Table("gold", caption, pl.concat(frames), columns, limit=0)
 
 
 def _sentences(among: pl.DataFrame, raters: pl.DataFrame, most: int) -> Iterator[str]:
     for row in among.drop_nans("value").iter_rows(named=True):
-        own = raters.filter(label=row["label"])["lag"]
+        lags = raters.filter(label=row["label"])["lag"].to_numpy()
         of_label = f" on {shown(row['label'], 40)}" if among.height > 1 else ""
         text = f"Concordance among {plural(row['n_raters'], 'rater')}{of_label}"
         if not most:
             yield f"{text} is {number(row['value'])}."
             continue
+        least, largest = number(float(lags.min()), 1), number(float(lags.max()), 1)
         yield (
-            f"{text} is {number(row['value'])} once lags of {number(own.min(), 1)} to "
-            f"{number(own.max(), 1)} s are taken out, and {number(row['as_recorded'])} as recorded."
+            f"{text} is {number(row['value'])} once lags of {least} to {largest} s are taken out, "
+            f"and {number(row['as_recorded'])} as recorded."
         )
 
 

@@ -456,7 +456,7 @@ def concordance(
     tables = _tables(among, beside, sides)
     return Result(
         tables,
-        tuple(_sentences(*(table.frame for table in tables), sides, confidence)),
+        tuple(_sentences(tables[0].frame, tables[1].frame, sides, confidence)),
         tuple(_figures(tables[1].frame)),
         settings={
             "interval": interval,

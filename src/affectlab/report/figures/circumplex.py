@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def draw_circumplex(
     if {"major", "minor", "angle"} <= set(frame.columns) and few:
         _draw_ellipses(ax, x, y, *drawing.columns_of(frame, "major", "minor", "angle"))
     size = 26 if few else 12
-    style = {"edgecolors": colour("paper"), "linewidths": 0.6 if few else 0.3}
+    style: dict[str, Any] = {"edgecolors": colour("paper"), "linewidths": 0.6 if few else 0.3}
     ax.scatter(x[known], y[known], s=size, c=colour("people"), zorder=3, **style)
     n_names = _write_names(ax, frame[name].cast(str).to_list(), x, y, ends)
     said = x_name
