@@ -71,7 +71,7 @@ def test_words_follow_the_interval(tmp_path, error, words, low, high):
     assert f"The mean of 5 raters per stimulus {words}" in text
     assert low <= row["low"] <= high
     shown = re.search(r": (\S+) \(95\u00a0% interval (\S+) to (\S+)\) for other raters", text)
-    numbers = [float(part) for part in shown.groups()]
+    numbers = [float(part.replace("−", "-")) for part in shown.groups()]
     assert numbers == pytest.approx([row["value"], row["low"], row["high"]], abs=0.006)
 
 

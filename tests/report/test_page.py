@@ -124,10 +124,21 @@ def test_colours_of_roles_differ():
     assert len({light for light, _ in ROLES.values()}) == len(ROLES)
 
 
-def test_sections_in_order(page):
-    titles = [heading.text for heading in page.all("h2")]
+def test_questions_come_first(page):
+    assert [heading.text for heading in page.all("h2")] == [
+        "How reliable are these ratings?",
+        "What are the scores?",
+        "Are the models as good as people?",
+        "What to worry about",
+        "More",
+    ]
+
+
+def test_everything_else_is_closed_and_in_order(page):
+    titles = [heading.text for heading in page.all("h3")]
     wanted = [
         "What was rated",
+        "Scores and groups of stimuli",
         "Answers",
         "How often each label is used",
         "Agreement",
@@ -142,6 +153,17 @@ def test_sections_in_order(page):
         "Provenance",
     ]
     assert [title for title in titles if title in wanted] == wanted
+    assert all("open" not in part.attributes for part in page.all("details"))
+    assert all("summary" in heading.parents for heading in page.all("h3"))
+
+
+def test_contents_lead_into_every_section(page):
+    """A link into a closed section opens it; one to what closes it would not."""
+    links = [a.attributes["href"][1:] for a in page.all("a") if "nav" in a.parents]
+    keys = [e.attributes["id"] for e in page.all("section") if e.attributes["id"] != "more"]
+    assert links == keys
+    closed = [e for e in page.all("section") if "details" in e.parents]
+    assert len(closed) == len(page.all("h3"))
 
 
 def test_left_out_parts_are_named(text):

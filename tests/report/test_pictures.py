@@ -28,8 +28,11 @@ def test_contact_sheet(tmp_path, write):
         "value": [1, 2, 3, 1, 2, 4],
     }
     text = write(Ratings(frame, scale="0-7"), images=tmp_path / "faces")
-    assert text.count('<img src="data:image/jpeg;base64,') == 3
-    assert 'width="240" height="180"' in text
+    cards, sheet = text.split('<section id="stimuli"')
+    assert sheet.count('<img src="data:image/jpeg;base64,') == 3
+    assert 'width="240" height="180"' in sheet
+    assert cards.count('<img src="data:image/jpeg;base64,') == 3
+    assert 'width="144" height="108" alt="Stimulus c"' in cards
     assert 'alt="Stimulus c. Highest mean answer: joy 3.5."' in text
 
 
@@ -45,7 +48,7 @@ def test_pictures_named_by_an_attribute(tmp_path, write):
         },
     )
     text = write(ratings, images=tmp_path / "faces")
-    assert text.count("<img ") == 1
+    assert text.split('<section id="stimuli"')[1].count("<img ") == 1
     assert "Not readable as a picture: b." in text
     assert "example.org" not in text
 
@@ -61,7 +64,10 @@ def beside(tmp_path, write):
             stimuli={"stimulus": ["a"], "file": [place]},
             source=options.pop("source", ""),
         )
-        return write(ratings, **options).count("<img ")
+        cards, _, sheet = write(ratings, **options).partition('<section id="stimuli"')
+        # It is the highest, the lowest and the most disputed one, too.
+        assert cards.count("<img ") == 3 * sheet.count("<img ")
+        return sheet.count("<img ")
 
     return run
 

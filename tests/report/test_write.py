@@ -116,7 +116,7 @@ def test_progress(written):
 def test_own_sections(written):
     folder = written.paths.html.parent
     text = written.paths.html.read_text(encoding="utf-8")
-    assert '<h2 id="recovery-head">Recovery of the truth</h2>' in text
+    assert '<h3 id="recovery-head">Recovery of the truth</h3>' in text
     assert "Well &lt;done&gt;." in text
     assert text.index('id="recovery"') < text.index('id="not-shown"')
     assert pl.read_csv(folder / "tables" / "truth.csv")["r"][0] == 0.98765

@@ -60,8 +60,8 @@ class Pictures:
         return target.is_relative_to(folder) and target.is_file()
 
 
-def thumbnail(path: Path) -> tuple[str, int, int] | None:
-    """Shrink a picture to at most 240 by 240 pixels.
+def thumbnail(path: Path, side: int = _SIDE) -> tuple[str, int, int] | None:
+    """Shrink a picture to at most `side` by `side` pixels.
 
     Returns
     -------
@@ -77,11 +77,11 @@ def thumbnail(path: Path) -> tuple[str, int, int] | None:
                 if opened.width * opened.height > _MOST_PIXELS:
                     return None
                 # A JPEG is decoded at the scale that is needed, which saves most of the work.
-                opened.draft("RGB", (2 * _SIDE, 2 * _SIDE))
+                opened.draft("RGB", (2 * side, 2 * side))
                 picture: Image.Image = opened
                 if opened.mode not in ("L", "RGB", "RGBA"):
                     picture = opened.convert("RGBA")
-                picture.thumbnail((_SIDE, _SIDE))
+                picture.thumbnail((side, side))
                 picture = ImageOps.exif_transpose(picture).convert("RGBA")
     except (
         OSError,

@@ -19,6 +19,8 @@ NARROW = 4.6
 """Width of a figure that stands beside a text, and fits a phone, in inches."""
 _FEWEST = 20
 """Raters to which the axis goes at least."""
+MOST_DOTS = 1200
+"""Stimuli that are drawn; of more, evenly spaced ones in rising order."""
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -95,7 +97,8 @@ def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, A
         Axes of a grid, in whose place the panels stand.
     table
         Holds ``label``, ``value``, ``low``, ``high`` and ``middle``, a row per stimulus and label.
-        Stimuli whose interval does not hold the middle have a colour.
+        Stimuli whose interval does not hold the middle have a colour. Of more than 1,200 rows
+        evenly spaced ones of each label are drawn, in rising order.
     panels
         Of each scale its ``labels``, the ``value_name`` of its axis, and its ``limits`` or None.
 
@@ -109,12 +112,16 @@ def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, A
     >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
     ['awe']
     """
+    n_labels = sum(len(panel["labels"]) for panel in panels)
     heights = [len(panel["labels"]) + 0.9 for panel in panels]
     drawing.fit(ax, 0.7 + 0.36 * sum(heights), NARROW)
     every = drawing.split(ax, len(panels), height_ratios=heights)
     for (axes,), panel in zip(every, panels, strict=True):
         for row, label in enumerate(panel["labels"]):
             own = table.frame.filter(label=label).sort("value", maintain_order=True)
+            most = max(MOST_DOTS // n_labels, 2)
+            places = np.linspace(0, own.height - 1, min(most, own.height)).round().astype(int)
+            own = own[np.unique(places)]
             _strip(axes, row, *drawing.columns_of(own, "value", "low", "high", "middle"))
         drawing.names_on_y(axes, panel["labels"], panel["value_name"], limit=18)
         if panel["limits"] is not None:
