@@ -73,6 +73,30 @@ def _averages(result, true, predicted, zero_division):
             assert result.averages[average, metric].value == pytest.approx(value), (average, metric)
 
 
+def test_the_report_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    true = np.array(LABELS)[rng.integers(0, len(LABELS), 80)]
+    predicted = np.where(rng.random(80) < 0.6, true, rng.permutation(true))
+    expected = sklearn_metrics.classification_report(true, predicted, output_dict=True)
+    report = precision_recall_f1(true, predicted, n_boot=0).table("report").frame
+    assert report["label"].to_list() == list(expected)
+    for row in report.iter_rows(named=True):
+        if row["label"] == "accuracy":
+            assert (row["precision"], row["recall"]) == (None, None)
+            assert row["f1"] == pytest.approx(expected["accuracy"])
+            continue
+        names = {"precision": "precision", "recall": "recall", "f1": "f1-score"}
+        for name, theirs in {**names, "support": "support"}.items():
+            assert row[name] == pytest.approx(expected[row["label"]][theirs])
+    both = (rng.random((40, 3)) < 0.5, rng.random((40, 3)) < 0.5)
+    several = precision_recall_f1(*both, labels=["a", "b", "c"], n_boot=0).table("report").frame
+    theirs = sklearn_metrics.classification_report(*both, output_dict=True, zero_division=0.0)
+    assert several["label"].to_list() == ["a", "b", "c", *list(theirs)[3:6]]
+    assert several["f1"].to_list() == pytest.approx(
+        [theirs[name]["f1-score"] for name in [*"012", *list(theirs)[3:6]]]
+    )
+
+
 @given(several)
 @settings(max_examples=60)
 def test_scores_of_several_labels_per_item(pair):

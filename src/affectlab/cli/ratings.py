@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def summary(ratings: Ratings, out: Output) -> None:
-    """Count what a file holds: answers, stimuli, raters, labels, scale, rows set aside."""
+    """Count what a file holds, with means, standard deviations and gaps of each label."""
     found = ratings.summary()
     out.show(found)
-    out.finish({**found.counts, "warnings": found.notes}, ratings.warnings, noted=True)
+    told = {**found.counts, "descriptives": found.to_frame("descriptives")}
+    out.finish({**told, "warnings": found.notes}, ratings.warnings, noted=True)
 
 
 def describe(

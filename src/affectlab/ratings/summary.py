@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.result import Result
-from affectlab.core.tables import Column, Table
+from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
@@ -519,7 +519,13 @@ def _of_outcomes(ratings: Holdings) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RatingsSummary(Result):
-    """Counts over a table of ratings; its notes are the warnings of the table."""
+    """Counts over a table of ratings; its notes are the warnings of the table.
+
+    The table ``descriptives`` has a row for each label, and for each kind of raters where there are
+    several: ``n`` answers, ``missing`` (a rater answered about the stimulus, and not this),
+    ``mean``, ``sd``, ``median``, ``min``, ``max``, ``skewness`` and ``kurtosis`` (of a sample, the
+    latter less 3), and ``mode``, the most frequent category where categories have no order.
+    """
 
     n_ratings: int
     n_stimuli: int
@@ -590,11 +596,84 @@ def summarise(ratings: Holdings) -> RatingsSummary:
         _rows(ratings, counts), dict.fromkeys(("what", "value"), pl.String), orient="row"
     )
     return RatingsSummary(
-        (Table("summary", "What the ratings hold.", frame, _COLUMNS),),
+        (Table("summary", "What the ratings hold.", frame, _COLUMNS), _descriptives(ratings)),
         (headline(ratings),),
         notes=warnings_of(ratings),
         **counts,
     )
+
+
+_DESCRIPTIVES = (
+    *(Key("label"), Key("rater_kind", "raters"), Count("n"), Count("missing")),
+    *(Number("mean", decimals=2), Number("sd", "SD", decimals=2)),
+    *(Number(name, decimals=2) for name in ("median", "min", "max")),
+    Number("skewness", decimals=2, spare=True),
+    Text("mode", "most frequent"),
+)
+
+
+def _descriptives(ratings: Holdings) -> Table:
+    """Describe the answers to each label: main trials, answered."""
+    rows = used_rows(ratings)
+    kinds = pl.Series(ratings.rater_kinds, dtype=pl.String)
+    answers = pl.DataFrame(
+        {
+            "label": ratings.label_code[rows],
+            "rater_kind": kinds.gather(ratings.rater_code[rows]),
+            "stimulus": ratings.stimulus_code[rows],
+            "rater": ratings.rater_code[rows],
+            "value": ratings.value[rows],
+        }
+    ).with_columns(pl.col("value").fill_nan(None))
+    pair, value = pl.struct("stimulus", "rater").n_unique(), pl.col("value")
+    asked = answers.group_by("rater_kind").agg(pair.alias("asked"))
+    found = (
+        answers.group_by("label", "rater_kind")
+        .agg(
+            n=pl.len(),
+            pairs=pair,
+            mean=value.mean(),
+            sd=value.std(),
+            median=value.median(),
+            min=value.min(),
+            max=value.max(),
+            skewness=value.skew(bias=False),
+            kurtosis=value.kurtosis(bias=False),
+            mode=value.mode().min(),
+        )
+        .join(asked, on="rater_kind")
+        .sort("label", "rater_kind")
+        .with_columns(missing=pl.col("asked") - pl.col("pairs"))
+    )
+    scales = [ratings.scales[name] for name in ratings.label_names]
+    scale_of = [scales[code] for code in found["label"].to_list()]
+    ordered = pl.Series(
+        [scale.kind not in ("nominal", "text") for scale in scale_of], dtype=pl.Boolean
+    )
+    modes = [
+        scale.categories[int(code)] if scale.kind == "nominal" and code is not None else ""
+        for scale, code in zip(scale_of, found["mode"].to_list(), strict=True)
+    ]
+    numbers = [pl.when(ordered).then(pl.col(name)).alias(name) for name in _NUMBERS]
+    names = [ratings.label_names[code] for code in found["label"].to_list()]
+    frame = found.select(
+        pl.Series("label", names, dtype=pl.String),
+        "rater_kind",
+        pl.col("n", "missing").cast(pl.Int64),
+        *numbers,
+        pl.Series("mode", modes, dtype=pl.String),
+    )
+    hidden = {"mode"} if not any(modes) else set()
+    if frame["rater_kind"].n_unique() < 2:
+        hidden |= {"rater_kind"}
+    if not ordered.any():
+        hidden |= set(_NUMBERS)
+    columns = tuple(column for column in _DESCRIPTIVES if column.key not in hidden)
+    return Table("descriptives", "Answers by label.", frame, columns)
+
+
+_NUMBERS = ("mean", "sd", "median", "min", "max", "skewness", "kurtosis")
+"""What describes answers that have an order."""
 
 
 def headline(ratings: Holdings) -> str:

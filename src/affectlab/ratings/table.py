@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -343,7 +344,12 @@ class Ratings(Holdings):
         return f"Ratings({headline(self)})"
 
     def _repr_html_(self) -> str:
-        return f"{self.summary()._repr_html_()}{self.frame.head(5)._repr_html_()}"
+        return f"{self._counted()._repr_html_()}{self.frame.head(5)._repr_html_()}"
 
     def __rich__(self) -> RatingsSummary:
-        return self.summary()
+        return self._counted()
+
+    def _counted(self) -> RatingsSummary:
+        """The summary without a row for each label, of which there may be many."""
+        summary = self.summary()
+        return replace(summary, tables=summary.tables[:1])

@@ -48,7 +48,9 @@ class PrecisionRecallF1(Result):
     """Precision, recall and F1 of k labels, with their averages.
 
     The first table has one row per label: ``label``, ``precision``, ``recall``, ``f1``, ``support``
-    (items that have it), ``predicted`` (items that are given it), ``status``.
+    (items that have it), ``predicted`` (items that are given it), ``status``. The table ``report``
+    has the same with averages below, as ``classification_report`` of scikit-learn has them; they
+    stand with their intervals in ``averages``.
     """
 
     labels: tuple[str, ...]
@@ -70,7 +72,7 @@ class PrecisionRecallF1(Result):
 _COLUMNS = (
     Key("label"),
     *(Number(name) for name in _METRICS),
-    Count("support", "true"),
+    Count("support"),
     Count("predicted"),
     Text("status"),
 )
@@ -263,9 +265,11 @@ def _result(
         f"{plural(exact.n_items, 'item')} have exactly the right labels."
     )
     caption, columns = "Averages over labels.", wide.columns[:-2]
+    labels = _by_label(names, of_labels, point)
     return PrecisionRecallF1(
         (
-            _by_label(names, of_labels, point),
+            replace(labels, limit=0),
+            _report(labels, averages.frame, exact.value),
             replace(long, name="per_label", limit=0),
             replace(wide, name="averages", caption=caption, columns=columns),
         ),
@@ -273,6 +277,22 @@ def _result(
         labels=names,
         exact_match=exact,
     )
+
+
+def _report(labels: Table, averages: pl.DataFrame, exact: float) -> Table:
+    """Put averages below the labels, as classification_report of scikit-learn does."""
+    n = labels.frame["support"].sum()
+    rows = []
+    for average in ("micro", "macro", "weighted"):
+        value = dict(averages.filter(average=average).select("metric", "value").rows())
+        name = f"{average} avg"
+        if average == "micro" and set(value.values()) == {exact}:
+            # Of one label per item, each right one is a hit of all three.
+            name, value = "accuracy", {"f1": exact}
+        rows.append({"label": name, **value, "support": n, "status": ""})
+    below = pl.DataFrame(rows, schema_overrides={"precision": pl.Float64, "recall": pl.Float64})
+    frame = pl.concat([labels.frame, below], how="diagonal_relaxed")
+    return replace(labels, name="report", frame=frame)
 
 
 def _by_label(names: Sequence[str], long: pl.DataFrame, point: LabelSums) -> Table:
