@@ -27,6 +27,7 @@ import numpy as np
 from rich.console import Console
 from scipy.stats import binom, norm
 
+from affectlab.core.errors import InputError
 from benchmarks._coverage_statistics import (
     GAPS,
     ITEMS,
@@ -70,7 +71,11 @@ def covers(statistic: str, cell: Cell, seed: Sequence[int]) -> tuple[bool | None
     """
     made = STATISTICS[statistic]
     study = made.draw(cell, np.random.default_rng(list(seed)))
-    found = made.estimate(study)
+    try:
+        found = made.estimate(study)
+    except InputError:
+        # Few answers may leave one rater, of whom nothing can be asked.
+        return None, math.nan, math.nan
     if math.isnan(found.low):
         return None, math.nan, math.nan
     truth = made.truth(study)
