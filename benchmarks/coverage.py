@@ -217,23 +217,9 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-_NAMES = ("AC", "Brier", "ECC", "ECE", "EMC", "F1", "Fleiss", "Gwet", "Jensen", "Krippendorff")
-_NAMES += ("QUEST", "Shannon", "Spearman")
-    "AC",
-    "Brier",
-    "ECC",
-    "ECE",
-    "EMC",
-    "F1",
-    "Fleiss",
-    "Gwet",
-    "Jensen",
-    "Krippendorff",
-    "QUEST",
-    "Shannon",
-    "Spearman",
-]
-_SPELLED = {name.lower(): name for name in _NAMES}
+_NAMES = "AC Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff QUEST Shannon Spearman"
+_SPELLED = {name.lower(): name for name in _NAMES.split()}
+"""How words of the names of statistics are written."""
 
 
 def _words(statistic: str) -> str:
