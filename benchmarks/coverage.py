@@ -27,6 +27,7 @@ import numpy as np
 from rich.console import Console
 from scipy.stats import binom, norm
 
+from affectlab.core.errors import InputError
 from benchmarks._coverage_statistics import (
     GAPS,
     ITEMS,
@@ -70,7 +71,11 @@ def covers(statistic: str, cell: Cell, seed: Sequence[int]) -> tuple[bool | None
     """
     made = STATISTICS[statistic]
     study = made.draw(cell, np.random.default_rng(list(seed)))
-    found = made.estimate(study)
+    try:
+        found = made.estimate(study)
+    except InputError:
+        # Few answers may leave one rater, of whom nothing can be asked.
+        return None, math.nan, math.nan
     if math.isnan(found.low):
         return None, math.nan, math.nan
     truth = made.truth(study)
@@ -212,8 +217,13 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
+_NAMES = "AC Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff QUEST Shannon Spearman"
+_SPELLED = {name.lower(): name for name in _NAMES.split()}
+"""How words of the names of statistics are written."""
+
+
 def _words(statistic: str) -> str:
-    return statistic.replace("_", " ")
+    return " ".join(_SPELLED.get(word, word) for word in statistic.replace("_", " ").split())
 
 
 def _table(rows: Iterable[Mapping[str, Any]], *, wide: bool = False) -> Iterator[str]:
@@ -332,15 +342,21 @@ def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "coverage"
-    names = sorted({row["statistic"] for row in rows}, reverse=True)
+    names = sorted({row["statistic"] for row in rows}, key=str.casefold, reverse=True)
+    known = {(row["statistic"], row["target"]) for row in rows}
     figure = Figure(figsize=(8, 0.4 * len(names) + 1.2), layout="constrained")
     axes = figure.subplots()
     axes.axvspan(_LEAST, 1, color="#e8f1ea", zorder=0)
     axes.axvline(_CONFIDENCE, color="#555555", linewidth=1)
     colours = {"stimuli": "#3b6fb6", "raters": "#c8782a", "both": "#2f7d4f", "sample": "#7a5195"}
-    for place, (target, colour) in enumerate(colours.items()):
+    of = {name: [t for t in colours if (name, t) in known] for name in names}
+    for target, colour in colours.items():
         some = [row for row in rows if row["target"] == target and row["runs"] > row["none"]]
-        height = [names.index(row["statistic"]) + 0.22 * (1 - place) for row in some]
+        height = []
+        for row in some:
+            beside = of[row["statistic"]]
+            shift = (len(beside) - 1) / 2 - beside.index(target)
+            height.append(names.index(row["statistic"]) + 0.22 * shift)
         label = _about({"target": target})
         axes.scatter([_share(row) for row in some], height, s=14, color=colour, label=label)
     axes.set_yticks(range(len(names)), list(map(_words, names)))

@@ -324,7 +324,7 @@ def test_which_of_two_models_is_better_on_what(study) -> None:
     assert frame["acc2"]["low"] > 0
     # All mistakes of each cost the same, 2 and 8: there is nothing that could vary.
     assert (frame["emc"]["value_a"], frame["emc"]["value_b"]) == (1.0, pytest.approx(1 / 7))
-    assert "no item makes a difference" in frame["emc"]["method"]
+    assert "no interval: no variation" in frame["emc"]["method"]
     assert "near is better than far on ACC2" in result.finding
     turned = compare_models(table_of(answers), a="far", b="near", truth=real, n_boot=0)
     assert turned["far", "near", "emc"].value == -frame["emc"]["value"]

@@ -222,9 +222,11 @@ _BOUNDS = {
     "accuracy": (0.0, 1.0),
     "mean_confidence": (0.0, 1.0),
     "overconfidence": (-1.0, 1.0),
+    "brier": (0.0, 2.0),
+    "brier_top_label": (0.0, 1.0),
     "brier_within_bins": (-np.inf, np.inf),
 }
-"""Least and largest values; of errors, 0 is the least and they are far from the largest."""
+"""Least and largest values; parts of errors may be 0, and are left on their own scale."""
 _FEW_PER_BIN = 5
 """Items per bin, on average, below which errors of bins have no interval."""
 _GROUPS = 1000

@@ -244,6 +244,8 @@ class SoftMetric:
     needs_costs: bool = False
     floored: bool = False
     """Whether the floor changes it."""
+    largest: float = np.inf
+    """Value that it cannot exceed."""
 
     @property
     def title(self) -> str:
@@ -263,10 +265,12 @@ SOFT_METRICS: dict[str, SoftMetric] = {
         floored=True,
     ),
     "jensen_shannon": SoftMetric(
-        "Jensen-Shannon divergence, base 2", lambda p, q, *_: _jensen_shannon(p, q)
+        "Jensen-Shannon divergence, base 2", lambda p, q, *_: _jensen_shannon(p, q), largest=1.0
     ),
     "jensen_shannon_distance": SoftMetric(
-        "Jensen-Shannon distance, base 2", lambda p, q, *_: np.sqrt(_jensen_shannon(p, q))
+        "Jensen-Shannon distance, base 2",
+        lambda p, q, *_: np.sqrt(_jensen_shannon(p, q)),
+        largest=1.0,
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
@@ -274,10 +278,12 @@ SOFT_METRICS: dict[str, SoftMetric] = {
         needs_costs=True,
     ),
     "brier": SoftMetric(
-        "Brier score, sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1)
+        "Brier score, sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1), largest=2.0
     ),
     "mean_absolute_difference": SoftMetric(
-        "mean absolute difference over labels", lambda p, q, *_: np.abs(p - q).mean(axis=1)
+        "mean absolute difference over labels",
+        lambda p, q, *_: np.abs(p - q).mean(axis=1),
+        largest=1.0,
     ),
 }
 """Measures by name; for all of them less is better."""

@@ -227,7 +227,9 @@ def mean_scores(
         n_raters=[row.n_raters for row, _ in cells],
         n_ratings=[row.n_ratings for row, _ in cells],
         left_out=left_out,
-        bounds=(-np.inf if are_differences else 0.0, np.inf),
+        bounds=(-np.inf, np.inf)
+        if are_differences
+        else (0.0, np.array([SOFT_METRICS[name].largest for _, name in cells])),
     )
     statistic = replace(statistic, design=replace(statistic.design, stimulus=finite.T))
     table = infer(
@@ -310,7 +312,8 @@ def soft_label_metrics(
     n_splits
         Random halves of the people of each stimulus.
     n_boot
-        0 gives no interval; Student's intervals for other stimuli need no replicates.
+        0 gives no interval; Student's intervals for other stimuli, on log odds of what has a
+        largest value, need no replicates.
     confidence
         Coverage of the intervals.
     seed
