@@ -268,8 +268,10 @@ class Beside:
         row, column = self.cells
         n, units = len(self.own), self.panel.n_units
         place = self.panel.unit[column] * n + row
-        sums = [np.bincount(place, part, units * n) for part in self._parts()]
-        return np.stack(sums, axis=-1).reshape(units, n * _MOMENTS)
+        sums = np.empty((units * n, _MOMENTS))
+        for k, part in enumerate(self._parts()):
+            sums[:, k] = np.bincount(place, part, units * n)
+        return sums.reshape(units, n * _MOMENTS)
 
     def sums(self, draws: Draws) -> Floats:
         """Moments of each row of draws, shape (draws, rows, 6)."""
