@@ -21,7 +21,7 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown
+from affectlab.core.words import joined, number, option, plural, shown, some
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
@@ -658,6 +658,11 @@ def _with_models(people: Answers, models: Answers) -> Answers:
 def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, Table]:
     kinds = [sides.answers.rater_kinds[code] for code in sides.compared]
     frame = beside.frame.with_columns(kind=pl.Series(kinds * len(sides.labels), dtype=pl.String))
+    is_model = pl.col("kind").is_in(MODEL_KINDS)
+    # What a figure compares: people and models apart, where there are both.
+    who = pl.when(is_model).then(pl.lit(": models")).otherwise(pl.lit(": people"))
+    both = frame.select(is_model)["kind"].n_unique() > 1
+    frame = frame.with_columns(group=pl.col("label") + who if both else pl.col("label"))
     rows = (Value(head="concordance"), Interval())
     counts = (Count("n_items", "stimuli"), Count("n_raters", "raters"))
     whom = "the reference" if sides.reference else "the mean of the others, or of people"
@@ -730,22 +735,27 @@ def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
     yield Figure(
         "concordance", "intervals", "concordance", "Lin's concordance, by label", options=options
     )
-    models = beside.filter(pl.col("kind").is_in(MODEL_KINDS))
-    if models.height < beside.height:
-        yield Figure(
-            "raters",
-            "groups_compared",
-            "raters",
-            "Lin's concordance of single raters, by label",
-            description=f"{beside.height - models.height} values of people.",
-            options={**options, "group": "label"},
-        )
-    if models.height:
+    groups = beside["group"].unique(maintain_order=True).to_list()
+    yield Figure(
+        "raters",
+        "groups_compared",
+        "raters",
+        "Lin's concordance of single raters, by label",
+        description=f"{plural(beside.height, 'value')}: {some(groups, 6)}.",
+        options={**options, "group": "group"},
+    )
+    kinds = beside.filter(pl.col("kind").is_in(MODEL_KINDS))["kind"]
+    if len(kinds):
         yield Figure(
             "models",
             "intervals",
             "raters",
             "Lin's concordance of models with people, by label",
-            description=f"{models.height} values of models.",
-            options={**options, "rows": {"kind": list(MODEL_KINDS)}},
+            description=f"{plural(len(kinds), 'value')} of models.",
+            options={
+                **options,
+                "rows": {"kind": list(MODEL_KINDS)},
+                "groups": "kind",
+                "roles": dict.fromkeys(kinds.unique().to_list(), "model"),
+            },
         )
