@@ -220,3 +220,58 @@ def test_the_verb(tmp_path: Path) -> None:
     assert [row["rater"] for row in rows] == [row["rater"] for row in wanted]
     names = {path.name for path in (tmp_path / "figures").glob("*.svg")}
     assert names == {"concordance.svg", "raters.svg", "models.svg"}
+
+
+def with_gaps(data: np.ndarray) -> float:
+    """The overall concordance with gaps, pair by pair, as its docstring has it."""
+    n_columns = int(((~np.isnan(data)).sum(axis=0) > 0).sum())
+    top = rest = 0.0
+    for x, y in itertools.combinations(data, 2):
+        both = ~np.isnan(x) & ~np.isnan(y)
+        n = int(both.sum())
+        if n > 1:
+            together = np.cov(x[both], y[both], ddof=1)[0, 1] * (1 - 1 / n_columns)
+            top += n * 2 * together
+            rest += ((x[both] - y[both]) ** 2).sum()
+    return top / (top + rest)
+
+
+@pytest.mark.parametrize(("n_raters", "n"), [(12, 40), (150, 200)])
+def test_gaps_small_and_large(n_raters: int, n: int) -> None:
+    """Tables that are multiplied at once, and those whose pairs are listed, give the same."""
+    rng = np.random.default_rng(7)
+    data = panel(rng, n_raters, n)
+    data[rng.random(data.shape) < (0.5 if n_raters < 100 else 0.92)] = np.nan
+    whole = concordance(data, interval="percentile", target="both", n_boot=20, seed=3)
+    assert whole.to_frame()["value"][0] == pytest.approx(with_gaps(data), abs=1e-9)
+    # Leaving out a rater: of few, each by itself.
+    if n_raters < 100:
+        row = concordance(data, target="raters").to_frame().row(0, named=True)
+        left = np.array([with_gaps(np.delete(data, k, 0)) for k in range(n_raters)])
+        se = np.sqrt((n_raters - 1) / n_raters * ((left - left.mean()) ** 2).sum())
+        # Columns that only the rater left out answered still count there, in the third digit.
+        assert row["se"] == pytest.approx(se, rel=2e-3)
+
+
+def test_listed_pairs_equal_multiplied_ones() -> None:
+    """With weights of stimuli and raters, too."""
+    from affectlab.core.statistic import Draws
+    from affectlab.reliability.agreement import Panel
+
+    rng = np.random.default_rng(8)
+    data = panel(rng, 150, 200)
+    data[rng.random(data.shape) < 0.93] = np.nan
+    listed = Panel(data, np.arange(200), 200)
+    assert listed._is_sparse
+    dense = Panel(data, np.arange(200), 200)
+    dense.__dict__["_is_sparse"] = False
+    stimuli = rng.integers(0, 3, (4, 200)).astype(float)
+    raters = rng.integers(0, 3, (4, 150)).astype(float)
+    for draws in (
+        Draws(1),
+        Draws(4, stimulus=stimuli),
+        Draws(4, rater=raters),
+        Draws(4, stimulus=stimuli, rater=raters),
+        Draws(3, without=np.array([0, 7, 199])),
+    ):
+        assert listed.pooled(draws) == pytest.approx(dense.pooled(draws), abs=1e-9)

@@ -21,7 +21,7 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown
+from affectlab.core.words import joined, number, option, plural, shown, some
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
@@ -37,10 +37,10 @@ _GROUPS = 100
 """Stimuli, and raters, up to which each is left out by itself."""
 _MOMENTS = 6
 """Number of answers, their sums, sums of squares, and sum of products."""
-_DENSE = 1 << 22
-"""Cells of a table of raters by stimuli above which one with many gaps is stored as a list."""
+_SMALL = 1 << 14
+"""Cells of a table of raters by stimuli up to which gaps do not matter for speed."""
 _FULL = 0.1
-"""Share of cells with an answer from which on a large table is stored as it is."""
+"""Share of cells with an answer from which on all pairs of raters are multiplied at once."""
 _NO_PAIRS = "undefined: no two raters share two stimuli"
 _FEW = "undefined: fewer than two stimuli shared"
 _CONSTANT = "undefined: all answers are equal"
@@ -134,52 +134,85 @@ class Panel:
         return np.unique(self.unit[columns])
 
     @cached_property
-    def _stored(self) -> tuple[Any, Any]:
-        """Answers and their marks, of large tables with many gaps as lists."""
-        if self.value.size > _DENSE and self.answered.mean() < _FULL:
-            from scipy.sparse import csr_array
+    def _is_sparse(self) -> bool:
+        """Whether pairs of answers are fewer than cells of all pairs of raters."""
+        return self.value.size > _SMALL and bool(self.answered.mean() < _FULL)
 
-            return csr_array(self.filled), csr_array(self.answered)
-        return self.filled, self.answered
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints]:
+        """Codes of the raters of all pairs, those that share a column where there are many gaps."""
+        if not self._is_sparse:
+            return np.triu_indices(len(self.value), 1)
+        return self._answers_in_pairs[0]
+
+    @cached_property
+    def _answers_in_pairs(self) -> tuple[tuple[Ints, Ints], Ints, Ints, Floats]:
+        """Pairs of raters; and pair, column and moments of each pair of answers to a column."""
+        column, rater = np.nonzero(self.answered.T)
+        starts = np.flatnonzero(np.diff(column, prepend=-1))
+        sizes = np.diff(starts, append=column.size)
+        both = [
+            start + np.stack(np.triu_indices(size, 1))
+            for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+        ]
+        one, other = np.concatenate([np.zeros((2, 0), dtype=np.int64), *both], axis=1)
+        n = len(self.value)
+        codes, pair = np.unique(rater[one] * n + rater[other], return_inverse=True)
+        x, y = self.filled[rater[one], column[one]], self.filled[rater[other], column[other]]
+        moments = np.stack([np.ones(x.size), x, y, x * x + y * y, x * y])
+        return (codes // n, codes % n), pair, column[one], moments
+
+    @cached_property
+    def _whole(self) -> Floats:
+        """The sums of pairs in which every column counts once."""
+        if not self._is_sparse:
+            return self._sums_of_pairs(np.ones(self.unit.size))
+        (first, _), pair, _, moments = self._answers_in_pairs
+        return np.stack([np.bincount(pair, part, first.size) for part in moments])
+
+    def _sums_of_pairs(self, weight: Floats) -> Floats:
+        """Number, sums of x, y, x² + y² and xy of each pair of raters, shape (5, pairs)."""
+        first, second = self._pairs
+        if self._is_sparse:
+            _, pair, column, moments = self._answers_in_pairs
+            change = weight[column] - 1
+            some = np.flatnonzero(change)
+            own = moments[:, some] * change[some]
+            return self._whole + [np.bincount(pair[some], part, first.size) for part in own]
+        heavy, marks = self.filled * weight, self.answered * weight
+        n, products = marks @ self.answered.T, heavy @ self.filled.T
+        total, squares = heavy @ self.answered.T, (heavy * self.filled) @ self.answered.T
+        return np.stack(
+            [
+                n[first, second],
+                total[first, second],
+                total[second, first],
+                squares[first, second] + squares[second, first],
+                products[first, second],
+            ]
+        )
 
     def pooled(self, draws: Draws) -> Floats:
         """Compute the concordance of all pairs of raters in rows of draws, shape (rows,)."""
-        out = np.empty(draws.n_rows)
+        first, second = self._pairs
+        out = np.full(draws.n_rows, np.nan)
         weights = draws.weights(self.n_units)[:, self.unit]
         for row, weight in enumerate(weights):
-            copies = None if draws.rater is None else draws.rater[row]
-            out[row] = self._pooled(weight, copies)
-        return out
-
-    def _pooled(self, weight: Floats, copies: Floats | None) -> float:
-        filled, answered = self._stored
-        if copies is not None and (copies == 0).any():
-            some = np.flatnonzero(copies)
-            filled, answered, copies = filled[some], answered[some], copies[some]
-        if filled.shape[0] < 2:
-            return np.nan
-
-        def shared(first: Any, second: Any) -> Floats:
-            found = (first * weight) @ second.T
-            return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
-
-        n = shared(answered, answered)
-        total, squares = shared(filled, answered), shared(filled * filled, answered)
-        products = shared(filled, filled)
-        pair = np.triu(n >= 2, 1)
-        if not pair.any():
-            return np.nan
-        times = np.ones(1) if copies is None else np.outer(copies, copies)[pair]
-        n, x, y = n[pair], total[pair], total.T[pair]
-        products = products[pair]
-        apart = squares[pair] + squares.T[pair] - 2 * products
-        n_columns = float(weight.sum())
-        # Pairs that share few stimuli would lose the more of a covariance with n below; with no
-        # gaps this is Lin's, with n, of each pair.
-        together = (products - x * y / n) * n / (n - 1) * (1 - 1 / max(n_columns, 2.0))
-        top, rest = 2 * float((times * together).sum()), float((times * apart).sum())
-        scale = float((times * (squares[pair] + squares.T[pair])).sum())
-        return float(_snapped(top / (top + rest))) if top + rest > 1e-12 * scale else np.nan
+            plain = draws.stimulus is None and draws.without is None
+            sums = self._whole if plain else self._sums_of_pairs(weight)
+            n, x, y, squares, products = sums
+            times = np.ones(n.size)
+            if draws.rater is not None:
+                times = draws.rater[row, first] * draws.rater[row, second]
+            times = np.where(n >= 2, times, 0.0)
+            n, columns = np.maximum(n, 2.0), max(float(weight.sum()), 2.0)
+            # Pairs that share few stimuli would lose the more of a covariance with n below; with no
+            # gaps this is Lin's, with n, of each pair.
+            together = (products - x * y / n) * n / (n - 1) * (1 - 1 / columns)
+            top, rest = 2 * float(times @ together), float(times @ (squares - 2 * products))
+            if top + rest > 1e-12 * float(times @ squares):
+                out[row] = top / (top + rest)
+        return _snapped(out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,56 +226,65 @@ class Beside:
     place: Ints
     """Who of the panel each row is, and so is left out of the mean; -1 for nobody. Shape (rows,)"""
 
-    def mean(self, copies: Floats | None = None) -> Floats:
-        """Mean of the panel in each column, of each row without its own answers."""
-        filled, answered = self.panel.filled, self.panel.answered
-        weight = np.ones(len(filled)) if copies is None else copies
-        total, n = weight @ filled, weight @ answered
-        within = self.place >= 0
-        if within.any():
-            who = self.place[within]
-            total, n = (np.repeat(one[None], len(self.own), axis=0) for one in (total, n))
-            total[within] -= weight[who, None] * filled[who]
-            n[within] -= weight[who, None] * answered[who]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(n > 1e-9, total / n, np.nan)
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the answers."""
+        row, column = np.nonzero(~np.isnan(self.own))
+        return row.astype(np.int64), column.astype(np.int64)
+
+    @cached_property
+    def _own_part(self) -> tuple[Floats, Floats, Ints]:
+        """What each answer adds to the sum of the panel, and to its number; whose it is."""
+        row, column = self.cells
+        who = self.place[row]
+        within = who >= 0
+        return (
+            np.where(within, self.panel.filled[who, column], 0.0),
+            np.where(within, self.panel.answered[who, column], 0.0),
+            np.where(within, who, 0),
+        )
 
     def _parts(self, copies: Floats | None = None) -> Floats:
-        """Moments of each column before they are summed, shape (6, rows, columns)."""
-        y = np.broadcast_to(self.mean(copies), self.own.shape)
-        both = ~np.isnan(self.own) & ~np.isnan(y)
-        x, y = np.where(both, self.own, 0.0), np.where(both, y, 0.0)
+        """Moments of each answer before they are summed, shape (6, answers)."""
+        row, column = self.cells
+        filled, answered = self.panel.filled, self.panel.answered
+        weight = np.ones(len(filled)) if copies is None else copies
+        own, own_n, who = self._own_part
+        total = (weight @ filled)[column] - weight[who] * own
+        n = (weight @ answered)[column] - weight[who] * own_n
+        both = n > 1e-9
+        x = np.where(both, self.own[row, column], 0.0)
+        y = np.divide(total, n, out=np.zeros(n.size), where=both)
         return np.stack([both.astype(np.float64), x, y, x * x, y * y, x * y])
 
     @cached_property
-    def parts(self) -> Floats:
-        """Moments of each column, everyone of the panel counted once."""
-        return self._parts()
+    def has_reference(self) -> Bools:
+        """Which answers stand beside a mean, everyone of the panel counted; shape (answers,)."""
+        return np.asarray(self._parts()[0] > 0)
 
     @cached_property
     def of_units(self) -> Floats:
         """Moments of each unit, shape (units, rows * 6)."""
-        rows = len(self.own)
-        sums = np.zeros((self.panel.n_units, rows * _MOMENTS))
-        np.add.at(sums, self.panel.unit, np.moveaxis(self.parts, 0, 1).reshape(-1, self.width).T)
-        return sums
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return int(self.own.shape[1])
+        row, column = self.cells
+        n, units = len(self.own), self.panel.n_units
+        place = self.panel.unit[column] * n + row
+        sums = np.empty((units * n, _MOMENTS))
+        for k, part in enumerate(self._parts()):
+            sums[:, k] = np.bincount(place, part, units * n)
+        return sums.reshape(units, n * _MOMENTS)
 
     def sums(self, draws: Draws) -> Floats:
         """Moments of each row of draws, shape (draws, rows, 6)."""
+        n = len(self.own)
         if draws.rater is None:
-            totals = draws.totals(self.of_units)
-            return totals.reshape(len(totals), len(self.own), _MOMENTS)
+            return draws.totals(self.of_units).reshape(-1, n, _MOMENTS)
+        row, column = self.cells
         weights = draws.weights(self.panel.n_units)[:, self.panel.unit]
-        found = [
-            np.moveaxis(self._parts(copies) @ weight, 0, -1)
-            for weight, copies in zip(weights, draws.rater, strict=True)
-        ]
-        return np.stack(found)
+        found = np.empty((draws.n_rows, n, _MOMENTS))
+        for k, (weight, copies) in enumerate(zip(weights, draws.rater, strict=True)):
+            parts = self._parts(copies) * weight[column]
+            found[k] = np.stack([np.bincount(row, part, n) for part in parts], axis=1)
+        return found
 
     def values(self, draws: Draws) -> Floats:
         """Concordance in each row of draws, shape (draws, rows)."""
@@ -328,7 +370,10 @@ def beside_statistic(
     _, beside = concordance_of_moments(point)
     units, others, n_ratings = list[Ints](), list[Ints](), list[int]()
     for part in parts:
-        for row, both in enumerate(part.parts[0] > 0):
+        row_of, column_of = part.cells
+        for row in range(len(part.own)):
+            both = np.zeros(part.own.shape[1], dtype=np.bool_)
+            both[column_of[(row_of == row) & part.has_reference]] = True
             units.append(part.panel.units_of(both))
             counted = part.panel.answered[:, both].sum(axis=1)
             if part.place[row] >= 0:
@@ -613,6 +658,11 @@ def _with_models(people: Answers, models: Answers) -> Answers:
 def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, Table]:
     kinds = [sides.answers.rater_kinds[code] for code in sides.compared]
     frame = beside.frame.with_columns(kind=pl.Series(kinds * len(sides.labels), dtype=pl.String))
+    is_model = pl.col("kind").is_in(MODEL_KINDS)
+    # What a figure compares: people and models apart, where there are both.
+    who = pl.when(is_model).then(pl.lit(": models")).otherwise(pl.lit(": people"))
+    both = frame.select(is_model)["kind"].n_unique() > 1
+    frame = frame.with_columns(group=pl.col("label") + who if both else pl.col("label"))
     rows = (Value(head="concordance"), Interval())
     counts = (Count("n_items", "stimuli"), Count("n_raters", "raters"))
     whom = "the reference" if sides.reference else "the mean of the others, or of people"
@@ -685,22 +735,27 @@ def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
     yield Figure(
         "concordance", "intervals", "concordance", "Lin's concordance, by label", options=options
     )
-    models = beside.filter(pl.col("kind").is_in(MODEL_KINDS))
-    if models.height < beside.height:
-        yield Figure(
-            "raters",
-            "groups_compared",
-            "raters",
-            "Lin's concordance of single raters, by label",
-            description=f"{beside.height - models.height} values of people.",
-            options={**options, "group": "label"},
-        )
-    if models.height:
+    groups = beside["group"].unique(maintain_order=True).to_list()
+    yield Figure(
+        "raters",
+        "groups_compared",
+        "raters",
+        "Lin's concordance of single raters, by label",
+        description=f"{plural(beside.height, 'value')}: {some(groups, 6)}.",
+        options={**options, "group": "group"},
+    )
+    kinds = beside.filter(pl.col("kind").is_in(MODEL_KINDS))["kind"]
+    if len(kinds):
         yield Figure(
             "models",
             "intervals",
             "raters",
             "Lin's concordance of models with people, by label",
-            description=f"{models.height} values of models.",
-            options={**options, "rows": {"kind": list(MODEL_KINDS)}},
+            description=f"{plural(len(kinds), 'value')} of models.",
+            options={
+                **options,
+                "rows": {"kind": list(MODEL_KINDS)},
+                "groups": "kind",
+                "roles": dict.fromkeys(kinds.unique().to_list(), "model"),
+            },
         )
