@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural, sentence_case, shown, some
 from affectlab.ratings import Scale
-from affectlab.report.figures.first_page import MOST_DOTS
+from affectlab.report.figures.answers import MOST_DOTS
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.images import thumbnail
 from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section, Skipped
@@ -103,7 +103,7 @@ def _scored(study: Study) -> list[_Scored]:
     order = {}
     if not study.reliability.is_empty():
         value = pl.col("value").fill_nan(None)
-        known = study.reliability.sort(value, descending=True, nulls_last=True)
+        known = study.reliability.sort(value, descending=True, nulls_last=True, maintain_order=True)
         order = {label: place for place, label in enumerate(known["label"])}
     scales = {
         label: part.scale
