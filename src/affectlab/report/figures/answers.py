@@ -162,11 +162,9 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
     drawing.key_below(ax, key, columns=min(len(found), 5))
 
 
-MOST_DOTS = 1200
-"""Stimuli that are drawn; of more, evenly spaced ones in rising order."""
-
-
-def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, Any]]) -> None:
+def draw_score_strips(
+    ax: Axes, table: Table, *, panels: Sequence[Mapping[str, Any]], most: int = 1200
+) -> None:
     """Draw the scores of all stimuli on a line for each label, a panel for each scale.
 
     Parameters
@@ -175,10 +173,11 @@ def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, A
         Axes of a grid, in whose place the panels stand.
     table
         Holds ``label``, ``value``, ``low``, ``high`` and ``middle``, a row per stimulus and label.
-        Stimuli whose interval does not hold the middle have a colour. Of more than 1,200 rows
-        evenly spaced ones of each label are drawn, in rising order.
+        Stimuli whose interval does not hold the middle have a colour.
     panels
         Of each scale its ``labels``, the ``value_name`` of its axis, and its ``limits`` or None.
+    most
+        Dots that are drawn; of more, evenly spaced ones of each label in rising order.
 
     Examples
     --------
@@ -197,8 +196,8 @@ def draw_score_strips(ax: Axes, table: Table, *, panels: Sequence[Mapping[str, A
     for (axes,), panel in zip(every, panels, strict=True):
         for row, label in enumerate(panel["labels"]):
             own = table.frame.filter(label=label).sort("value", maintain_order=True)
-            most = max(MOST_DOTS // n_labels, 2)
-            places = np.linspace(0, own.height - 1, min(most, own.height)).round().astype(int)
+            dots = max(most // n_labels, 2)
+            places = np.linspace(0, own.height - 1, min(dots, own.height)).round().astype(int)
             own = own[np.unique(places)]
             _strip(axes, row, *drawing.columns_of(own, "value", "low", "high", "middle"))
         drawing.names_on_y(axes, panel["labels"], panel["value_name"], limit=18)

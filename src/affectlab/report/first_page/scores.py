@@ -12,7 +12,6 @@ import polars as pl
 from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural, sentence_case, shown, some
 from affectlab.ratings import Scale
-from affectlab.report.figures.answers import MOST_DOTS
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.images import thumbnail
 from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section, Skipped
@@ -21,7 +20,7 @@ from affectlab.report.statistics import Study
 _TITLE = "What are the scores?"
 _MOST_CARDS, _MOST_ROWS, _MOST_SAID, _MOST_ANSWERS = 4, 8, 3, 4
 _SHOWN_OF_TEXT = 140
-_SIDE = 144
+_SIDE, _MOST_DOTS = 144, 1200
 _SURE = 0.05
 
 
@@ -270,7 +269,7 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
     frame = pl.concat([one.frame for one in drawn])
     kinds = {one.is_share: "one half" if one.is_share else "the mean of all" for one in scored}
     middle = joined(kinds.values(), "or")
-    thinned = ", evenly spaced ones of many" if frame.height > MOST_DOTS else ""
+    thinned = ", evenly spaced ones of many" if frame.height > _MOST_DOTS else ""
     return Picture.make(
         "score_strips",
         frame.with_columns(label=named_rows(study, frame["label"])),
@@ -279,7 +278,7 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
         caption=f"Each dot is a stimulus{thinned}; the middle is {middle}, and lines at the ends "
         f"are 95\u00a0% intervals.{rule}",
         description=words,
-        options={"panels": list(panels.values())},
+        options={"panels": list(panels.values()), "most": _MOST_DOTS},
     )
 
 

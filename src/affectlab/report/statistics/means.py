@@ -167,7 +167,7 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
     categories), ``n_ratings``, ``answers`` (how often which one was given, the most frequent first)
     and ``middle``: the mean over the stimuli of a label, of shares one half.
     """
-    from affectlab.evaluation.wilson import wilson_interval
+    from affectlab.evaluation import wilson_interval
     from affectlab.reliability import mean_opinion_scores
 
     kind = answers.scale.kind
