@@ -284,7 +284,7 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
 
 def _cards(study: Study, scored: list[_Scored]) -> Cards:
     chosen = scored[:_MOST_CARDS]
-    heads = ("Highest", "Lowest", "Most disputed")
+    heads: tuple[str, ...] = ("Highest", "Lowest", "Most disputed")
     if all(one.scale.kind == "nominal" for one in chosen):
         # The lowest share is the most disputed.
         heads = ("Clearest", "Least clear")

@@ -255,9 +255,9 @@ def grouping(stimuli: pl.DataFrame) -> list[str]:
     for column in stimuli.drop("stimulus").get_columns():
         if column.name.casefold() in _NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
             continue
-        counts = column.value_counts()["count"]
+        sizes = column.value_counts()["count"].to_list()
         known = column.null_count() == 0
-        if known and 2 <= len(counts) <= _MOST_GROUPS and counts.min() >= _FEWEST:
+        if known and 2 <= len(sizes) <= _MOST_GROUPS and min(sizes) >= _FEWEST:
             found.append(column.name)
     return found[:_MOST_ATTRIBUTES]
 
