@@ -95,6 +95,11 @@ def scores_question(study: Study) -> Section | None:
     return Section("scores", _TITLE, tuple(blocks))
 
 
+def _has_intervals(study: Study) -> bool:
+    """Whether the interval of any score is known."""
+    return bool(study.scores["low"].is_not_nan().any())
+
+
 def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
     if not study.scored:
@@ -182,7 +187,7 @@ def _choices(one: _Scored, name: str) -> str:
 
 def _apart(study: Study, scored: list[_Scored]) -> str:
     """Say how many stimuli differ from the middle beyond their intervals."""
-    if study.scores["low"].is_nan().all():
+    if not _has_intervals(study):
         return ""
     texts = []
     for is_share in (True, False):
@@ -269,14 +274,14 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
     frame = pl.concat([one.frame for one in drawn])
     kinds = {one.is_share: "one half" if one.is_share else "the mean of all" for one in scored}
     middle = joined(kinds.values(), "or")
+    lines = ", and lines at the ends are 95\u00a0% intervals" if _has_intervals(study) else ""
     thinned = ", evenly spaced ones of many" if frame.height > _MOST_DOTS else ""
     return Picture.make(
         "score_strips",
         frame.with_columns(label=named_rows(study, frame["label"])),
         name="scores",
         title="Scores of all stimuli",
-        caption=f"Each dot is a stimulus{thinned}; the middle is {middle}, and lines at the ends "
-        f"are 95\u00a0% intervals.{rule}",
+        caption=f"Each dot is a stimulus{thinned}; the middle is {middle}{lines}.{rule}",
         description=words,
         options={"panels": list(panels.values()), "most": _MOST_DOTS},
     )
@@ -296,7 +301,8 @@ def _cards(study: Study, scored: list[_Scored]) -> Cards:
     rest = (
         f" of the {len(chosen)} most reliable {study.thing}s" if len(chosen) < len(scored) else ""
     )
-    caption = f"The ends of the scores{rest}, with 95\u00a0% intervals and all answers."
+    ends = " 95\u00a0% intervals and" if _has_intervals(study) else ""
+    caption = f"The ends of the scores{rest}, with{ends} all answers."
     return Cards(caption, heads, tuple(rows))
 
 

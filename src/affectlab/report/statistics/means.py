@@ -130,7 +130,7 @@ def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
         k = raters.size / float((1 / raters).sum()) if raters.size else math.nan
         yield {
             "label": row["label"],
-            "coefficient": "Krippendorff's alpha, and of shares of answers by Spearman and Brown",
+            "coefficient": "Krippendorff's alpha, and what follows from it for shares of answers",
             **_ends(row, "single", "single_"),
             **{end: float(of_mean(row[end], k)) for end in ("value", "low", "high")},
             "k": k,
