@@ -82,7 +82,7 @@ def test_a_report_says_which_labels_it_is_about(file: Path, model: Path, tmp_pat
     out = tmp_path / "report"
     run_here("report", file, "--scale", TEXT, "--models", model, "--out", out, "--n-boot", "20")
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "on plausibility, and others on category, arousal and comment" in page
+    assert "on plausibility (ordinal 1 to 7, step 1), and others on category, arousal and" in page
     assert "This report compares labels on one scale and is about plausibility" in page
     assert "no answer has a text" not in page
     others = pl.read_csv(out / "tables" / "other_scales.csv")

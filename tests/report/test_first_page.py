@@ -13,7 +13,7 @@ from scipy import stats
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.evaluation.wilson import wilson_interval
+from affectlab.evaluation import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     intraclass_correlation,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2
 """Width of a figure in inches."""
+NARROW = 4.6
+"""Width of a figure that stands beside a text, and fits a phone."""
 _NAME_LIMIT = 30
 _OURS = "a figure of its own"
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from affectlab.core.render.figure import figure_of, figures_of, save_figure
 from affectlab.core.result import Result
-from affectlab.report.figures.first_page import NARROW as NARROW
 
 __all__ = ["save_figures"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from affectlab.core.render.drawing import swatch
 from affectlab.core.render.theme import RAMP, colour, colour_of_kind
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
-from affectlab.core.words import count, percent, shown
+from affectlab.core.words import count, number, percent, shown
 
 
 def draw_pair_heatmap(
@@ -184,3 +185,72 @@ def draw_plan(
     drawing.grid_along(ax, "y")
     ax.set_xlabel("raters per stimulus")
     ax.set_ylabel(value_name)
+
+
+_AT_LEAST = 20
+"""Raters to which the axis goes at least."""
+_NUMBERS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def draw_raters_needed(
+    ax: Axes, table: Table, *, steps: Sequence[float] = (0.7, 0.8, 0.9), names: str = "label"
+) -> None:
+    """Draw on a line for each label how reliable the mean of how many raters is.
+
+    Colours give the steps that the mean of so many raters reaches; a dot says how many there are,
+    and numbers beside the line what their mean reaches.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``single`` (the reliability of one rater), ``k`` (raters there are), ``value``,
+        ``low`` and ``high`` (of their mean), a row per label.
+    steps
+        Reliabilities at which colours change, in rising order.
+    names
+        Column that names the lines.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["awe"], "single": [0.5], "k": [4], "value": [0.8], "low": [0.7],
+    ...         "high": [0.9]}
+    >>> page = draw_figure("raters_needed", data)
+    >>> [text.get_text() for text in page.axes[0].texts]
+    ['0.80 (0.70 to 0.90)']
+    """
+    single, k, value, low, high = drawing.columns_of(
+        table.frame, "single", "k", "value", "low", "high"
+    )
+    one = np.clip(np.nan_to_num(single), 1e-9, 1 - 1e-9)
+    most = max(_AT_LEAST, 2.5 * float(np.nanmax(k, initial=1.0)))
+    tints = (RAMP[0], *(RAMP[2 + 2 * step] for step in range(len(steps))))
+    rows = np.arange(table.frame.height)
+    drawing.fit(ax, 1.0 + 0.27 * table.frame.height, drawing.NARROW)
+    # Raters from which on each step is reached: the odds of a mean are k times those of one.
+    bounds = [np.ones_like(one)]
+    bounds += [np.clip(at / (1 - at) * (1 - one) / one, 1, most) for at in steps]
+    bounds.append(np.full_like(one, most))
+    for (left, right), tint in zip(pairwise(bounds), tints, strict=True):
+        ax.barh(rows, right - left, left=left, height=0.6, color=tint)
+    ax.scatter(
+        k, rows, s=44, color=colour("paper"), edgecolors=colour("ink"), linewidths=1.6, zorder=3
+    )
+    for row in rows.tolist():
+        ends = f" ({number(low[row])} to {number(high[row])})" if low[row] == low[row] else ""
+        said = f"{number(value[row])}{ends}" if value[row] == value[row] else "not defined"
+        drawing.beside(ax, row, said)
+    ax.set_xscale("log")
+    ax.set_xlim(1, most)
+    ticks = [tick for tick in _NUMBERS if tick <= most]
+    ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    ax.minorticks_off()
+    drawing.names_on_y(ax, table.frame[names].to_list(), "raters per stimulus", limit=18)
+    ax.grid(visible=False)
+    ends_of = [f"{number(a)} to {number(b)}" for a, b in pairwise(steps)]
+    said_of = (f"below {number(steps[0])}", *ends_of, f"{number(steps[-1])} or more")
+    key = [(name, swatch(tint)) for name, tint in zip(said_of, tints, strict=True)]
+    there = ("raters there are", swatch("paper", "o", edge="ink"))
+    drawing.key_below(ax, [*key, there], columns=3)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from affectlab.core.render import drawing
 from affectlab.core.render.drawing import swatch
 from affectlab.core.render.theme import RAMP, colour, group_colours
 from affectlab.core.tables import Table
-from affectlab.core.types import Axes
+from affectlab.core.types import Axes, Floats
 from affectlab.core.words import count, percent, shown
 
 _ROLE = {"people": "people", "models": "model"}
@@ -157,3 +160,70 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
         drawing.beside(ax, row, f"{percent(float(usable[row]), 1)} of {count(n)}" if n else "none")
     key = [(name.replace("_", " "), swatch(_ROLES[name])) for name in found]
     drawing.key_below(ax, key, columns=min(len(found), 5))
+
+
+def draw_score_strips(
+    ax: Axes, table: Table, *, panels: Sequence[Mapping[str, Any]], most: int = 1200
+) -> None:
+    """Draw the scores of all stimuli on a line for each label, a panel for each scale.
+
+    Parameters
+    ----------
+    ax
+        Axes of a grid, in whose place the panels stand.
+    table
+        Holds ``label``, ``value``, ``low``, ``high`` and ``middle``, a row per stimulus and label.
+        Stimuli whose interval does not hold the middle have a colour.
+    panels
+        Of each scale its ``labels``, the ``value_name`` of its axis, and its ``limits`` or None.
+    most
+        Dots that are drawn; of more, evenly spaced ones of each label in rising order.
+
+    Examples
+    --------
+    >>> from affectlab.report import draw_figure
+    >>> data = {"label": ["awe", "awe"], "value": [0.5, 6.5], "low": [0.1, 6.0],
+    ...         "high": [0.9, 7.0], "middle": [3.5, 3.5]}
+    >>> of_awe = {"labels": ["awe"], "value_name": "mean answer", "limits": (0, 7)}
+    >>> page = draw_figure("score_strips", data, panels=[of_awe])
+    >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
+    ['awe']
+    """
+    n_labels = sum(len(panel["labels"]) for panel in panels)
+    heights = [len(panel["labels"]) + 0.9 for panel in panels]
+    drawing.fit(ax, 0.7 + 0.36 * sum(heights), drawing.NARROW)
+    every = drawing.split(ax, len(panels), height_ratios=heights)
+    for (axes,), panel in zip(every, panels, strict=True):
+        for row, label in enumerate(panel["labels"]):
+            own = table.frame.filter(label=label).sort("value", maintain_order=True)
+            dots = max(most // n_labels, 2)
+            places = np.linspace(0, own.height - 1, min(dots, own.height)).round().astype(int)
+            own = own[np.unique(places)]
+            _strip(axes, row, *drawing.columns_of(own, "value", "low", "high", "middle"))
+        drawing.names_on_y(axes, panel["labels"], panel["value_name"], limit=18)
+        if panel["limits"] is not None:
+            low, high = panel["limits"]
+            room = 0.02 * (high - low)
+            axes.set_xlim(low - room, high + room)
+            if (low, high) == (0.0, 1.0):
+                drawing.percent_along(axes, "x")
+    entries = [
+        ("apart from the middle", swatch("people", "o", size=4)),
+        ("not shown to be", swatch("neutral", "o", size=4)),
+        ("highest and lowest", swatch("ink", "o", size=5)),
+        ("middle", swatch("ink", "|", size=9)),
+    ]
+    drawing.key_below(ax, entries, columns=2)
+
+
+def _strip(axes: Axes, row: int, value: Floats, low: Floats, high: Floats, middle: Floats) -> None:
+    """Draw the scores of one label in rising order."""
+    apart = (low > middle) | (high < middle)
+    places = row + 0.5 * drawing.spread(value.size)
+    for chosen, tint in ((~apart, "neutral"), (apart, "people")):
+        axes.scatter(
+            value[chosen], places[chosen], s=9, color=colour(tint), alpha=0.45, linewidths=0
+        )
+    axes.vlines(middle[:1], row - 0.36, row + 0.36, color=colour("ink"), linewidth=1.4)
+    ends = np.array([0, value.size - 1])
+    drawing.dots(axes, np.full(2, row), value[ends], low[ends], high[ends], colour("ink"))

@@ -39,6 +39,9 @@ def lead(study: Study) -> str:
         answers = plural(summary.n_ratings - study.n_filled, "answer")
         about += f" ({count(study.n_filled)} more were absent and are taken as 0)"
     text = f"{who[0].upper()}{who[1:]}{verb} {answers} about {about}"
+    silent = len(study.silent_stimuli) + len(summary.silent_stimuli)
+    if silent:
+        text += f" ({count(silent)} more without an answer)"
     if study.ratings.has_labels:
         text += f" on {_listed(study, summary.labels)} ({study.ratings.scale})"
     else:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from affectlab.core.render.drawing import NARROW
 from affectlab.core.words import joined, number, percent, plural, shown
-from affectlab.report.figures import NARROW
 from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
 from affectlab.report.statistics import ENOUGH_ITEMS, Study

@@ -12,7 +12,6 @@ import polars as pl
 from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural, sentence_case, shown, some
 from affectlab.ratings import Scale
-from affectlab.report.figures.first_page import MOST_DOTS
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.images import thumbnail
 from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section, Skipped
@@ -21,7 +20,7 @@ from affectlab.report.statistics import Study
 _TITLE = "What are the scores?"
 _MOST_CARDS, _MOST_ROWS, _MOST_SAID, _MOST_ANSWERS = 4, 8, 3, 4
 _SHOWN_OF_TEXT = 140
-_SIDE = 144
+_SIDE, _MOST_DOTS = 144, 1200
 _SURE = 0.05
 
 
@@ -96,6 +95,11 @@ def scores_question(study: Study) -> Section | None:
     return Section("scores", _TITLE, tuple(blocks))
 
 
+def _has_intervals(study: Study) -> bool:
+    """Whether the interval of any score is known."""
+    return bool(study.scores["low"].is_not_nan().any())
+
+
 def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
     if not study.scored:
@@ -103,7 +107,7 @@ def _scored(study: Study) -> list[_Scored]:
     order = {}
     if not study.reliability.is_empty():
         value = pl.col("value").fill_nan(None)
-        known = study.reliability.sort(value, descending=True, nulls_last=True)
+        known = study.reliability.sort(value, descending=True, nulls_last=True, maintain_order=True)
         order = {label: place for place, label in enumerate(known["label"])}
     scales = {
         label: part.scale
@@ -183,7 +187,7 @@ def _choices(one: _Scored, name: str) -> str:
 
 def _apart(study: Study, scored: list[_Scored]) -> str:
     """Say how many stimuli differ from the middle beyond their intervals."""
-    if study.scores["low"].is_nan().all():
+    if not _has_intervals(study):
         return ""
     texts = []
     for is_share in (True, False):
@@ -270,22 +274,22 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
     frame = pl.concat([one.frame for one in drawn])
     kinds = {one.is_share: "one half" if one.is_share else "the mean of all" for one in scored}
     middle = joined(kinds.values(), "or")
-    thinned = ", evenly spaced ones of many" if frame.height > MOST_DOTS else ""
+    lines = ", and lines at the ends are 95\u00a0% intervals" if _has_intervals(study) else ""
+    thinned = ", evenly spaced ones of many" if frame.height > _MOST_DOTS else ""
     return Picture.make(
         "score_strips",
         frame.with_columns(label=named_rows(study, frame["label"])),
         name="scores",
         title="Scores of all stimuli",
-        caption=f"Each dot is a stimulus{thinned}; the middle is {middle}, and lines at the ends "
-        f"are 95\u00a0% intervals.{rule}",
+        caption=f"Each dot is a stimulus{thinned}; the middle is {middle}{lines}.{rule}",
         description=words,
-        options={"panels": list(panels.values())},
+        options={"panels": list(panels.values()), "most": _MOST_DOTS},
     )
 
 
 def _cards(study: Study, scored: list[_Scored]) -> Cards:
     chosen = scored[:_MOST_CARDS]
-    heads = ("Highest", "Lowest", "Most disputed")
+    heads: tuple[str, ...] = ("Highest", "Lowest", "Most disputed")
     if all(one.scale.kind == "nominal" for one in chosen):
         # The lowest share is the most disputed.
         heads = ("Clearest", "Least clear")
@@ -297,7 +301,8 @@ def _cards(study: Study, scored: list[_Scored]) -> Cards:
     rest = (
         f" of the {len(chosen)} most reliable {study.thing}s" if len(chosen) < len(scored) else ""
     )
-    caption = f"The ends of the scores{rest}, with 95\u00a0% intervals and all answers."
+    ends = " 95\u00a0% intervals and" if _has_intervals(study) else ""
+    caption = f"The ends of the scores{rest}, with{ends} all answers."
     return Cards(caption, heads, tuple(rows))
 
 

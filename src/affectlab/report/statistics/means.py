@@ -130,7 +130,7 @@ def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
         k = raters.size / float((1 / raters).sum()) if raters.size else math.nan
         yield {
             "label": row["label"],
-            "coefficient": "Krippendorff's alpha, and of shares of answers by Spearman and Brown",
+            "coefficient": "Krippendorff's alpha, and what follows from it for shares of answers",
             **_ends(row, "single", "single_"),
             **{end: float(of_mean(row[end], k)) for end in ("value", "low", "high")},
             "k": k,
@@ -255,9 +255,9 @@ def grouping(stimuli: pl.DataFrame) -> list[str]:
     for column in stimuli.drop("stimulus").get_columns():
         if column.name.casefold() in _NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
             continue
-        counts = column.value_counts()["count"]
+        sizes = column.value_counts()["count"].to_list()
         known = column.null_count() == 0
-        if known and 2 <= len(counts) <= _MOST_GROUPS and counts.min() >= _FEWEST:
+        if known and 2 <= len(sizes) <= _MOST_GROUPS and min(sizes) >= _FEWEST:
             found.append(column.name)
     return found[:_MOST_ATTRIBUTES]
 
