@@ -204,7 +204,7 @@ def _ratio(row: Mapping[str, Any]) -> float:
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield f"| statistic | other … | designs | median | least | below .93 | above {_WIDE:g} |"
+    yield "| statistic | other … | designs | median | least | below .93 | above .985 |"
     yield "|---|---|---|---|---|---|---|"
     groups = itertools.groupby(rows, key=lambda row: (row["statistic"], _about(row)))
     for (statistic, about), of in groups:
@@ -292,7 +292,8 @@ differ.
 Where more than 98.5 % hold, the last column has the width of intervals over that of the narrowest
 that would do: 1.96 standard deviations, over simulated studies, of the value about the truth, on
 either side. Intervals for both are too wide where raters hardly differ, since what is particular to
-single answers counts twice.
+single answers counts twice. Those of calibration errors hold whatever the errors of bins are, and
+those of ratios in a handful of clusters have few degrees of freedom.
 
 {wide}
 """
