@@ -153,7 +153,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
 
 def _of_this_report(study: Study) -> dict[str, str]:
     """What is to be added to a term, by what the ratings are."""
-    found = {
+    return {
         "Item": " Answers that were absent count as answers of 0 here."
         if study.filled
         else " A missing answer is not an answer of 0.",
@@ -162,7 +162,6 @@ def _of_this_report(study: Study) -> dict[str, str]:
         if study.ratings.scale.declared
         else " The whole scale counts that was inferred from the answers.",
     }
-    return found
 
 
 def _of_intervals(sections: Sequence[Section]) -> str:
