@@ -28,7 +28,7 @@ class TestVerdict:
         paths = write_report(ratings, tmp_path, n_boot=300, seed=1)
         page = text_of(paths)
         assert (
-            "Of 2 models twin is as good as people and random is not as good as people (within a "
+            "Of 2 models twin is as good as people; random is not as good as people (within a "
             "margin of 0.05 of quadratic kappa)."
         ) in page
         frame = table(tmp_path, "models")
@@ -168,8 +168,8 @@ class TestNumbers:
         verdicts = table(tmp_path, "models")["verdict"].to_list()
         assert sorted(verdicts) == ["above", "below", "below", "inside"]
         assert in_words(models_question(Study(ratings, n_boot=300, seed=1))).startswith(
-            "Of 4 models oracle agrees with people better than they do with one another, twin is "
-            "as good as people and 2 are not as good as people"
+            "Of 4 models oracle agrees with people better than they do with one another; twin is "
+            "as good as people; 2 are not as good as people"
         )
 
     def test_table_is_that_of_the_alignment(self, report, panel):

@@ -43,6 +43,9 @@ def models_question(study: Study) -> Section | None:
     if rows.height > _MOST_NAMED:
         said.append(f"The other {rows.height - _MOST_NAMED} models are under Models beside people.")
     blocks.append(Bullets(tuple(said)) if len(said) > 1 else Paragraph(said[0]))
+    if study.elsewhere is not None:
+        about = joined(map(shown, study.ratings.label_names))
+        blocks.append(Paragraph(f"This is about {about}; other scales need a report of their own."))
     return Section("verdict", title, (*blocks, _picture(found, rows)))
 
 
@@ -60,7 +63,7 @@ def _counts(rows: pl.DataFrame, found: AlignmentResult) -> str:
             every = "both" if len(names) == 2 else "all"
             parts.append(f"{every if len(names) == rows.height else len(names)} {several}")
     margin = f"within a margin of {number(found.margin)} of {found.measure_words}"
-    return f"Of {rows.height} models {joined(parts)} ({margin})."
+    return f"Of {rows.height} models {'; '.join(parts)} ({margin})."
 
 
 _PLACES = {

@@ -22,6 +22,16 @@ _TERMS = (
         "labelled",
     ),
     (
+        "Reliability",
+        "The share of the differences between scores that comes from the stimuli, and would be "
+        "there with other raters. The mean of several raters is more reliable than one of them, by "
+        "the rule of Spearman and Brown. 0.70, 0.80 and 0.90 are customary marks (Nunnally and "
+        "Bernstein 1994); all are conventions, not laws. This report calls a mean reliable only "
+        "where the whole interval lies above such a mark, and not reliable enough only where the "
+        "whole interval lies below, and says “probably” elsewhere.",
+        "Their mean",
+    ),
+    (
         "Krippendorff's alpha",
         "How much less raters disagree than answers mixed at random would. 1: they never differ; "
         "0: no better than chance; below 0: they differ more than by chance. It takes any number "
@@ -143,7 +153,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
 
 def _of_this_report(study: Study) -> dict[str, str]:
     """What is to be added to a term, by what the ratings are."""
-    found = {
+    return {
         "Item": " Answers that were absent count as answers of 0 here."
         if study.filled
         else " A missing answer is not an answer of 0.",
@@ -152,14 +162,6 @@ def _of_this_report(study: Study) -> dict[str, str]:
         if study.ratings.scale.declared
         else " The whole scale counts that was inferred from the answers.",
     }
-    agreement = study.agreement
-    if study.flow is None and agreement is not None and not agreement.ungraded:
-        found["Krippendorff's alpha"] = (
-            " The first sentence of this report says that raters agree well enough only where the "
-            "whole interval lies above such a mark, and calls their agreement too low only where "
-            "the whole interval lies below."
-        )
-    return found
 
 
 def _of_intervals(sections: Sequence[Section]) -> str:

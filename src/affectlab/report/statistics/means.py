@@ -239,7 +239,8 @@ def _answer(ratings: Ratings) -> Callable[[float], str]:
         return lambda value: scale.categories[int(value)]
     if scale.kind == "binary":
         return lambda value: "yes" if value == 1 else "no"
-    return lambda value: f"{value:.3g}".replace("-", "−")
+    # What is rounded to 0 from below has no sign.
+    return lambda value: f"{value + 0:.3g}".replace("-", "−")
 
 
 # Differences between groups of stimuli.
