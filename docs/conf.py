@@ -45,6 +45,7 @@ nitpicky = False
 html_theme = "furo"
 html_title = f"affectlab {release}"
 html_static_path = ["_static"]
+html_css_files = ["notebooks.css"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#2f5d8a", "color-brand-content": "#2f5d8a"},
     "dark_css_variables": {"color-brand-primary": "#8ab8e6", "color-brand-content": "#8ab8e6"},

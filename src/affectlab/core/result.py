@@ -7,7 +7,7 @@ terminal, a notebook, a page, a file or a program, from what its tables declare.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -84,6 +84,23 @@ class Result:
         if name not in named:
             raise unknown_name("table", name, named)
         return named[name]
+
+    def only(self, *names: str) -> Result:
+        """Take tables by name, without sentences, figures and notes, such as to show one of them.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from affectlab.core.tables import Key
+        >>> tables = [Table(name, "", pl.DataFrame({"label": ["joy"]}), (Key("label"),))
+        ...           for name in ("shares", "means")]
+        >>> Result(tuple(tables), ("Joy.",)).only("means")
+        Result(1 row by label)
+        """
+        # Who asks for a table that otherwise is only written sees its rows.
+        tables = (self.table(name) for name in names)
+        seen = tuple(one if one.limit else replace(one, limit=Table.limit) for one in tables)
+        return Result(seen, settings=self.settings, provenance=self.provenance)
 
     def to_frame(self, name: str | None = None) -> pl.DataFrame:
         """Give a table as a polars data frame; the first where no name is given."""

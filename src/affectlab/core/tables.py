@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from affectlab.core.types import pl
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["Column", "Figure", "Table"]
 
@@ -172,20 +169,6 @@ class Table:
         return same and self.frame.schema == other.frame.schema and self.frame.equals(other.frame)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __rich__(self) -> RenderableType:
-        from affectlab.core.render.terminal import table_lines
-
-        return table_lines(self._alone())
-
-    def _repr_html_(self) -> str:
-        from affectlab.core.render.html import table_html
-
-        return table_html(self._alone())
-
-    def _alone(self) -> Table:
-        """Show rows also where a page only says where the file is: somebody asked for them."""
-        return self if self.limit else replace(self, limit=type(self).limit)
 
     def with_columns(self, extra: Any, *columns: Column) -> Table:
         """Add columns to the frame, and declare those that people are to be shown."""
