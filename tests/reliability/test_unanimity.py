@@ -47,7 +47,29 @@ def gappy(matrix: np.ndarray) -> np.ndarray:
     return matrix
 
 
-STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
+def rows_in(result: Any, table: str) -> list[Estimate]:
+    """Rows of a table of a result."""
+    columns = ("value", "se", "low", "high", "method", "status")
+    return [
+        Estimate(*row[:4], method=row[4], status=row[5])
+        for row in result.to_frame(table).select(columns).iter_rows()
+    ]
+
+
+def items(matrix: np.ndarray) -> Ratings:
+    """Answers of four people, one for each unit, to the same five questions."""
+    rater, unit = (place.ravel() for place in np.indices(matrix.shape))
+    columns = {"stimulus": [f"s{k}" for k in unit], "rater": ["r"] * unit.size}
+    labels = [f"item {k}" for k in rater]
+    return Ratings(columns | {"label": labels, "value": matrix.ravel()}, scale="1-5")
+
+
+STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates | list[Estimate]]] = {
+    "concordance": lambda x: rows_in(reliability.concordance(x), "concordance"),
+    "concordance, raters": lambda x: rows_in(reliability.concordance(x), "raters"),
+    "internal_consistency": lambda x: rows_in(
+        reliability.internal_consistency(items(x)), "reliability"
+    ),
     "krippendorff_alpha": lambda x: reliability.krippendorff_alpha(x, level="ordinal", **N_BOOT),
     "krippendorff_alpha, bca": lambda x: reliability.krippendorff_alpha(
         x, level="nominal", interval="bca", **N_BOOT
@@ -104,8 +126,10 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
 }
 
 
-def rows_of(found: Estimate | Estimates) -> list[Estimate]:
-    return [found] if isinstance(found, Estimate) else [estimate for _, estimate in found]
+def rows_of(found: Estimate | Estimates | list[Estimate]) -> list[Estimate]:
+    if isinstance(found, Estimates):
+        return [estimate for _, estimate in found]
+    return [found] if isinstance(found, Estimate) else found
 
 
 @pytest.mark.parametrize("n", [2, 5, 10])
@@ -133,8 +157,12 @@ def test_every_statistic_with_an_interval_is_here() -> None:
     # A plan says how many raters a study needs; the agreement of raters is a choice of the others.
     # Mixed models are results of several tables; test_components.py and test_fixed_effects.py
     # hold them to the rule.
-    # A posterior of true categories has a prior, which leaves no certainty to withhold.
-    several = {"dawid_skene", "mixed_model", "plan", "rater_agreement", "variance_components"}
+    # A posterior of true categories has a prior, which leaves no certainty to withhold. Traces are
+    # compared as concordance is.
+    several = {
+        *("dawid_skene", "mixed_model", "plan", "rater_agreement", "traces"),
+        "variance_components",
+    }
     assert with_interval - several <= {name.partition(",")[0] for name in STATISTICS}
 
 
