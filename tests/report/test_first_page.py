@@ -311,6 +311,15 @@ def test_groups_differ_as_the_mixed_model_says():
     assert "No difference by hair could be shown." in answer
 
 
+def test_groups_without_differences_to_test_are_left_out():
+    """Answers that are all the same fit no model."""
+    frame = noisy(1.0, n=40).to_frame().with_columns(value=pl.lit(3.0))
+    stimuli = {"stimulus": [f"s{j}" for j in range(40)], "gender": ["woman", "man"] * 20}
+    study = Study(Ratings(frame, scale="0-7", stimuli=stimuli), n_boot=0)
+    assert study.differences == ()
+    assert in_words(scores_question(study)) == "L0 is 3.0 throughout."
+
+
 def test_a_stimulus_is_shown_where_it_is_a_text(write):
     frame = noisy(0.5, n=40).to_frame()
     texts = {

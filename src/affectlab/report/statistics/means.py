@@ -287,6 +287,8 @@ def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
             contrasts = mixed_model(answers, fixed=[name], factors=factors).to_frame("contrasts")
         except InputError:
             continue
+        if contrasts.is_empty():
+            continue
         corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
         found.append(contrasts.with_columns(corrected, attribute=pl.lit(name)))
     return tuple(found)
