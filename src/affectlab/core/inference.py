@@ -428,7 +428,10 @@ def infer(
     )
     if len(statistic.columns):
         table = table.with_columns(statistic.columns)
-    return replace(table, replicates=replicates, joint=joint, jackknife=jackknife)
+    settings = {"confidence": confidence}
+    return replace(
+        table, replicates=replicates, joint=joint, jackknife=jackknife, settings=settings
+    )
 
 
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:

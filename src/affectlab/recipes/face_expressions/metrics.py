@@ -135,7 +135,7 @@ def _learned(
         n_boot=_DRAWS,
         seed=seed,
     )
-    apart = {name: found.better_than(name) for name in found.methods if name != found.learner}
+    apart = {name: found.better_than(name) for name in found.compared if name != found.learner}
     nearest = min(apart, key=lambda name: apart[name]["value"])
     row = apart[nearest]
     known = row["low"] is not None and row["low"] == row["low"]

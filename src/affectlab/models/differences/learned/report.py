@@ -333,7 +333,7 @@ class CrossValidation(Result):
         return tuple(sorted({name for split in self.splits for name in split.test}))
 
     @property
-    def methods(self) -> tuple[str, ...]:
+    def compared(self) -> tuple[str, ...]:
         """The learner, and what it is compared with."""
         return tuple(self.frame["method"].unique(maintain_order=True).to_list())
 
