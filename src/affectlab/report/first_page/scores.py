@@ -139,7 +139,8 @@ def _spans(study: Study, scored: list[_Scored]) -> str:
     said = [_span(study, one, named=named) for one in scored[:_MOST_SAID]]
     text = sentence_case("; ".join(said))
     if len(scored) > _MOST_SAID:
-        text += f"; the other {study.things(len(scored) - _MOST_SAID)} run as the figure shows"
+        rest = study.things(len(scored) - _MOST_SAID)
+        text += f"; {rest} more as the figure shows"
     return f"{text}."
 
 
