@@ -24,7 +24,10 @@ _FIELDS = (
 _SECTION = re.compile(
     r"^References\n-+\n(.*?)(?=\n\n[A-Z]\w[\w ]*\n-{3,}|\Z)", re.MULTILINE | re.DOTALL
 )
-_ACCENTS = {"ä": '{\\"a}', "ö": '{\\"o}', "ü": '{\\"u}', "ë": '{\\"e}', "é": "{\\'e}", "ø": "{\\o}"}
+_ACCENTS = {
+    **{sign: f'{{\\"{letter}}}' for sign, letter in zip("äöüë", "aoue", strict=True)},
+    **{"é": "{\\'e}", "ø": "{\\o}", "Ø": "{\\O}"},
+}
 
 
 @dataclass(frozen=True)
