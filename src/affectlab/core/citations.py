@@ -26,7 +26,9 @@ _SECTION = re.compile(
 )
 _ACCENTS = {
     **{sign: f'{{\\"{letter}}}' for sign, letter in zip("äöüë", "aoue", strict=True)},
-    **{"é": "{\\'e}", "ø": "{\\o}", "Ø": "{\\O}"},
+    "é": "{\\'e}",
+    "ø": "{\\o}",
+    "Ø": "{\\O}",
 }
 
 
