@@ -17,7 +17,7 @@ from benchmarks.coverage import (
 )
 
 from affectlab.ratings import Ratings, answers_of
-from affectlab.reliability import krippendorff_alpha, rater_agreement
+from affectlab.reliability import fleiss_kappa, rater_agreement
 from affectlab.reliability.agreement.coverage import weak_design_like, weak_designs
 
 _CELLS = (
@@ -91,18 +91,18 @@ def test_runs_add_up() -> None:
 
 def test_a_result_says_where_its_interval_holds_too_rarely() -> None:
     """The designs are data: those of the package, not of the test."""
-    weak = weak_designs("krippendorff_alpha")[0]
+    weak = weak_designs("fleiss_kappa")[0]
     assert weak.coverage < 0.93
     scale = "5 levels" if weak.share is None else f"yes/no, {100 * weak.share:g} %"
     cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, scale)  # type: ignore[arg-type]
     said = 0
     for seed in range(40):
         study = Study.draw(cell, np.random.default_rng(seed))
-        like = weak_design_like("krippendorff_alpha", weak.target, answers_of(study.answers))
+        like = weak_design_like("fleiss_kappa", weak.target, answers_of(study.answers))
         if like is None:
             continue
         said += 1
-        method = krippendorff_alpha(study.answers, level="nominal", target=cell.target).method
+        method = fleiss_kappa(study.answers, scale="0-1", target=cell.target).method
         assert ("95 % intervals held in" in method) or ("no interval" in method)
     assert said >= 15
     sound = Cell("both", 100, 10, 0.0, 0.7, "5 levels")

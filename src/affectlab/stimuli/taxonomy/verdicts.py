@@ -229,12 +229,17 @@ def judge_agreement(
             f"several raters, expected {rule.needs}",
             evidence,
         )
-    if rule.bound == "high" and found.high != found.high:
-        return Verdict("undecided", f"{told} has no interval: expected more raters", evidence)
     if rule.bound == "value":
         low = found.value < rule.below
         return Verdict("yes" if low else "no", f"{told}, below {limit}" if low else told, evidence)
     evidence["pairs_high"] = pairs_high
+    if found.high != found.high:
+        # Where no two raters share the label, how well pairs may agree is all that is known.
+        if max(found.value, pairs_high) < rule.below:
+            may = f"; raters may agree up to {number(pairs_high)}, below {limit}"
+            return Verdict("yes", told + may, evidence)
+        why = f"{told} has no interval: expected more raters, or stimuli that they share"
+        return Verdict("undecided", why, evidence)
     if found.high < rule.below:
         if pairs_high < rule.below:
             return Verdict("yes", f"{told}, below {limit}", evidence)
