@@ -197,6 +197,24 @@ def _reactions(raters: list[str], seed: int) -> Ratings:
 PANEL, TICKS, CHOICES, VERDICTS, FACES = _panel(), _ticks(), _choices(), _verdicts(), _faces()
 GRADES = _grades()
 PEOPLE, MODELS = PANEL.humans(), PANEL.models()
+FILMS = Ratings(
+    pl.DataFrame(
+        [
+            (
+                film,
+                rater,
+                float(at),
+                40.0 + 30 * np.sin((at + 5 * k + lag) / 4) + 3 * ((at * lag) % 5),
+            )
+            for k, film in enumerate(("zoo", "chase", "rain"))
+            for lag, rater in enumerate(("uma", "bo", "eve"))
+            for at in range(24)
+        ],
+        schema=["stimulus", "rater", "at", "value"],
+        orient="row",
+    ),
+    scale="0-100 interval",
+)
 LISTENERS, MACHINES = _reactions(["zoe", "bob", "ann"], 1), _reactions(["net", "hub"], 2)
 FRAMES = pl.DataFrame(
     [
@@ -453,6 +471,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ),
     "ppca": lambda s: reliability.ppca(s(TICKS), seed=1),
     "split_half": lambda s: reliability.split_half(s(PANEL), n_splits=5, seed=1),
+    "traces": lambda s: reliability.traces(s(FILMS), seed=1),
     "summarise_reactions": lambda s: _numbers_of_reactions(s(LISTENERS)),
     "random_baseline": lambda s: [
         simulate.random_baseline(s(PANEL), how=how, seed=1) for how in ("uniform", "shuffled")
@@ -479,12 +498,14 @@ LISTED = {
     "alignment": "notes name models in their order",
     "cluster_labels": "clusters are numbered, and branches drawn, in the order of labels",
     "compare_models": "differences are those of the first model less the second",
+    "concordance": "a figure's description names labels in their order",
     "control_checks": "the most frequent answers are written label by label",
     "difference_metrics": "fitted curves are kept by the places of models",
     "evaluate_classification": "of people who are right equally often, the first is named",
     "evaluate_preference_metrics": "differences are those of the first metric less the second",
     "evaluate_soft_labels": "differences are those of the first model less the second",
     "fairness": "sentences name models in their order",
+    "internal_consistency": "a note names items in their order",
     "label_correlations": "pairs of labels are named in the order of labels",
     "labelled_corpus": "the labels of a stimulus are written in the order of labels",
     "published_tables": "pairs of raters are named in the order of raters",
