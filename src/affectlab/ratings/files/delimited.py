@@ -125,7 +125,7 @@ def _without_last_blanks(read: Columns) -> Columns:
     named = dict(read.columns)
     while len(named) > 1 and not (name := list(named)[-1]).strip():
         column = named.pop(name)
-        filled = (column.str.strip_chars() != "").fill_null(value=False)
+        filled = (column.cast(pl.String).str.strip_chars() != "").fill_null(value=False)
         if filled.any():
             raise InputError(
                 f"{read.locate(int(filled.arg_max() or 0))}: column {len(named) + 1} holds "

@@ -228,12 +228,19 @@ class Peek:
         lines = _LINE_END.split(self.text)[:_FIRST_ROWS]
         if len(self.head) == _HEAD:
             lines = lines[:-1]
+        pairs = list[int]()
         for at, line in enumerate(lines[: _MOST_TITLES + 1]):
             mark = self.delimiter or ("\t" if self.suffix == ".tsv" else _separator(line))
             fields = _fields(line, mark)
             filled = sum(map(bool, fields))
             if filled > 2 or (filled > 1 and not all(fields[:filled])):
-                return at if at == 0 or _heads(fields, lines[at + 1 :], mark) else 0
+                # Two names and a nameless column are a header, which such a row would hide.
+                title = at == 0 or (
+                    len(fields) not in pairs and _heads(fields, lines[at + 1 :], mark)
+                )
+                return at if title else 0
+            if filled > 1 and len(fields) == filled + 1:
+                pairs.append(len(fields))
         return 0
 
     @property
