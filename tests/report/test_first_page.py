@@ -20,6 +20,7 @@ from affectlab.reliability import (
     krippendorff_alpha,
     mean_opinion_scores,
     mixed_model,
+    spearman_brown,
     variance_components,
 )
 from affectlab.report import write_report
@@ -28,7 +29,7 @@ from affectlab.report.first_page import reliability_question, scores_question
 from affectlab.report.first_page.reliability import _grade
 from affectlab.report.page import in_words
 from affectlab.report.statistics.agreement import agreement_of
-from affectlab.report.statistics.means import of_mean, raters_for
+from affectlab.report.statistics.means import raters_for
 from affectlab.report.statistics.study import Study
 
 
@@ -140,8 +141,8 @@ def test_raters_of_their_own_for_every_stimulus():
 @given(st.floats(0.01, 0.99), st.floats(0.5, 0.95))
 def test_raters_for_is_the_least_number(single, wanted):
     n = raters_for(wanted, single)
-    assert of_mean(single, n) >= wanted - 1e-9
-    assert n == 1 or of_mean(single, n - 1) < wanted
+    assert spearman_brown(single, n) >= wanted - 1e-9
+    assert n == 1 or spearman_brown(single, n - 1) < wanted
 
 
 def test_no_number_of_raters_helps_where_one_tells_nothing():

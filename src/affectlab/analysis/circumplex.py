@@ -14,7 +14,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import DrawnTarget, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, plural, shown
@@ -27,8 +27,6 @@ from affectlab.ratings import (
     row_column,
 )
 
-_GROUPS = 100
-"""Raters, and stimuli, up to which each is left out by itself."""
 _BLOCK = 1 << 22
 """Weights of answers that are held at once."""
 
@@ -194,7 +192,7 @@ class _Places:
             n_ratings=np.repeat(self.n_answers, 2),
             undefined="undefined: no answers",
             bounds=(-np.inf, np.inf),
-            n_groups=_GROUPS,
+            n_groups=MOST_LEFT_OUT,
         )
 
 

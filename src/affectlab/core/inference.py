@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import Draws, Statistic, student
+from affectlab.core.statistic import MOST_LEFT_OUT, Draws, Statistic, student
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
@@ -279,8 +279,6 @@ other stimuli, other raters, or both."""
 DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 """The same, of what has no interval about these raters and stimuli alone."""
 
-_MOST_LEFT_OUT = 100
-"""Raters up to which each is left out by itself; groups of raters beyond."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _TARGETS = ("sample", "stimuli", "raters", "both")
 
@@ -524,7 +522,7 @@ def _left_out(
         present = design.stimulus.T
         return LeftOut(what, values, present, freedom, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
-    most = statistic.n_groups or _MOST_LEFT_OUT
+    most = statistic.n_groups or MOST_LEFT_OUT
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0

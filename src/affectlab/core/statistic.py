@@ -20,6 +20,9 @@ import numpy as np
 
 from affectlab.core.types import Bools, Floats, Ints
 
+MOST_LEFT_OUT = 100
+"""Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
+itself; groups of them beyond."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import unicodedata
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from typing import Any
 
 # What most others named for the same thing.
 
@@ -104,6 +106,21 @@ def number(value: float | None, digits: int = 2) -> str:
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def with_ends(row: Mapping[str, Any], confidence: float) -> str:
+    """Write the value of a row with its interval, and without where there is none.
+
+    Examples
+    --------
+    >>> row = {"value": 0.835, "low": 0.77, "high": 0.89}
+    >>> with_ends(row, 0.95), with_ends(row | {"low": float("nan")}, 0.95)
+    ('0.83 (95 % interval 0.77 to 0.89)', '0.83')
+    """
+    value, low, high = (number(row[name]) for name in ("value", "low", "high"))
+    if math.isnan(row["low"]):
+        return value
+    return f"{value} ({100 * confidence:g} % interval {low} to {high})"
 
 
 def count(value: float) -> str:

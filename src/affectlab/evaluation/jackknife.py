@@ -58,12 +58,12 @@ def spread_of(parts: Floats) -> tuple[Floats, Floats]:
     >>> round(float(se[0]), 3), round(float(df[0]), 2)
     (0.5, 2.71)
     """
-    count = np.ones(len(parts))
+    n = len(parts)
     size = np.abs(parts).max(axis=0, initial=0.0)
     # Scaled, so that squares of tiny numbers are no zeros.
     unit = np.where(size > 0, size, 1.0)
     se: Floats = unit * np.sqrt(((parts / unit) ** 2).sum(axis=0))
-    return se, np.clip(2 * in_effect(parts, count) - 1, 1.0, max(count.size - 1, 1.0))
+    return se, np.clip(2 * in_effect(parts, np.ones(n)) - 1, 1.0, max(n - 1.0, 1.0))
 
 
 def t_test(gap: Floats, se: Floats, df: Floats, against: float = 0.0) -> Floats:

@@ -18,6 +18,7 @@ from affectlab.reliability.agreement import (
     percent_agreement,
     random_pair_kappa,
     self_consistency,
+    spearman_brown as spearman_brown,
     split_half,
     weighted_kappa,
 )

@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import Design, Draws, Ends, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Ends, Statistic
 from affectlab.core.tables import (
     Count,
     Figure,
@@ -25,11 +25,9 @@ from affectlab.core.tables import (
     YesNo,
 )
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown
+from affectlab.core.words import joined, number, option, plural, shown, with_ends
 from affectlab.ratings import Ratings, answers_of, canonical, require_order
 
-_GROUPS = 100
-"""Stimuli, and raters, up to which each is left out by itself."""
 _LEAST = 0.005
 """Least uniqueness of a standardised item, as in R's ``factanal``."""
 _BLOCK = 1 << 20
@@ -213,7 +211,7 @@ class _Questionnaires:
             no_interval=["", no_formula] if interval == "analytic" else (),
             bounds=(np.array([-np.inf, 0.0]), 1.0),
             log_odds_from=np.zeros(2),
-            n_groups=_GROUPS,
+            n_groups=MOST_LEFT_OUT,
             columns=[pl.Series("k", [k] * 2), pl.Series("n_questionnaires", [n] * 2)],
         )
 
@@ -469,11 +467,8 @@ def _sentences(frame: pl.DataFrame, cases: _Questionnaires, confidence: float) -
     alpha, omega = frame.to_dicts()
     if alpha["status"] != "ok":
         return
-    ends = ""
-    if not np.isnan(alpha["low"]):
-        ends = f"{number(alpha['low'])} to {number(alpha['high'])}"
-        ends = f" ({100 * confidence:g} % interval {ends})"
-    text = f"{_TITLES['alpha']} of {len(cases.items)} items is {number(alpha['value'])}{ends}"
+    said = with_ends(alpha, confidence)
+    text = f"{_TITLES['alpha']} of {len(cases.items)} items is {said}"
     yield f"{text}, omega {number(omega['value'])}." if omega["status"] == "ok" else f"{text}."
 
 

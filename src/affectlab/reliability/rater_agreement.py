@@ -15,7 +15,7 @@ from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Resampled, Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
-from affectlab.core.words import number, option, plural
+from affectlab.core.words import number, option, plural, with_ends
 from affectlab.ratings import (
     HUMAN_KINDS,
     Ratings,
@@ -292,11 +292,7 @@ def _sentences(alpha: pl.DataFrame, panel: Ratings, confidence: float) -> Iterat
             f"{number(best['value'])} ({best['label']})."
         )
         return
-    interval = ""
-    if not np.isnan(best["low"]):
-        ends = f"{number(best['low'])} to {number(best['high'])}"
-        interval = f" ({100 * confidence:g} % interval {ends})"
-    yield f"{text}{number(best['value'])}{interval}."
+    yield f"{text}{with_ends(best, confidence)}."
 
 
 def _left_out(correlation: Estimates, panel: Ratings) -> list[str]:

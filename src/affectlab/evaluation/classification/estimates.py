@@ -253,9 +253,8 @@ def classification_metrics(
     costs almost nothing, whatever the number of items. Replicates in which a metric is not
     defined are left out.
 
-    Of simulated data sets with 8 labels (``python -m benchmarks.coverage``),
-    percentile intervals that aim at 95 % hold in 84 to 97 %, least with few clusters, those from
-    leaving out in 89 to 99 %. Of a model that makes fewer than 10 mistakes EMC has no interval.
+    How often the intervals hold is simulated by ``python -m benchmarks.coverage``. Of a model that
+    makes fewer than 10 mistakes EMC has no interval.
 
     References
     ----------

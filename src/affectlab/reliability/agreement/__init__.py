@@ -40,6 +40,7 @@ from affectlab.reliability.agreement.moments import (
     additive_variances as additive_variances,
     identifiable,
     noise_spread,
+    spearman_brown as spearman_brown,
 )
 from affectlab.reliability.agreement.over_labels import over_labels
 from affectlab.reliability.agreement.percent import percent_agreement

@@ -59,9 +59,9 @@ def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
 def why_no_interval(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
     """Say why rows have no interval by leaving out: of two answers, nobody shares the rarer one.
 
-    How often two raters share it is what an agreement beyond chance depends on most. Of simulated
-    labels that 1 to 5 % of 300 to 1,000 answers say yes to, nominal 95 % intervals held in 0 to
-    17 % where no two raters said it of the same item, and in 97 to 100 % where some did.
+    How often two raters share it is what an agreement beyond chance depends on most. Leaving out
+    cannot tell where it never happened: intervals would be narrow, and hold next to never, while
+    those of labels on which it happened once do (``tests/reliability/test_rare_answers.py``).
 
     Parameters
     ----------

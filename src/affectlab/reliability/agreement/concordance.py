@@ -5,7 +5,7 @@ The moments of two answers are summed over stimuli, so that leaving out and draw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,10 +18,10 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown, some
+from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
@@ -33,8 +33,6 @@ from affectlab.ratings import (
 )
 from affectlab.reliability.agreement.coefficient import least_agreement
 
-_GROUPS = 100
-"""Stimuli, and raters, up to which each is left out by itself."""
 _MOMENTS = 6
 """Number of answers, their sums, sums of squares, and sum of products."""
 _SMALL = 1 << 14
@@ -335,7 +333,7 @@ def pooled_statistic(
         n_ratings=n_ratings,
         undefined=_NO_PAIRS,
         log_odds_from=least_agreement(columns, n_ratings),
-        n_groups=_GROUPS,
+        n_groups=MOST_LEFT_OUT,
         **more,
     )
 
@@ -705,7 +703,7 @@ def _sentences(
         )
     elif known.height:
         row = known.row(0, named=True)
-        yield f"Concordance among {_who(sides)} is {_with_ends(row, confidence)}."
+        yield f"Concordance among {_who(sides)} is {with_ends(row, confidence)}."
     whom = sides.whom or _PEOPLE
     if not sides.reference:
         single = beside.filter(~pl.col("kind").is_in(MODEL_KINDS)).drop_nans("value")
@@ -719,15 +717,8 @@ def _sentences(
         of_label = f" on {shown(label, 40)}" if len(sides.labels) > 1 else ""
         yield (
             f"{shown(best['rater'], 40)}{more} agrees with {whom}{of_label} by "
-            f"{_with_ends(best, confidence)}."
+            f"{with_ends(best, confidence)}."
         )
-
-
-def _with_ends(row: Mapping[str, Any], confidence: float) -> str:
-    if np.isnan(row["low"]):
-        return number(row["value"])
-    ends = f"{number(row['low'])} to {number(row['high'])}"
-    return f"{number(row['value'])} ({100 * confidence:g} % interval {ends})"
 
 
 def _figures(beside: pl.DataFrame) -> Iterator[Figure]:

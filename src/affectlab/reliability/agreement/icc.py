@@ -17,7 +17,12 @@ from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
 from affectlab.reliability.agreement.coefficient import coefficient, is_graded
-from affectlab.reliability.agreement.moments import Sums, additive_variances, residual_freedom
+from affectlab.reliability.agreement.moments import (
+    Sums,
+    additive_variances,
+    residual_freedom,
+    spearman_brown,
+)
 from affectlab.reliability.components import (
     MOST_LEVELS,
     MOST_PROFILED,
@@ -124,10 +129,10 @@ def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
     ]
     defined = np.array(status) == "ok"
     why = np.where(defined & np.isnan(low), _ONLY_LEVELS, "").tolist()
-    value = np.where(defined, _stepped_up(alone, k), np.nan)
+    value = np.where(defined, spearman_brown(alone, k), np.nan)
 
     def ends(confidence: float) -> Ends:
-        _, low, high = _stepped_up(single(confidence), k)
+        _, low, high = spearman_brown(single(confidence), k)
         return np.full(k.size, np.nan), low, high
 
     return _Label(ends, value, k, status, why, **counts)
@@ -156,13 +161,6 @@ def _mean_squares(table: Floats) -> tuple[float, float, float, float]:
         within / (n * (k - 1)),
         max(within - between, 0.0) / ((n - 1) * (k - 1)),
     )
-
-
-def _stepped_up(single: Floats, k: Floats) -> Floats:
-    """Reliability of the mean of k ratings, from that of one (Spearman and Brown); k may be 1."""
-    size = 1 + (k - 1) * single
-    mean: Floats = np.divide(k * single, size, out=np.full(size.shape, np.nan), where=size > 0)
-    return mean
 
 
 def _ratio(

@@ -46,6 +46,22 @@ def _dense(code: Ints) -> Ints:
     return place[code]
 
 
+def spearman_brown(single: Floats | float, k: Floats | float) -> Floats:
+    """Reliability of the mean of k ratings, from that of one; k may be 1.
+
+    ``nan`` for -1/(k - 1) and less, where the mean would have no variance.
+
+    Examples
+    --------
+    >>> spearman_brown(0.5, 4).item()
+    0.8
+    """
+    single, k = np.broadcast_arrays(np.asarray(single, dtype=np.float64), k)
+    size = 1 + (k - 1) * single
+    mean: Floats = np.divide(k * single, size, out=np.full(size.shape, np.nan), where=size > 0)
+    return mean
+
+
 def residual_freedom(unit: Ints, rater: Ints) -> int:
     """Ratings less the effects of units and raters that they tell; codes have no gaps."""
     from scipy.sparse import csr_array

@@ -19,6 +19,7 @@ from affectlab.core.statistic import Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, canonical, require_order
+from affectlab.reliability.agreement.moments import spearman_brown
 from affectlab.reliability.subject_models import (
     FITS,
     Fitted,
@@ -176,7 +177,7 @@ def split_half(
         n_ratings=[part.n_ratings for part in parts],
         undefined=[_TOO_FEW if part.n_items < 2 else _CONSTANT for part in parts],
         columns=[
-            pl.Series("corrected", _spearman_brown(value), dtype=pl.Float64),
+            pl.Series("corrected", spearman_brown(value, 2), dtype=pl.Float64),
             pl.Series("sd_splits", [rho.std(ddof=1) if rho.size > 1 else np.nan for rho in rhos]),
             *(pl.Series(name, column, dtype=pl.Int64) for name, column in counts.items()),
         ],
@@ -397,14 +398,6 @@ def _dealt(
     raters, values = _memory(int(halves[-1])) if memory is None else memory
     halve(data.start, data.rater, data.value, seed, halves, raters, values)
     return [Grouped(halves, *half, data.n_raters) for half in zip(raters, values, strict=True)]
-
-
-def _spearman_brown(value: Floats) -> Floats:
-    """Twice the ratings; ``nan`` for -1."""
-    corrected: Floats = np.divide(
-        2 * value, 1 + value, out=np.full(value.size, np.nan), where=value > -1
-    )
-    return corrected
 
 
 def _method(name: str, part: _Splits, n_splits: int) -> str:

@@ -14,18 +14,15 @@ from affectlab.core.tables import Column, Count, Table, Text
 from affectlab.core.words import joined, number, plural, sentence_case, shown
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.attributes import times_of
-from affectlab.report.statistics import Study
+from affectlab.report.statistics import FEWEST_IN_GROUP, MOST_GROUPS, NO_GROUPS, Study
 
 if TYPE_CHECKING:
     from affectlab.evaluation.group_fairness import Fairness
 
 _ERROR_RATE = 0.05
-_FEWEST = 5
-"""Stimuli, or people, that each of two groups needs."""
-_MOST_GROUPS = 8
 _MOST_ATTRIBUTES = 6
 _MOST_NAMED = 8
-_NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of", "aggregated")
+_NO_GROUPS = (*NO_GROUPS, "aggregated")
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ def fairness_section(study: Study) -> Section | Skipped:
         return Skipped(
             title,
             "no attribute of the stimuli or of the people makes groups to compare (two to "
-            f"{_MOST_GROUPS}, of {_FEWEST} or more each).",
+            f"{MOST_GROUPS}, of {FEWEST_IN_GROUP} or more each).",
         )
     used = known[:_MOST_ATTRIBUTES]
     found: list[tuple[_Grouped, Fairness]] = []
@@ -76,7 +73,7 @@ def fairness_section(study: Study) -> Section | Skipped:
                 by=one.by,
                 metric="mae" if study.ordered else "accuracy",
                 edges={one.name: one.edges} if one.edges else None,
-                min_items=_FEWEST,
+                min_items=FEWEST_IN_GROUP,
                 alpha=_ERROR_RATE / len(used),
                 n_boot=study.n_boot,
                 n_permutations=None if study.n_boot else 0,
@@ -109,11 +106,11 @@ def _attributes(frame: pl.DataFrame, carrier: str) -> list[_Grouped]:
             known = known.drop_nans()
         counts = known.value_counts()["count"]
         # As the statistic has it: few numbers are groups, more are to be cut.
-        if known.dtype.is_numeric() and (len(counts) > _MOST_GROUPS or counts.min() == 1):
+        if known.dtype.is_numeric() and (len(counts) > MOST_GROUPS or counts.min() == 1):
             edges = _thirds(known.cast(pl.Float64).to_numpy())
             if edges:
                 found.append(_Grouped(carrier, column.name, edges))
-        elif 2 <= len(counts) <= _MOST_GROUPS and (counts >= _FEWEST).sum() >= 2:
+        elif 2 <= len(counts) <= MOST_GROUPS and (counts >= FEWEST_IN_GROUP).sum() >= 2:
             found.append(_Grouped(carrier, column.name))
     return found
 
@@ -124,7 +121,7 @@ def _thirds(values: np.ndarray) -> tuple[float, ...]:
     digits = 0 if (values == np.rint(values)).all() else 2
     cuts = sorted({float(round(edge, digits)) for edge in edges.tolist()})
     sizes = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1)
-    return tuple(cuts) if len(cuts) == 2 and (sizes >= _FEWEST).all() else ()
+    return tuple(cuts) if len(cuts) == 2 and (sizes >= FEWEST_IN_GROUP).all() else ()
 
 
 def _opening(

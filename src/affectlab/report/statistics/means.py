@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats
 from affectlab.report.statistics.agreement import reason
 
 if TYPE_CHECKING:
@@ -30,20 +29,6 @@ SCHEMA = {
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
     "status": pl.String,
 }
-
-
-def of_mean(single: Floats | float, k: Floats | float) -> Floats:
-    """Give the reliability of the mean of k raters from that of one (Spearman and Brown).
-
-    Examples
-    --------
-    >>> of_mean(0.5, 4).item()
-    0.8
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one = np.clip(np.asarray(single, dtype=np.float64), 0.0, None)
-        found: Floats = np.asarray(k * one / (1 + (np.asarray(k) - 1) * one))
-    return found
 
 
 def raters_for(wanted: float, single: float) -> float:
@@ -104,7 +89,7 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
         one, mean = rows.rows(named=True)
         if one["value"] <= 0:
             # Nothing is shown in which stimuli differ, and means have no value below 0.
-            mean |= {end: float(of_mean(one[end], mean["k"])) for end in ("value", "low", "high")}
+            mean |= _of_mean(one, mean["k"])
         yield {
             "label": label,
             "coefficient": f"intraclass correlation ({one['form']} and {mean['form']})",
@@ -132,10 +117,19 @@ def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
             "label": row["label"],
             "coefficient": "Krippendorff's alpha, and what follows from it for shares of answers",
             **_ends(row, "single", "single_"),
-            **{end: float(of_mean(row[end], k)) for end in ("value", "low", "high")},
+            **_of_mean(row, k),
             "k": k,
             **_counts(row),
         }
+
+
+def _of_mean(one: dict[str, Any], k: float) -> dict[str, float]:
+    """Reliability of the mean of k raters, with its interval, from that of one, not below 0."""
+    from affectlab.reliability import spearman_brown
+
+    ends = ("value", "low", "high")
+    of_mean = spearman_brown(np.clip([one[end] for end in ends], 0.0, None), k)
+    return dict(zip(ends, of_mean.tolist(), strict=True))
 
 
 def _ends(row: dict[str, Any], value: str, prefix: str) -> dict[str, float]:
@@ -246,19 +240,22 @@ def _answer(ratings: Ratings) -> Callable[[float], str]:
 # Differences between groups of stimuli.
 
 
-_MOST_GROUPS, _FEWEST, _MOST_ATTRIBUTES = 8, 5, 4
-_NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of")
+MOST_GROUPS, FEWEST_IN_GROUP = 8, 5
+"""Groups that an attribute makes at most, and stimuli, or people, that each needs."""
+NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of")
+"""Attributes that lead to a stimulus, or say which other one it controls."""
+_MOST_ATTRIBUTES = 4
 
 
 def grouping(stimuli: pl.DataFrame) -> list[str]:
     """Name attributes of the stimuli that are known of all and make two to eight groups of five."""
     found = []
     for column in stimuli.drop("stimulus").get_columns():
-        if column.name.casefold() in _NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
+        if column.name.casefold() in NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
             continue
         sizes = column.value_counts()["count"].to_list()
         known = column.null_count() == 0
-        if known and 2 <= len(sizes) <= _MOST_GROUPS and min(sizes) >= _FEWEST:
+        if known and 2 <= len(sizes) <= MOST_GROUPS and min(sizes) >= FEWEST_IN_GROUP:
             found.append(column.name)
     return found[:_MOST_ATTRIBUTES]
 
