@@ -568,8 +568,8 @@ _LONGEST_NAME = 40
 _LONGEST_TEXT = 300
 
 
-def summarise(ratings: Holdings) -> RatingsSummary:
-    """Count what a table holds."""
+def summarise(ratings: Holdings, *, describe: bool = True) -> RatingsSummary:
+    """Count what a table holds, and describe the answers to each label, which takes longer."""
     per_stimulus, per_rater = pair_counts(ratings, used_rows(ratings))
     trials = ratings._body.extras.get("trial_kind")
     kinds = [] if trials is None else trials.value_counts(sort=True).rows()
@@ -595,8 +595,9 @@ def summarise(ratings: Holdings) -> RatingsSummary:
     frame = pl.DataFrame(
         _rows(ratings, counts), dict.fromkeys(("what", "value"), pl.String), orient="row"
     )
+    counted = Table("summary", "What the ratings hold.", frame, _COLUMNS)
     return RatingsSummary(
-        (Table("summary", "What the ratings hold.", frame, _COLUMNS), _descriptives(ratings)),
+        (counted, _descriptives(ratings)) if describe else (counted,),
         (headline(ratings),),
         notes=warnings_of(ratings),
         **counts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -351,5 +350,4 @@ class Ratings(Holdings):
 
     def _counted(self) -> RatingsSummary:
         """The summary without a row for each label, of which there may be many."""
-        summary = self.summary()
-        return replace(summary, tables=summary.tables[:1])
+        return summarise(self, describe=False)
