@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.core.render.grid import Table
     from affectlab.ratings import Ratings
-    from affectlab.simulate.raters import Recovery, Simulation
 
 
 def report(
@@ -122,54 +120,6 @@ def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
         },
         ratings.warnings,
         noted=True,
-    )
-
-
-def _recovery_table(simulation: Simulation, recovered: Recovery) -> Table:
-    """How close scores come to the truth, with and without the raters that agree with nobody."""
-    import polars as pl
-
-    from affectlab.core.render.grid import Table
-    from affectlab.reliability import mean_opinion_scores, subject_model
-    from affectlab.simulate import recovery
-
-    people = simulation.ratings.humans()
-    careful = [name for name in people.rater_names if name not in recovered.flagged]
-
-    def against_truth(scores: pl.DataFrame) -> Recovery:
-        return recovery(simulation, scores.select("stimulus", "label", "value"))
-
-    without = mean_opinion_scores(people.select(raters=careful)).to_frame()
-    table = Table(
-        box=None,
-        header_style="bold",
-        title="How well the known truth was recovered",
-        title_style="bold",
-        title_justify="left",
-    )
-    table.add_column("scores of stimuli")
-    table.add_column("rank correlation", justify="right")
-    table.add_column("typical error", justify="right")
-    for name, found in (
-        (f"mean of all {people.n_raters} people", recovered),
-        (f"mean without {' and '.join(recovered.flagged) or 'nobody'}", against_truth(without)),
-        ("subject model (reml) of all", against_truth(subject_model(people).to_frame())),
-    ):
-        mean = found.labels.select(pl.col("spearman", "rmse").mean()).row(0)
-        table.add_row(name, f"{mean[0]:.2f}", f"{mean[1]:.2f} points")
-    return table
-
-
-def _about_raters(recovered: Recovery) -> tuple[str, ...]:
-    """What is known of the raters, and what the answers show of it."""
-    import polars as pl
-
-    careless = recovered.raters.filter(~pl.col("attentive"))["rater"].to_list()
-    return (
-        f"Bias of raters: known and recovered values correlate {recovered.bias_r:.2f}; "
-        f"inconsistency: {recovered.inconsistency_r:.2f}.",
-        f"Careless by design: {', '.join(careless)}. "
-        f"In disagreement with the others: {', '.join(recovered.flagged) or 'nobody'}.",
     )
 
 
