@@ -181,7 +181,7 @@ def test_another_metric_may_be_held_against_it() -> None:
     found = cross_validate(
         pairs, scores, frames, n_boot=200, baselines={"oracle": truth, "again": told}
     )
-    assert found.methods == ("ridge", "L1", "cosine", "oracle", "again")
+    assert found.compared == ("ridge", "L1", "cosine", "oracle", "again")
     assert found.better_than("oracle")["value"] < 0
     assert found.better_than("oracle")["value"] == found.better_than("again")["value"]
     assert not found.better_than("oracle")["better"]
