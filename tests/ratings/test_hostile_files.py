@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
@@ -350,6 +350,7 @@ ROW = st.one_of(
 
 @settings(deadline=None, max_examples=150)
 @given(rows=st.lists(ROW, min_size=1, max_size=25), scale=st.sampled_from([None, "0-7"]))
+@example(rows=[[" ", "b", "a", "a"], ["a", "b", "x", "anger"]], scale=None)
 def test_rows_kept_and_set_aside_add_up(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], scale: str | None
 ) -> None:
@@ -360,11 +361,17 @@ def test_rows_kept_and_set_aside_add_up(
     file = tmp_path_factory.mktemp("sum") / "r.csv"
     file.write_text("stimulus,rater,value,label\n" + "".join(line + "\n" for line in lines))
     expected = sum(bool(line) for line in lines)
+
+    def reading() -> Ratings:
+        # Where both columns hold words, the label could be what the stimulus was meant to show.
+        asked = {"label": "label"}
+        return read_ratings(file, on_bad="set_aside", scale=scale, taxonomy="ekman", columns=asked)
+
     try:
-        r = read_ratings(file, on_bad="set_aside", scale=scale, taxonomy="ekman")
+        r = reading()
     except InputError:
         with pytest.raises(InputError, match=re.escape(str(file))):
-            read_ratings(file, on_bad="set_aside", scale=scale, taxonomy="ekman")
+            reading()
         return
     assert r.n_rows + sum(part.count for part in r.set_aside if part.unit == "row") == expected
     assert r.n_rows == r.n_ratings
@@ -374,3 +381,8 @@ def test_rows_kept_and_set_aside_add_up(
         for place in part.places:
             line = int(place.removeprefix("line "))
             assert lines[line - 2]
+
+
+def test_a_blank_cell_is_no_word_that_a_stimulus_was_meant_to_show(read: Read) -> None:
+    with pytest.raises(InputError, match="label is empty"):
+        read('stimulus,rater,value,label\na,x, , \nb,y,x,anger\nc,y,"""",joy\n', taxonomy="ekman")

@@ -139,7 +139,8 @@ def _without_intended(
     if not (_is_of_words(label) and _is_of_words(value)):
         return roles, []
     meant, given = (
-        set(map(folded, one.drop_nulls().cast(pl.String).unique())) for one in (label, value)
+        set(map(folded, one.drop_nulls().cast(pl.String).unique())) - MISSING
+        for one in (label, value)
     )
     pairs = pl.DataFrame([columns[roles["stimulus"]].alias("s"), label.alias("l")])
     per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
