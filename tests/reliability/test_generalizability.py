@@ -24,6 +24,12 @@ BRENNAN_4 = (
     "343533634512 737775575554 585775543211 998866655811 444335655711"
 )
 
+# Shavelson and Webb (1991), Generalizability Theory: A Primer, Table 1.1: persons by 8 items.
+SHAVELSON_WEBB_1 = (
+    "01000101 10100001 11100000 11001001 11110001 11111111 10100110 10100011 10000111 01001100 "
+    "00011100 00100000 11111111 00000111 00100001 11100100 01000000 10000111 00000110 01000000"
+)
+
 
 def table(text: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
     return np.array([[int(digit) for digit in row] for row in text.split()]).reshape(shape)
@@ -57,6 +63,20 @@ def test_persons_by_items() -> None:
     printed = {"stimulus": 0.0574, "rater": 0.0754, "residual": 0.1269}
     assert variances(found) == pytest.approx(printed, abs=6e-5)
     assert coefficients(found, rater=12) == pytest.approx((0.844, 0.773), abs=6e-4)
+
+
+def test_a_test_of_eight_items() -> None:
+    """Components are those of mean squares, and of lme4; the relative coefficient is KR-20."""
+    values = table(SHAVELSON_WEBB_1, (20, 8))
+    found = variance_components(ratings_of(values, "rater"), k=[1, 8])
+    assert variances(found) == pytest.approx(
+        {"stimulus": 0.0304511, "rater": 0.0093045, "residual": 0.2103383}, abs=5e-7
+    )
+    by_item = values.mean(0)
+    kr_20 = 8 / 7 * (1 - (by_item * (1 - by_item)).sum() / values.sum(1).var())
+    assert coefficients(found, rater=8)[0] == pytest.approx(kr_20, abs=1e-6)
+    # Of relative error variance .2103 / 8, and of absolute error variance (.0093 + .2103) / 8.
+    assert coefficients(found, rater=8) == pytest.approx((0.53665, 0.52587), abs=6e-6)
 
 
 CROSSED = ("stimulus", "rater", "session", "stimulus:rater", "stimulus:session", "rater:session")
