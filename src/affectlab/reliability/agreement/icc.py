@@ -182,9 +182,13 @@ def _ratio(
 def _agreement(
     b: float, j: float, e: float, n: int, k: int, confidence: float
 ) -> tuple[float, float, float]:
-    """Form 2 of mean squares of units, raters and residual, with Satterthwaite's degrees."""
-    from scipy.special import fdtri
+    """Form 2 of mean squares of units, raters and residual, with the ends of its interval.
 
+    A value x is in the interval where the signal less the noise that x allows, a sum of the three
+    mean squares with weights that are linear in x, is less than its margin away from 0. The square
+    of the margin is a quadratic form of the three terms, so that both ends solve an equation of
+    second degree. No share of variance is below 0, and no interval goes there from above.
+    """
     size = b + (k - 1) * e + k * (j - e) / n
     if size <= 0:
         return np.nan, np.nan, np.nan
@@ -192,19 +196,57 @@ def _agreement(
     if e <= _ROUNDING * b:
         end = 1.0 if j <= _ROUNDING * b else np.nan
         return value, end, end
-    if b <= _ROUNDING * e:
-        # Units are alike: a + c is 0 and leaves no degree of freedom; the limit has no width.
-        return value, value, value
-    a = k * value * j / e
-    c = n * (1 + (k - 1) * value) - k * value
-    freedom = (k - 1) * (n - 1) * (a + c) ** 2 / ((n - 1) * a**2 + c**2)
-    tail = (1 + confidence) / 2
-    upper, lower = fdtri(n - 1, freedom, tail), fdtri(freedom, n - 1, tail)
-    rest = k * j + (k * n - k - n) * e
-    low = n * (b / upper - e) / (rest + n * b / upper)
-    # With hardly a degree of freedom left, the quantile is 0.
-    high = n * (b * lower - e) / (rest + n * b * lower)
-    return value, low, high
+    # The terms at x = 0, and what they gain with x.
+    at_0 = np.array([b / k, 0.0, -e / k])
+    slope = np.array([-b / k, -j / n, -e * (1 - 1 / n - 1 / k)])
+    below, above = (
+        _roots(slope @ form @ slope, 2 * (slope @ form @ at_0), at_0 @ form @ at_0)
+        for form in _margins(n, k, confidence)
+    )
+    low = max((x for x in below if x <= value), default=-1.0)
+    high = min((x for x in above if x >= value), default=1.0)
+    return value, max(low, min(value, 0.0)), min(high, 1.0)
+
+
+def _roots(a: float, b: float, c: float) -> list[float]:
+    """Solve a x² + b x + c = 0 in real numbers."""
+    inside = b * b - 4 * a * c
+    if inside < 0:
+        return []
+    # The larger of the two sums loses no digits, and gives the other root.
+    half = -(b + np.copysign(np.sqrt(inside), b)) / 2
+    return [float(top / bottom) for top, bottom in ((half, a), (c, half)) if bottom]
+
+
+@cache
+def _margins(n: int, k: int, confidence: float) -> tuple[Floats, Floats]:
+    """Say how the sum of three mean squares may differ from its expectation, below and above.
+
+    The terms are the mean square of units, and less those of raters and the residual. Give for
+    either side the quadratic form of the terms that is the square of their sum, less the square of
+    the margin: by modified large samples, exact where one mean square is all there is.
+    """
+    from scipy.special import chdtri, fdtri
+
+    freedom = np.array([n - 1, k - 1, (n - 1) * (k - 1)], dtype=np.float64)
+    tail = (1 - confidence) / 2
+    # Shares by which a mean square is above its expectation, or below it, at the most.
+    g = 1 - freedom / chdtri(freedom, tail)
+    h = freedom / chdtri(freedom, 1 - tail) - 1
+    below, above = np.diag([g[0], h[1], h[2]]) ** 2, np.diag([h[0], g[1], g[2]]) ** 2
+    for noise in (1, 2):
+        f = fdtri(freedom[0], freedom[noise], 1 - tail)
+        with_less = ((f - 1) ** 2 - (g[0] * f) ** 2 - h[noise] ** 2) / f
+        f = fdtri(freedom[0], freedom[noise], tail)
+        with_more = ((1 - f) ** 2 - (h[0] * f) ** 2 - g[noise] ** 2) / f
+        below[0, noise] = below[noise, 0] = -with_less / 2
+        above[0, noise] = above[noise, 0] = -with_more / 2
+    both = freedom[1] + freedom[2]
+    product = freedom[1] * freedom[2]
+    noises = (1 - both / chdtri(both, tail)) ** 2 * both**2 / product
+    noises -= (g[1] * freedom[1]) ** 2 / product + (g[2] * freedom[2]) ** 2 / product
+    above[1, 2] = above[2, 1] = noises / 2
+    return 1 - below, 1 - above
 
 
 def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
@@ -331,7 +373,7 @@ def intraclass_correlation(
         :func:`variance_components` does, form 1 without a variance of raters; k is the harmonic
         mean of the ratings per unit, and intervals are by profile likelihood.
         ``"listwise"`` keeps only the units that every rater of the label rated. Complete data have
-        the mean squares and F intervals of Shrout and Fleiss either way.
+        the mean squares of Shrout and Fleiss either way, with their F intervals for forms 1 and 3.
 
     Returns
     -------
@@ -347,7 +389,10 @@ def intraclass_correlation(
     for more than 4,000 units and as many raters.
 
     Intervals of forms 1 and 2 are about other units and other raters, those of form 3 about other
-    units and the same raters.
+    units and the same raters. That of form 2 on complete data is the modified large-sample interval
+    of Cappelleri and Ting, whose lower end is not below 0 unless the value is. The one of Shrout
+    and Fleiss for form 2 takes what raters differ by for known too well: where three raters differ
+    by 0.7 standard deviations of 1,000 units, it holds in 77 % of studies in place of 95 %.
 
     Raises
     ------
@@ -357,7 +402,8 @@ def intraclass_correlation(
     References
     ----------
     Shrout and Fleiss (1979), Psychological Bulletin 86. McGraw and Wong (1996), Psychological
-    Methods 1, call the forms 2 and 3 A and C.
+    Methods 1, call the forms 2 and 3 A and C. Cappelleri and Ting (2003), Statistics in Medicine
+    22. Ionan et al. (2014), BMC Medical Research Methodology 14, compare intervals of form 2.
 
     Examples
     --------
@@ -379,7 +425,6 @@ def intraclass_correlation(
     parts = []
     for part in answers.by_label():
         sums = Sums.of(part)
-        # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
         if missing == "listwise" or (sums.m == sums.per_rater.size).all():
             parts.append(_of_complete_units(part, forms))
         else:
@@ -399,10 +444,15 @@ def intraclass_correlation(
         np.array(joined("value"), dtype=np.float64),
         closed,
         keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
-        formula=repeated(
-            ", F interval" if part.complete else ", interval by profile likelihood"
+        formula=[
+            ", interval by profile likelihood"
+            if not part.complete
+            else ", modified large-sample interval"
+            if form.startswith("2")
+            else ", F interval"
             for part in parts
-        ),
+            for form in forms
+        ],
         method=[
             _method(form, k, part, missing)
             for part in parts
