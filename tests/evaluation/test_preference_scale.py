@@ -346,14 +346,14 @@ def test_what_intervals_are_about_is_declared() -> None:
     ratings = study(np.random.default_rng(2), 40, 6)
     wide = {}
     for target, drawn, words in (
-        ("stimuli", "units", "other items, judged by the same judges"),
+        ("stimuli", "stimuli", "other items, judged by the same judges"),
         ("raters", "raters", "other judges of the same items"),
         ("both", "both", "other items and other judges"),
         ("sample", "none", ""),
     ):
         scale = preference_scale(ratings, target=target)
         frame = scale.to_frame()
-        assert frame["resampled"].unique().to_list() == [drawn]
+        assert frame["target"].unique().to_list() == [drawn]
         assert scale.settings["target"] == target
         assert words in " ".join(scale.tables[0].notes)
         wide[target] = (frame["high"] - frame["low"]).mean()

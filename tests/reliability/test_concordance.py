@@ -101,7 +101,7 @@ def test_gaps_and_leaving_out(seed: int) -> None:
     n = spread.size
     se = np.sqrt((n - 1) / n * ((spread - spread.mean()) ** 2).sum())
     assert row["se"] == pytest.approx(se, rel=1e-8)
-    assert row["resampled"] == "raters"
+    assert row["target"] == "raters"
     matrix = people.matrix("valence")
     known = [people.stimulus_names.index(f"s{k}") for k in range(12)]
     mean = np.nanmean(matrix[:, known], axis=0)
@@ -129,7 +129,7 @@ def test_a_gold_standard_is_not_resampled() -> None:
     frame = result.to_frame("raters")
     assert frame["rater"].to_list() == ["r0", "r1", "r2"]
     assert frame["value"][0] == pytest.approx(lin(data[0], data[3]), abs=1e-9)
-    assert set(frame["resampled"]) == {"units"}
+    assert set(frame["target"]) == {"stimuli"}
     assert "best of 3 raters, agrees with r3 by" in result.sentences[-1]
     with pytest.raises(InputError, match="a gold standard is no sample"):
         concordance(table(data), reference="r3", target="raters")

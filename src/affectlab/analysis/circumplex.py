@@ -279,7 +279,7 @@ def _points(
         n_stimuli=frame[::2]["n_items"],
         n_answers=frame[::2]["n_ratings"],
         method=frame[::2]["method"],
-        resampled=frame[::2]["resampled"],
+        target=frame[::2]["target"],
     )
     columns = (
         Key(by, verbatim=True),

@@ -221,7 +221,7 @@ def preference_scale(
     if jackknife.parts:
         text += f"; {_interval_words(jackknife, over)}"
     shared = {
-        "resampled": {"stimuli": "units", "sample": "none"}.get(over, over),
+        "target": "none" if over == "sample" else over,
         "n_items": study.n_items,
         "n_raters": study.n_judges,
         "status": status or "ok",

@@ -408,6 +408,8 @@ def intraclass_correlation(
             for part in parts
             for form, k in zip(forms, part.k, strict=True)
         ],
+        # Raters of form 3 are these.
+        over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
         no_interval=joined("why"),
         n_items=repeated(part.n_items for part in parts),
         n_raters=repeated(part.n_raters for part in parts),
