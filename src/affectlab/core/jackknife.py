@@ -65,10 +65,14 @@ class LeftOut:
         """How far values are from their mean; 0 in rows that have no error."""
         return np.where(self.present & ~self.scarce, self.values - self.mean, 0.0)
 
-    def covariance(self) -> Floats:
-        """Covariance of rows that all rest on the same things, shape (rows, rows)."""
-        apart, n = self._apart, self._times.sum()
-        covariance: Floats = (n - 1) / n * (self._times[:, None] * apart).T @ apart
+    def covariance(self, together: int) -> Floats:
+        """Covariance of each `together` neighbouring rows, which rest on the same things.
+
+        Shape (rows / together, together, together).
+        """
+        n = np.maximum(self.count, 1)
+        apart = (self._apart * np.sqrt((n - 1) / n)).T.reshape(-1, together, len(self.present))
+        covariance: Floats = apart * self._times @ apart.swapaxes(1, 2)
         return covariance
 
     def error(self) -> Floats:
@@ -230,14 +234,17 @@ class Jackknife:
             log_odds_from=self.log_odds_from,
         )
 
-    def covariance(self) -> Floats:
-        """Covariance of the rows, without negative variances in any direction."""
-        total = np.zeros((self.value.size, self.value.size))
+    def covariance(self, together: int) -> Floats:
+        """Covariance of each `together` neighbouring rows, without negative variances.
+
+        Shape (rows / together, together, together); such rows rest on the same things.
+        """
+        total = np.zeros((self.value.size // together, together, together))
         for part in self.parts:
-            one = part.covariance()
+            one = part.covariance(together)
             total += -one if part.what == "answers" else one
         values, vectors = np.linalg.eigh(total)
-        covariance: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        covariance: Floats = vectors * np.maximum(values, 0.0)[:, None] @ vectors.swapaxes(1, 2)
         return covariance
 
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
