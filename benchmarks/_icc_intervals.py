@@ -52,7 +52,7 @@ def main() -> None:
         freedom = np.array([n - 1, k - 1, (n - 1) * (k - 1)])
         squares = size * rng.chisquare(freedom, (given.runs, 3)) / freedom
         row = [str(n), str(k), f"{sd:g}"]
-        ours = np.array([_agreement(*one, n, k, 0.95)[1:] for one in squares]).T
+        ours = _agreement(*squares.T, n, k, 0.95)[1:]
         for low, high in (f_interval(*squares.T, n, k), ours):
             row += [
                 f"{((low <= truth) & (truth <= high)).mean():.3f}",

@@ -100,7 +100,7 @@ def test_printed_table_says_what_intervals_are_about_and_why_there_is_none() -> 
         low=[1.0, 0.2],
         high=[1.0, 0.6],
         method="alpha",
-        resampled="units",
+        target="stimuli",
     )
     out = io.StringIO()
     Console(file=out, width=80).print(table)
@@ -118,7 +118,7 @@ def test_notes_name_the_rows_where_intervals_are_about_different_things() -> Non
         se=[0.1, 0.1],
         low=[0.3, 0.2],
         high=[0.7, 0.6],
-        resampled=["none", "units"],
+        target=["none", "stimuli"],
         method="ICC",
     )
     assert interval_notes(table.frame, table.keys) == [

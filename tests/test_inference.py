@@ -67,8 +67,8 @@ def test_formula_and_leaving_out_give_the_error_of_a_mean(values) -> None:
             assert row.se == pytest.approx(se, rel=1e-12)
             assert (row.low, row.high) == pytest.approx((row.value - half, row.value + half))
             assert row.n_items == known.size
-    assert table["a"].resampled == "units"
-    assert table["a"].method == "mean, jackknife over units"
+    assert table["a"].target == "stimuli"
+    assert table["a"].method == "mean, jackknife over stimuli"
 
 
 def test_linearised_error_is_the_delta_method() -> None:

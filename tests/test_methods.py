@@ -99,7 +99,7 @@ def test_undefined_values_and_withheld_intervals_are_counted():
         n_raters=3,
         n_ratings=[30, 0, 36],
         status=["ok", "undefined: one category", "ok"],
-        resampled="units",
+        target="stimuli",
     )
     text = values.methods()
     assert (

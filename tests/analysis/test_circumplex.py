@@ -53,7 +53,7 @@ def test_means_intervals_and_ellipses_by_hand() -> None:
         direction = np.radians(row["angle"])
         axis = np.array([np.cos(direction), np.sin(direction)])
         assert axis @ covariance @ axis == pytest.approx(size[1])
-    assert set(points["resampled"]) == {"raters"}
+    assert set(points["target"]) == {"raters"}
 
 
 @pytest.mark.long
@@ -81,7 +81,7 @@ def test_groups_of_stimuli_are_about_other_stimuli_too() -> None:
     points = result.to_frame()
     assert points["kind"].to_list() == ["a", "b"]
     assert points["x"][0] == pytest.approx(value[:, ::2, 0].mean())
-    assert (points["n_stimuli"][0], points["resampled"][0]) == (3, "both")
+    assert (points["n_stimuli"][0], points["target"][0]) == (3, "both")
 
 
 def test_categories_that_were_chosen() -> None:

@@ -66,7 +66,7 @@ def test_plain_means_by_hand() -> None:
     assert [priority[name]["n_actors"] for name in ("awe", "fear", "joy")] == [2, 1, 2]
     assert found.priority["expression"].to_list() == ["awe", "joy", "fear"]
     assert found.priority["low"].is_nan().all()
-    assert found.priority["resampled"].unique().to_list() == ["none"]
+    assert found.priority["target"].unique().to_list() == ["none"]
 
 
 @st.composite
@@ -291,7 +291,7 @@ def test_ranking_of_care() -> None:
         )
         assert (priority["low"] < priority["value"]).all()
         assert (priority["value"] < priority["high"]).all()
-        assert priority["resampled"].unique().to_list() == [resample]
+        assert priority["target"].unique().to_list() == [resample]
         again = expression_differences(table, n_boot=200, seed=1, resample=resample)
         assert again.priority.equals(priority)
 

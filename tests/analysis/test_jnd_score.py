@@ -22,7 +22,7 @@ TWO = {("ann", "joy"): [18, 40, 50, 21], ("ann", "awe"): [24, 30, 30, 20]}
 def test_median_of_the_pairs_one_jnd_apart() -> None:
     one = jnd_score(scores_of(TWO), n_boot=0)
     assert one.value == 20.5  # of 18, 21, 24, 20; 40, 50, 30 and 30 are something else
-    assert (one.n_items, one.resampled) == (4, "none")
+    assert (one.n_items, one.target) == (4, "none")
     assert math.isnan(one.low)
 
 

@@ -417,8 +417,12 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
     file.write_text("\n".join(["stimulus,rater,value", *rows]))
     options = ("reliability", "agreement", file, "--scale", "0-7", "--n-boot", "20", "--more")
     found = result(*options)["result"]["intraclass_correlation"]
-    assert {(row["n_items"], row["n_ratings"], row["resampled"]) for row in found} == {
-        (40, 132, "none")
+    assert {(row["n_items"], row["n_ratings"]) for row in found} == {(40, 132)}
+    assert {row["form"]: row["target"] for row in found if "1" in row["form"]} == {
+        "1,1": "both",
+        "2,1": "both",
+        "3,1": "stimuli",
+        "1,k": "both",
     }
     assert all("interval by profile likelihood" in row["method"] for row in found)
     listwise = result(*options, "--missing", "listwise")

@@ -87,8 +87,8 @@ def test_drawing_people_widens_the_interval() -> None:
     )
     assert both["se"][0] > 1.2 * units["se"][0]
     assert both["se"][0] > raters["se"][0]
-    assert set(both["resampled"]) == {"both"}
-    assert set(units["resampled"]) == {"units"}
+    assert set(both["target"]) == {"both"}
+    assert set(units["target"]) == {"stimuli"}
     assert units["people_share"].to_list() == [0.0, 0.0]
     assert 0.2 < both["people_share"][0] <= 1
 

@@ -84,7 +84,7 @@ def test_one_person_cannot_show_how_people_agree() -> None:
 def test_two_people_are_not_resampled() -> None:
     people, models = study(np.random.default_rng(18), 2, 60, 2, [1.5])
     found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    assert set(found.difference.frame["resampled"]) == {"units"}
+    assert set(found.difference.frame["target"]) == {"stimuli"}
     assert any("Two people cannot be resampled" in note for note in found.notes)
     assert "cannot be done" in found.sentences[0]
 

@@ -141,7 +141,7 @@ def test_intervals():
     assert found.to_frame().equals(again.to_frame())
     for name in ("ece", "brier", "accuracy"):
         assert found[name].low < found[name].high
-        assert found[name].resampled == "units"
+        assert found[name].target == "stimuli"
     assert "no interval" in found["max_calibration_error"].method
     assert np.isnan(calibration(probabilities, label, n_boot=0)["ece"].low)
 

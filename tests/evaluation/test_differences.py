@@ -240,7 +240,7 @@ def test_clusters_widen_intervals_where_actors_differ() -> None:
     )
     one = joint["0", "all", "plcc"]
     assert one.se > 1.5 * alone.se
-    assert one.resampled == "clusters of units (actor)"
+    assert one.target == "clusters of stimuli (actor)"
     within = joint["0", "actor=3", "plcc"]
     assert within.ok
     assert np.isnan(within.low)

@@ -131,7 +131,7 @@ def test_clusters_are_kept_whole():
         alone += fairness(people, model, **options).gaps.frame["flagged"].any()
         found = fairness(people, model, cluster="stimulus.actor", n_boot=20, **options)
         clustered += found.gaps.frame["flagged"].any()
-        assert set(found.gaps.frame["resampled"]) == {"clusters"}
+        assert set(found.gaps.frame["target"]) == {"clusters"}
     assert alone >= 10
     assert clustered <= 5
 

@@ -297,7 +297,7 @@ def test_clusters_widen_and_change_the_test():
     flat = compare_predictions(true, a, b, "mikels", **options)
     grouped = compare_predictions(true, a, b, "mikels", clusters=actors, **options)
     assert grouped["accuracy"].se > 1.5 * flat["accuracy"].se
-    assert grouped["accuracy"].resampled == "clusters"
+    assert grouped["accuracy"].target == "clusters"
     permuted = "paired permutation, 999 draws"
     assert set(grouped.frame["test"]) == {permuted, f"{permuted}, and jackknife t"}
     assert grouped.frame["p_value"][0] > flat.frame["p_value"][0]

@@ -97,7 +97,7 @@ def test_intervals(several):
     known = expected > 0
     assert np.array(found)[known] == pytest.approx(expected[known], rel=0.25)
     assert result.exact_match.low < result.exact_match.value < result.exact_match.high
-    assert result.exact_match.resampled == "units"
+    assert result.exact_match.target == "stimuli"
 
 
 def test_no_items():

@@ -51,7 +51,7 @@ def test_values_are_those_of_the_confusion():
         assert estimate.value == pytest.approx(seen.metric(name), abs=1e-12)
         assert estimate.status == "ok"
         assert np.isnan(estimate.se)
-        assert estimate.resampled == "none"
+        assert estimate.target == "none"
         assert (estimate.n_items, estimate.n_ratings) == (300, 300)
     assert table["mean_emotional_distance"].method == "mean emotional distance"
     better = dict(zip(table.frame["metric"], table.frame["better"], strict=True))
@@ -85,7 +85,7 @@ def test_replicates_are_those_of_a_loop(how):
         assert np.all(
             np.abs(table.frame[end].to_numpy() - np.quantile(loop, quantile, axis=0)) < 0.35 * span
         )
-    assert set(table.frame["resampled"]) == {"clusters" if how == "clusters" else "units"}
+    assert set(table.frame["target"]) == {"clusters" if how == "clusters" else "stimuli"}
 
 
 @pytest.mark.long
@@ -271,7 +271,7 @@ def test_a_missing_interval_says_why() -> None:
     true = ["joy", "fear"] * 10
     varies = ["joy", *true[1:-1], "joy"]
     single = classification_metrics(true, varies, clusters=["one"] * 20, seed=1, n_boot=50)
-    assert "one of the units tells no error" in single["macro_f1"].method
+    assert "one of the stimuli tells no error" in single["macro_f1"].method
     assert "fewer than" not in single["macro_f1"].method
     weight = [1.0] * 19 + [0.0]
     light = classification_metrics(true, varies, sample_weight=weight, seed=1, n_boot=50)

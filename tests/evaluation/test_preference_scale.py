@@ -346,14 +346,14 @@ def test_what_intervals_are_about_is_declared() -> None:
     ratings = study(np.random.default_rng(2), 40, 6)
     wide = {}
     for target, drawn, words in (
-        ("stimuli", "units", "other items, judged by the same judges"),
+        ("stimuli", "stimuli", "other items, judged by the same judges"),
         ("raters", "raters", "other judges of the same items"),
         ("both", "both", "other items and other judges"),
         ("sample", "none", ""),
     ):
         scale = preference_scale(ratings, target=target)
         frame = scale.to_frame()
-        assert frame["resampled"].unique().to_list() == [drawn]
+        assert frame["target"].unique().to_list() == [drawn]
         assert scale.settings["target"] == target
         assert words in " ".join(scale.tables[0].notes)
         wide[target] = (frame["high"] - frame["low"]).mean()
@@ -400,7 +400,7 @@ def test_both_ways_are_added_and_what_they_share_is_not_counted_twice() -> None:
     total = by_item + by_judge - y.var(ddof=1) / 300
     assert se**2 == pytest.approx(total)
     assert freedom == pytest.approx(total**2 / (by_item**2 / 29 + by_judge**2 / 9))
-    assert jackknife.covariance() == pytest.approx(total)
+    assert jackknife.covariance(together=1)[0, 0, 0] == pytest.approx(total)
 
 
 def test_where_a_cluster_carries_the_scale_there_is_no_interval() -> None:

@@ -347,8 +347,8 @@ def test_what_is_drawn() -> None:
     assert "clustered by items" in preferences(few)["votes", "human"].method
     assert "3 judges" in preferences(few).notes[0]
     both = preferences(many, n_boot=300, seed=0)["votes", "human"]
-    assert both.resampled == "both"
-    assert preferences(few, n_boot=300, seed=0)["votes", "human"].resampled == "units"
+    assert both.target == "both"
+    assert preferences(few, n_boot=300, seed=0)["votes", "human"].target == "stimuli"
     items = preferences(many, target="stimuli", n_boot=300, seed=0)["votes", "human"]
     assert items.se < both.se
     judges = preferences(many, target="raters", n_boot=1000, seed=0)["votes", "human"]

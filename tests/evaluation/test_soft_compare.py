@@ -134,7 +134,9 @@ def test_infinite_differences_have_no_number():
         people, {"net": given(truth)}, metrics=["cross_entropy"], floor=0.01, n_boot=50, seed=0
     )
     assert floored["net", ONE, "cross_entropy"].ok
-    assert floored["net", ONE, "cross_entropy"].method.endswith("floor 0.01, jackknife over units")
+    assert floored["net", ONE, "cross_entropy"].method.endswith(
+        "floor 0.01, jackknife over stimuli"
+    )
 
 
 def test_people_name_one_label_where_models_score_each():

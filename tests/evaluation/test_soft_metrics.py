@@ -86,7 +86,7 @@ def test_order_of_who_is_close():
         assert order == sorted(order)
         assert found["oracle", name].high < found[MEAN, name].low
         assert found["uniform", name].value > found["oracle", name].value
-    assert found["oracle", "brier"].resampled == "units"
+    assert found["oracle", "brier"].target == "stimuli"
 
 
 def test_infinite_cross_entropy_says_so_and_a_floor_helps():

@@ -50,7 +50,7 @@ class TestKnownAnswers:
         assert result.value == pytest.approx(table["alpha"][level], abs=1e-6)
         assert result.method == f"Krippendorff's alpha, {level}"
         assert (result.n_items, result.n_ratings) == (table["n_items"], table["n_ratings"])
-        assert result.resampled == "none"
+        assert result.target == "none"
 
     def test_counts_cover_pairable_units_only(self):
         result = krippendorff_alpha(
@@ -257,7 +257,7 @@ class TestBootstrap:
             ratings, n_boot=50, target=target, seed=12, interval="percentile"
         ).to_frame()
         assert not first.equals(other)
-        assert set(first["resampled"]) == {target.replace("stimuli", "units")}
+        assert set(first["target"]) == {target.replace("stimuli", "stimuli")}
 
     @pytest.mark.long
     @pytest.mark.parametrize("level", LEVELS)

@@ -39,7 +39,7 @@ def test_value_and_interval_are_those_of_averaged_replicates(average, of):
     assert found.value == pytest.approx(of(values))
     assert found.se == pytest.approx(np.std(drawn, ddof=1))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
-    assert found.resampled == "units"
+    assert found.target == "stimuli"
 
 
 @pytest.mark.long
@@ -103,12 +103,12 @@ def test_leaving_out_gives_the_interval_of_the_mean():
         for one in ratings.stimulus_names
     ]
     assert found.se == pytest.approx(np.sqrt(39 / 40 * ((left_out - np.mean(left_out)) ** 2).sum()))
-    assert (found.resampled, found.method) == (
-        "units",
-        "Krippendorff's alpha, mean of 3 labels, jackknife over units",
+    assert (found.target, found.method) == (
+        "stimuli",
+        "Krippendorff's alpha, mean of 3 labels, jackknife over stimuli",
     )
     both = over_labels(krippendorff_alpha(ratings))
-    assert both.resampled == "both"
+    assert both.target == "both"
     assert both.se > found.se
 
 
@@ -119,7 +119,7 @@ def test_leaving_out_gives_the_interval_of_the_mean():
 def test_no_interval_without_shared_replicates(options):
     found = over_labels(krippendorff_alpha(panel(3), seed=1, **options))
     assert np.isnan(found.low)
-    assert found.resampled == "none"
+    assert found.target == "none"
     assert found.ok
 
 

@@ -215,7 +215,7 @@ def test_shrout_and_fleiss() -> None:
         for form, (low, high) in printed.items():
             assert table["rating", form].low == pytest.approx(low, abs=6e-4)
             assert table["rating", form].high == pytest.approx(high, abs=6e-4)
-            assert table["rating", form].resampled == "none"
+            assert table["rating", form].target == ("stimuli" if form[0] == "3" else "both")
 
 
 def is_within_margins(squares: np.ndarray, n: int, k: int, x: float) -> bool:
@@ -321,7 +321,7 @@ def test_all_ratings_enter_by_default(seed: int) -> None:
     assert set(frame["n_ratings"]) == {int(m.sum())}
     assert set(frame["n_items"]) == {25}
     assert set(frame["n_dropped"]) == {0}
-    assert set(frame["resampled"]) == {"none"}
+    assert set(frame["target"]) <= {"both", "stimuli", "none"}
     of_means = frame.filter(frame["form"].str.ends_with("k"))
     assert of_means["k"].to_numpy() == pytest.approx(k)
     r, u = np.nonzero(~np.isnan(data))
@@ -471,7 +471,7 @@ def test_raters_who_differ_in_level_alone() -> None:
     gap = intraclass_correlation(levels)
     for form in ("3,1", "3,k"):
         row = gap["rating", form]
-        assert (row.value, row.status, row.resampled) == (1.0, "ok", "none")
+        assert (row.value, row.status, row.target) == (1.0, "ok", "none")
         assert row.method.endswith(NO_VARIATION)
     assert "raters differ in level alone" in gap["rating", "2,1"].method
     assert gap["rating", "2,1"].value == pytest.approx(table["rating", "2,1"].value)

@@ -17,6 +17,7 @@ from affectlab.core.inference import DrawnTarget, Resampled
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 from affectlab.reliability import concordance
+from affectlab.reliability.agreement import concordance_of_moments
 
 WRIGHT = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427]
 MINI = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451]
@@ -101,7 +102,7 @@ def test_gaps_and_leaving_out(seed: int) -> None:
     n = spread.size
     se = np.sqrt((n - 1) / n * ((spread - spread.mean()) ** 2).sum())
     assert row["se"] == pytest.approx(se, rel=1e-8)
-    assert row["resampled"] == "raters"
+    assert row["target"] == "raters"
     matrix = people.matrix("valence")
     known = [people.stimulus_names.index(f"s{k}") for k in range(12)]
     mean = np.nanmean(matrix[:, known], axis=0)
@@ -129,7 +130,7 @@ def test_a_gold_standard_is_not_resampled() -> None:
     frame = result.to_frame("raters")
     assert frame["rater"].to_list() == ["r0", "r1", "r2"]
     assert frame["value"][0] == pytest.approx(lin(data[0], data[3]), abs=1e-9)
-    assert set(frame["resampled"]) == {"units"}
+    assert set(frame["target"]) == {"stimuli"}
     assert "best of 3 raters, agrees with r3 by" in result.sentences[-1]
     with pytest.raises(InputError, match="a gold standard is no sample"):
         concordance(table(data), reference="r3", target="raters")
@@ -275,3 +276,9 @@ def test_listed_pairs_equal_multiplied_ones() -> None:
         Draws(3, without=np.array([0, 7, 199])),
     ):
         assert listed.pooled(draws) == pytest.approx(dense.pooled(draws), abs=1e-9)
+
+
+def test_of_one_pair_there_is_a_kappa_but_no_concordance() -> None:
+    sums = np.array([[1, 2, 5, 4, 25, 10], [1, 2, 2, 4, 4, 4]], dtype=np.float64)
+    assert np.isnan(concordance_of_moments(sums)).all()
+    assert np.array_equal(concordance_of_moments(sums, fewest=1), [0, np.nan], equal_nan=True)

@@ -54,7 +54,7 @@ def test_alpha_as_psych_prints_it() -> None:
     result = internal_consistency(questionnaire(attitude()), items=NAMES)
     alpha = result.to_frame().row(0, named=True)
     assert round(alpha["value"], 2) == 0.84
-    assert alpha["resampled"] == "raters"
+    assert alpha["target"] == "raters"
     items = result.to_frame("items")
     assert items["alpha_without"].round(2).to_list() == [0.81, 0.80, 0.83, 0.80, 0.80, 0.86, 0.84]
     assert items["r_rest"].round(2).to_list() == [0.67, 0.74, 0.56, 0.71, 0.79, 0.27, 0.46]
@@ -181,7 +181,7 @@ def test_raters_who_answer_about_several_stimuli() -> None:
     )
     result = internal_consistency(ratings)
     row = result.to_frame().row(0, named=True)
-    assert (row["resampled"], row["n_questionnaires"], row["n_items"]) == ("both", 96, 12)
+    assert (row["target"], row["n_questionnaires"], row["n_items"]) == ("both", 96, 12)
     assert "several stimuli" in result.notes[-1]
 
 

@@ -82,7 +82,7 @@ def test_means_intervals_and_counts() -> None:
     assert (table.frame["high"] > table.frame["value"]).all()
     assert table["0"].n_items == 50
     assert table["0"].n_ratings == 195
-    assert table["0"].resampled == "units"
+    assert table["0"].target == "stimuli"
     by_label = mean_spearman(reference, others, by_label=True, n_boot=50, seed=1)
     assert by_label["1", "2"].value == pytest.approx(point[1, 2], abs=1e-12)
     assert by_label["2", "3"].n_items == (~np.isnan(others[2, 3])).sum()

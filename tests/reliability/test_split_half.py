@@ -88,7 +88,7 @@ def test_interval_comes_from_leaving_out() -> None:
     ]
     assert found["raters"].se == pytest.approx(math.sqrt(4) * np.std(without), rel=0.3)
     assert found["both"].se == pytest.approx(math.hypot(of_stimuli, found["raters"].se))
-    assert found["both"].resampled == "both"
+    assert found["both"].target == "both"
     # Of many raters, the halves stay as they are but for one of them.
     many = simulate(30, [20] * 12)
     one_out = split_half(many, scorer="mean", n_splits=6, seed=3, target="raters")["rating"]

@@ -374,7 +374,7 @@ def alphas(value, low, high, items, *, asked: bool = True) -> Estimates:
     n = 400
     step = (np.asarray(high) - np.asarray(low)) / 2 / stats.t.ppf(0.975, n - 1) / np.sqrt(n - 1)
     values = np.asarray(value) + np.resize([-1, 1], n)[:, None] * step
-    left_out = LeftOut("units", values, np.ones(values.shape, dtype=bool))
+    left_out = LeftOut("stimuli", values, np.ones(values.shape, dtype=bool))
     jackknife = Jackknife(np.asarray(value), (left_out,), (-np.inf, np.inf)) if asked else None
     return Estimates.of(table.frame, table.keys, jackknife=jackknife)
 

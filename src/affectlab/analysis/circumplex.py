@@ -279,7 +279,7 @@ def _points(
         n_stimuli=frame[::2]["n_items"],
         n_answers=frame[::2]["n_ratings"],
         method=frame[::2]["method"],
-        resampled=frame[::2]["resampled"],
+        target=frame[::2]["target"],
     )
     columns = (
         Key(by, verbatim=True),
@@ -299,15 +299,9 @@ def _ellipses(estimates: Estimates, confidence: float) -> dict[str, pl.Series]:
     from scipy.special import fdtri
 
     assert estimates.jackknife is not None
-    n = len(estimates) // 2
-    covariance = np.zeros((n, 2, 2))
-    freedom = np.full(n, np.inf)
-    for part in estimates.jackknife.parts:
-        apart = np.where(part.present, part.values - part.mean, 0.0).reshape(len(part.values), n, 2)
-        count = np.maximum(part.count[::2], 1)
-        outer = np.einsum("tna,tnb->nab", apart, apart)
-        covariance += outer * ((count - 1) / count)[:, None, None]
-        freedom = np.minimum(freedom, count - 1)
+    n, parts = len(estimates) // 2, estimates.jackknife.parts
+    covariance = estimates.jackknife.covariance(together=2)
+    freedom = np.min([part.count[::2] - 1 for part in parts], axis=0)
     known = ~np.isnan(estimates.frame["low"].to_numpy()).reshape(n, 2).any(axis=1)
     known &= freedom > 1
     size, axes = np.linalg.eigh(np.where(known[:, None, None], covariance, np.eye(2)))

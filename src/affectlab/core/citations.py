@@ -142,7 +142,7 @@ def named_in(texts: Iterable[str]) -> list[Reference]:
 
     Examples
     --------
-    >>> [work.cited for work in named_in(["Fleiss' kappa, nominal, jackknife over units"])]
+    >>> [work.cited for work in named_in(["Fleiss' kappa, nominal, jackknife over stimuli"])]
     ['Fleiss, 1971', 'Miller, 1974']
     """
     whole = "\n".join(texts)

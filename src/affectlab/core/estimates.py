@@ -34,7 +34,7 @@ ESTIMATE_COLUMNS = (
     "low",
     "high",
     "method",
-    "resampled",
+    "target",
     "n_items",
     "n_raters",
     "n_ratings",
@@ -93,8 +93,9 @@ class Estimate:
     """Upper end of the interval."""
     method: str = ""
     """The coefficient with its options, in words; and why it has no interval."""
-    resampled: str = "none"
-    """What was resampled for the interval: ``none``, ``units``, ``raters`` or ``both``."""
+    target: str = "none"
+    """What the interval is about: other ``stimuli``, ``raters``, ``both``, or what else is sampled,
+    such as ``clusters``; ``none`` where there is no interval, or a formula does not say."""
     n_items: int = 0
     """Units (stimuli) that entered."""
     n_raters: int = 0
@@ -200,7 +201,7 @@ class Estimates(Result):
         low: Any = math.nan,
         high: Any = math.nan,
         method: Any = "",
-        resampled: Any = "none",
+        target: Any = "none",
         n_items: Any = 0,
         n_raters: Any = 0,
         n_ratings: Any = 0,
@@ -230,7 +231,9 @@ class Estimates(Result):
         columns += [
             pl.Series(name, end) for name, end in zip(("se", "low", "high"), ends, strict=True)
         ]
-        columns += [column("method", method, pl.String), column("resampled", resampled, pl.String)]
+        has = ~np.isnan(ends[1]) | ~np.isnan(ends[2])
+        about = column("target", target, pl.String)
+        columns += [column("method", method, pl.String), about.set(~pl.Series(has), "none")]
         columns += [
             column(name, given, pl.Int64)
             for name, given in (

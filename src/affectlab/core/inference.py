@@ -1,4 +1,4 @@
-"""Uncertainty of any statistic: intervals, what is resampled for them, and corrections of p values.
+"""Uncertainty of any statistic: intervals, what they are about, and corrections of p values.
 
 :func:`infer` takes a :class:`~affectlab.core.statistic.Statistic` and does all that does not depend
 on what the numbers are: it checks what is asked for, draws, leaves out, puts intervals around the
@@ -364,7 +364,7 @@ def infer(
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
-    method, resampled = list(statistic.method), ["none"] * value.size
+    method, about = list(statistic.method), ["none"] * value.size
     if target == "sample":
         n_boot = 0
     elif interval in ("analytic", "jackknife"):
@@ -378,14 +378,13 @@ def infer(
             _check_target(statistic, target)
             jackknife = _jackknife(statistic, value, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
-            how, over = jackknife.how(statistic.units), jackknife.resampled(statistic.units)
+            how, over = jackknife.how(statistic.units), jackknife.targets(statistic.units)
         if statistic.no_interval:
             missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
         se, low, high = (np.where(hidden, np.nan, end) for end in ends)
         certain = withhold_certainty(value, se, low, high)[3]
-        has = ~np.isnan(low) & ~certain
-        resampled = [what if one else "none" for what, one in zip(over, has, strict=True)]
+        has, about = ~np.isnan(low) & ~certain, list(over)
         said = [
             f"; {why}" if why and known else ""
             for why, known in zip(missing, ~np.isnan(value), strict=True)
@@ -404,7 +403,7 @@ def infer(
             skew = _acceleration(statistic, target)
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
-        resampled = [statistic.units if target == "stimuli" else target] * value.size
+        about = [statistic.units if target == "stimuli" else target] * value.size
         drawn = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
         method = [
             f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
@@ -418,7 +417,7 @@ def infer(
         low=low,
         high=high,
         method=method,
-        resampled=resampled,
+        target=about,
         n_items=statistic.n_items,
         n_raters=statistic.n_raters,
         n_ratings=statistic.n_ratings,
@@ -509,13 +508,13 @@ def _without_stimuli(statistic: Statistic) -> Floats:
 
 
 def _left_out(
-    statistic: Statistic, what: Literal["units", "raters"], seed: int | np.random.Generator | None
+    statistic: Statistic, what: Literal["stimuli", "raters"], seed: int | np.random.Generator | None
 ) -> LeftOut:
     """Compute values without each stimulus or rater, or random group of many, in turn.
 
     Values are ``nan`` in rows that have no answers of them.
     """
-    design, units = statistic.design, what == "units"
+    design, units = statistic.design, what == "stimuli"
     freedom = statistic.freedom if units else None
     if units and statistic.n_groups is None:
         values = _without_stimuli(statistic)
@@ -539,7 +538,7 @@ def _jackknife(
     statistic: Statistic, value: Floats, target: str, seed: int | np.random.Generator | None
 ) -> Jackknife:
     """Leave out stimuli, raters or both, one at a time."""
-    kinds: tuple[Literal["units", "raters"], ...] = ("units", "raters")
+    kinds: tuple[Literal["stimuli", "raters"], ...] = ("stimuli", "raters")
     left = {"stimuli": kinds[:1], "raters": kinds[1:]}.get(target, kinds)
     return Jackknife(
         value,
@@ -647,11 +646,6 @@ class CrossedDraws:
     target: Target
     n_groups: int = 0
     """Rows in which a group of stimuli is left out."""
-
-    @property
-    def resampled(self) -> str:
-        """What tables of estimates call what was drawn."""
-        return "units" if self.target == "stimuli" else self.target
 
     @property
     def n_rows(self) -> int:
@@ -802,7 +796,7 @@ class Spread:
     """Degrees of freedom of the interval."""
     rater_share: Floats
     """Share of the variance that is due to the choice of raters."""
-    resampled: str
+    target: str
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -812,7 +806,7 @@ class Spread:
     def clipped(self) -> Spread:
         """Keep the interval within [-1, 1]."""
         low, high = np.maximum(self.low, -1.0), np.minimum(self.high, 1.0)
-        return Spread(self.value, self.se, low, high, self.df, self.rater_share, self.resampled)
+        return Spread(self.value, self.se, low, high, self.df, self.rater_share, self.target)
 
 
 def crossed_spread(
@@ -876,7 +870,7 @@ def crossed_spread(
         share = of_raters / total
     hidden = scarce | constant | np.isnan(value)
     se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
-    return Spread(value, *student(value, se, df, confidence), df, share, draws.resampled)
+    return Spread(value, *student(value, se, df, confidence), df, share, draws.target)
 
 
 def _once(rows: Floats, draws: CrossedDraws, total: Floats, of_raters: Floats) -> Floats:

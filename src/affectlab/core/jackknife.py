@@ -13,7 +13,7 @@ from affectlab.core.render.intervals import NO_INTERVAL
 from affectlab.core.statistic import Ends, student
 from affectlab.core.types import Bools, Floats, Ints
 
-Part: TypeAlias = Literal["units", "raters", "answers"]
+Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
 
 _FEW = "two raters tell nothing of others"
@@ -65,10 +65,14 @@ class LeftOut:
         """How far values are from their mean; 0 in rows that have no error."""
         return np.where(self.present & ~self.scarce, self.values - self.mean, 0.0)
 
-    def covariance(self) -> Floats:
-        """Covariance of rows that all rest on the same things, shape (rows, rows)."""
-        apart, n = self._apart, self._times.sum()
-        covariance: Floats = (n - 1) / n * (self._times[:, None] * apart).T @ apart
+    def covariance(self, together: int) -> Floats:
+        """Covariance of each `together` neighbouring rows, which rest on the same things.
+
+        Shape (rows / together, together, together).
+        """
+        n = np.maximum(self.count, 1)
+        apart = (self._apart * np.sqrt((n - 1) / n)).T.reshape(-1, together, len(self.present))
+        covariance: Floats = apart * self._times @ apart.swapaxes(1, 2)
         return covariance
 
     def error(self) -> Floats:
@@ -124,7 +128,7 @@ class Jackknife:
     The mean of four numbers has the usual interval:
 
     >>> x = np.array([1.0, 2.0, 6.0, 4.0])
-    >>> left_out = LeftOut("units", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
+    >>> left_out = LeftOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
     >>> jackknife = Jackknife(np.array([x.mean()]), (left_out,), (-np.inf, np.inf))
     >>> [round(float(end[0]), 3) for end in jackknife.ends(0.95)]
     [1.109, -0.278, 6.778]
@@ -166,18 +170,18 @@ class Jackknife:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
 
-    def how(self, units: str = "units") -> list[str]:
+    def how(self, units: str = "stimuli") -> list[str]:
         """What is left out for each row, in words; `units` is what stimuli are called."""
-        kinds = [units if part.what == "units" else part.what for part in self.parts]
+        kinds = [units if part.what == "stimuli" else part.what for part in self.parts]
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
         over = [f"{units}, since {_FEW}" if one else whole for one in few.tolist()]
         return [f", jackknife over {what}" for what in over]
 
-    def resampled(self, units: str = "units") -> list[str]:
+    def targets(self, units: str = "stimuli") -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""
         whole = "both" if len(self.parts) > 1 else self.parts[0].what if self.parts else "none"
         few = self.about_these_raters & (len(self.parts) > 1)
-        return [units if one or whole == "units" else whole for one in few.tolist()]
+        return [units if one or whole == "stimuli" else whole for one in few.tolist()]
 
     def _counts(self, part: LeftOut) -> Bools:
         """Rows whose error a part adds to."""
@@ -216,7 +220,7 @@ class Jackknife:
         """
         bias = np.zeros(self.value.size)
         for part in self.parts:
-            if part.what == "units" or self.corrects_raters:
+            if part.what == "stimuli" or self.corrects_raters:
                 shift = (part.count - 1) * (part.mean - self.value)
                 bias += np.where(self._counts(part), shift, 0.0)
         se, freedom = self.spread()
@@ -230,14 +234,17 @@ class Jackknife:
             log_odds_from=self.log_odds_from,
         )
 
-    def covariance(self) -> Floats:
-        """Covariance of the rows, without negative variances in any direction."""
-        total = np.zeros((self.value.size, self.value.size))
+    def covariance(self, together: int) -> Floats:
+        """Covariance of each `together` neighbouring rows, without negative variances.
+
+        Shape (rows / together, together, together); such rows rest on the same things.
+        """
+        total = np.zeros((self.value.size // together, together, together))
         for part in self.parts:
-            one = part.covariance()
+            one = part.covariance(together)
             total += -one if part.what == "answers" else one
         values, vectors = np.linalg.eigh(total)
-        covariance: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        covariance: Floats = vectors * np.maximum(values, 0.0)[:, None] @ vectors.swapaxes(1, 2)
         return covariance
 
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:

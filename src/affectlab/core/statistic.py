@@ -184,8 +184,8 @@ class Statistic:
     formula: str | Sequence[str] = ""
     """What is said of intervals that ``closed`` gives, put behind the method: one text, or one for
     each row."""
-    over: str | Sequence[str] = "none"
-    """What ``closed`` leaves out in turn, where it does, as ``resampled`` calls it."""
+    over: str | Sequence[str] = "stimuli"
+    """What intervals that ``closed`` gives are about, as ``target`` calls it."""
     bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
@@ -210,8 +210,8 @@ class Statistic:
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
     times: Ints | None = None
     """How many alike stimuli each one stands for, where they are told apart by kind."""
-    units: str = "units"
-    """What ``resampled`` calls what is drawn in place of stimuli."""
+    units: str = "stimuli"
+    """What ``target`` calls what is drawn in place of stimuli."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
     draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None

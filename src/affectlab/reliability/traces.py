@@ -22,6 +22,7 @@ from affectlab.ratings import Ratings, numeric_part, require_order
 from affectlab.reliability.agreement import (
     Beside,
     Panel,
+    beside_concordance,
     beside_statistic,
     concordance_of_moments,
     pooled_statistic,
@@ -83,7 +84,7 @@ class _Traces:
         both = ~np.isnan(self.value) & ~np.isnan(mean)
         x, y = np.where(both, self.value, 0.0), np.where(both, mean, 0.0)
         sums = [both.sum(axis=1), *(one.sum(axis=1) for one in (x, y, x * x, y * y, x * y))]
-        r = concordance_of_moments(np.stack(sums, axis=1).astype(np.float64))[1][0]
+        r = beside_concordance(np.stack(sums, axis=1).astype(np.float64))[0]
         weights: Floats = np.maximum(np.nan_to_num(r), 0.0)
         return weights
 
@@ -137,7 +138,7 @@ def lags_of(value: Floats, most: int) -> Ints:
                 for own, other in ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (1, 1))
             ]
             sums = np.stack([np.rint(products[0]), *products[1:]], axis=1)
-            agreement = concordance_of_moments(sums)[0]
+            agreement = concordance_of_moments(sums)
             agreement[sums[:, 0] < _LEAST_OVERLAP * known[rater].sum()] = np.nan
             if not np.isnan(agreement).all():
                 lags[rater] = shifts[np.nanargmax(agreement)]

@@ -249,12 +249,12 @@ def _methods(board: Board, metrics: Sequence[str]) -> list[tuple[str, str]]:
         ways: dict[str, set[str]] = {}
         for cell in board.columns[name]:
             if cell.metric is not None and cell.metric.method:
-                resampled = ways.setdefault(cell.metric.method, set())
+                targets = ways.setdefault(cell.metric.method, set())
                 if cell.metric.low is not None:
-                    resampled.add(cell.metric.resampled)
+                    targets.add(cell.metric.target)
         texts = [
-            method + (f"; resampled: {joined(sorted(resampled))}" if resampled else "")
-            for method, resampled in ways.items()
+            method + (f"; intervals about: {joined(sorted(targets))}" if targets else "")
+            for method, targets in ways.items()
         ]
         if texts:
             found.append((shown(name, _NAME), shown(" — or: ".join(texts), 2 * _WORDS)))
@@ -282,8 +282,8 @@ _GLOSSARY = [
     ),
     (
         "Interval",
-        "What the value might have been with other stimuli, or other raters, as far as these were "
-        "resampled; it says nothing of errors that all results share.",
+        "What the value might have been with other stimuli, or other raters, as far as it is about "
+        "these; it says nothing of errors that all results share.",
     ),
 ]
 

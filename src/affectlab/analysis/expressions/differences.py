@@ -309,7 +309,7 @@ def priority_of(
             "n_actors": shows.sum(axis=1),
             "n_pairs": n_pairs.sum(axis=1),
             "method": f"mean difference from the others, {method}",
-            "resampled": resample if drawn.size else "none",
+            "target": resample if drawn.size else "none",
             "status": status,
         },
         schema_overrides={"cluster": pl.Int64},
@@ -426,7 +426,7 @@ class ExpressionDifferences(Result):
         and ``high``; ``relative`` (the same less its mean over expressions) with ``relative_low``
         and ``relative_high``, which tell expressions apart: how high actors are in general does not
         count there; ``rank_low``, ``rank_high``, ``cluster``, ``n_others``, ``n_actors``,
-        ``n_pairs``, ``method``, ``resampled``, ``status``.
+        ``n_pairs``, ``method``, ``target``, ``status``.
         """
         return self.to_frame("priority")
 

@@ -313,7 +313,7 @@ def label_correlations(
         high=found.high,
         method=f"{method.capitalize()} correlation over stimuli of mean answers"
         + (f"; percentile bootstrap, {n_boot} replicates" if n_boot else ""),
-        resampled="units" if n_boot else "none",
+        target="stimuli" if n_boot else "none",
         n_items=shared,
         n_raters=profiles.n_raters,
         n_ratings=profiles.n_ratings,

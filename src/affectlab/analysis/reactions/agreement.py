@@ -219,7 +219,7 @@ def agreement_of_reactions(
         low,
         high,
         f"P(higher), ties half: {scorer_name(measure)}, clusters: pairs",
-        "units",
+        "stimuli",
         n_items=n_pairs,
         n_raters=n_people,
         n_ratings=len(rows),

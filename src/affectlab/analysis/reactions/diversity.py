@@ -268,7 +268,7 @@ def _mean(
         known,
         np.arange(len(values)),
         method=f"mean over pairs: {text}",
-        resampled="units",
+        target="stimuli",
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,

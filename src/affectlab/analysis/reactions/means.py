@@ -35,7 +35,7 @@ def ratio_estimate(
     clusters: Ints,
     *,
     method: str,
-    resampled: str,
+    target: str,
     n_boot: int,
     confidence: float,
     seed: int,
@@ -76,7 +76,7 @@ def ratio_estimate(
         float(found.low[0]),
         float(found.high[0]),
         method,
-        resampled,
+        target,
         status="ok",
         **about,
     )

@@ -140,7 +140,7 @@ def sentiment_match(
         defined.astype(np.float64),
         clusters,
         method=f"share of reactions with the sentiment of their emotion, clusters: {by}s",
-        resampled="raters" if by == "rater" else "units",
+        target="raters" if by == "rater" else "stimuli",
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,

@@ -17,11 +17,11 @@ NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"
 COVERAGE = "95 % intervals "
 """How ``method`` begins to say that intervals hold too rarely."""
 _ABOUT = {
-    "units": "other items, the same raters",
+    "stimuli": "other items, the same raters",
     "raters": "the same items, other raters",
     "both": "other items and other raters",
 }
-"""What intervals are about, by what was resampled."""
+"""What intervals are about, in words, by their target."""
 _BY_FORMULA = "from a formula, nothing resampled"
 _FEW_NAMES = 4
 """Rows up to which they are named in a note."""
@@ -36,13 +36,13 @@ def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     import polars as pl
 
     with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
-    over = with_interval["resampled"].unique().sort().to_list()
+    over = with_interval["target"].unique().sort().to_list()
     names = pl.concat_str(keys, separator=", ")
     notes = []
     for name in over if over != ["none"] else ():
         # Rows are named only where not all intervals are about the same.
-        alike = with_interval.filter(pl.col("resampled") == name)
-        others = with_interval.filter(pl.col("resampled") != name)[keys[0]].unique()
+        alike = with_interval.filter(pl.col("target") == name)
+        others = with_interval.filter(pl.col("target") != name)[keys[0]].unique()
         whole = alike[keys[0]].unique(maintain_order=True)
         # A label whose rows are all alike stands for them.
         apart = not whole.is_in(others.implode()).any()

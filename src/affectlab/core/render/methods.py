@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ABOUT = {
-    "units": "other stimuli rated by the same raters",
+    "stimuli": "other stimuli rated by the same raters",
     "raters": "the same stimuli rated by other raters",
     "both": "other stimuli rated by other raters",
 }
-"""What intervals are about, by what was resampled."""
+"""What intervals are about, in words, by their target."""
 _WHY = re.compile(rf"[;,] {NO_INTERVAL}(.*)$|; ([^;]*), no interval$")
 _INTERVAL = re.compile(r"[;,] (jackknife over|[\w ]*bootstrap\b|interval by |[\w']+ interval\b).*$")
 """Where the ``method`` of an estimate begins to say how its interval was made."""
@@ -161,12 +161,10 @@ def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[
     ways: dict[tuple[str, str], None] = {}
     for table in tables:
         has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
-        over = has["resampled"] if "resampled" in has.columns else ["none"] * has.height
+        over = has["target"] if "target" in has.columns else ["none"] * has.height
         for method, what in zip(has["method"].to_list(), over, strict=True):
             tail = _INTERVAL.search(_WHY.sub("", method))
-            way = (
-                "" if tail is None else _UNDEFINED.sub("", tail[0][2:]).replace("units", "stimuli")
-            )
+            way = "" if tail is None else _UNDEFINED.sub("", tail[0][2:])
             ways[way, str(what)] = None
     level = settings.get("confidence")
     lead = f"{percent(level)} confidence intervals" if level else "Confidence intervals"
@@ -174,7 +172,7 @@ def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[
     for way, what in ways:
         how = _way(way, what)
         about = f"; they are about {_ABOUT[what]}" if what in _ABOUT else ""
-        works = _new([way.replace("stimuli", "units"), way], cited)
+        works = _new([way], cited)
         said.append(f"{lead} {how}{bracketed(works)}{about}.")
     return said
 
@@ -184,7 +182,7 @@ def _way(way: str, what: str) -> str:
         return (
             "follow from a formula, without resampling"
             if what == "none"
-            else f"come from resampling {what.replace('units', 'stimuli')}"
+            else f"come from resampling {what}"
         )
     if way.startswith("jackknife"):
         return f"come from a {way}{_STUDENT}"
@@ -204,7 +202,7 @@ def _undefined(tables: Sequence[Table]) -> list[str]:
         if "status" in frame.columns:
             statuses += [text for text in frame["status"].to_list() if text and text != "ok"]
         whys = [_WHY.search(method or "") for method in frame["method"].to_list()]
-        reasons += [(why[1] or why[2]).replace("units", "stimuli") for why in whys if why]
+        reasons += [why[1] or why[2] for why in whys if why]
         without += sum(why is not None for why in whys)
     if not tables:
         return []

@@ -89,7 +89,7 @@ class _Pair:
         # Values of alike sums are rounded differently.
         values = np.round(self.scores.left_out(0) - self.scores.left_out(1), 13)
         every, times = np.ones(values.shape, dtype=np.bool_), self.scores.units.times
-        left_out = LeftOut("units", values, every, effective=True, times=times)
+        left_out = LeftOut("stimuli", values, every, effective=True, times=times)
         se = np.where(self.defined & ~self.few, left_out.error(), np.nan)
         return se, np.asarray(left_out.degrees(), dtype=np.float64)
 

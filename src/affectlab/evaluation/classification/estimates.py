@@ -154,7 +154,7 @@ class Scores:
             left_out=lambda: evaluate(
                 self.values([self.units.left_out(one) for one in range(len(self.coded.predicted))])
             ),
-            units="units" if self.clusters is None else "clusters",
+            units="stimuli" if self.clusters is None else "clusters",
             draw=self.units.draw,
         )
 

@@ -52,7 +52,7 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
         low=low,
         high=high,
         method="share of stimuli whose answers another stimulus got, too",
-        resampled="units (jackknife)",
+        target="stimuli",
         n_items=n,
         n_raters=1,
         n_ratings=frame["n_ratings"],

@@ -91,7 +91,7 @@ def hint_acceptance(
         low=low,
         high=high,
         method=[_METHODS[quantity] for quantity in quantities],
-        resampled=["units" if n_boot and q == "difference" else "none" for q in quantities],
+        target=["stimuli" if n_boot and q == "difference" else "none" for q in quantities],
         n_items=n_items,
         n_raters=1,
         n_ratings=n_items,

@@ -131,7 +131,7 @@ def compared(
         value=point,
         **spread.ends,
         method=[text + (f"; {reason}" if reason else "") for reason in spread.missing],
-        resampled=measures.units,
+        target=measures.units,
         n_items=[row.n_items for row in rows for _ in metrics],
         n_raters=measures.pairs.n_people,
         n_ratings=[row.n_ratings for row in rows for _ in metrics],

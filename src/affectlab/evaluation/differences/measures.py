@@ -132,7 +132,7 @@ class Measures:
     def units(self) -> str:
         """What replicates draw."""
         clusters = self.pairs.clusters
-        return "units" if clusters is None else f"clusters of units ({clusters.name})"
+        return "stimuli" if clusters is None else f"clusters of stimuli ({clusters.name})"
 
     def _status(self) -> NDArray[np.object_]:
         status = np.full(self.shape, "undefined: no stimuli", dtype=object)

@@ -16,7 +16,12 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.ratings import Answers, Scale
-from affectlab.reliability.agreement import Coefficient, load_coefficient, load_coefficients
+from affectlab.reliability.agreement import (
+    Coefficient,
+    concordance_of_moments,
+    load_coefficient,
+    load_coefficients,
+)
 
 Needs: TypeAlias = Literal["scores", "pairs", "classes", "answers", "people"]
 Better: TypeAlias = Literal["higher", "lower", "zero", "neither"]
@@ -279,34 +284,24 @@ def _rising(values: Floats) -> tuple[Ints, Bools]:
 
 def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
     """Mean over people and labels of the concordance with each person."""
-    return _mean_concordance(data, weights, data.rater * len(data.labels) + data.label)
+    return _mean_concordance(data, weights, data.rater * len(data.labels) + data.label, fewest=1)
 
 
 def _concordance(data: Compared, weights: Floats) -> Floats:
     """Mean over labels of the concordance with the people's mean."""
-    return _mean_concordance(data, weights, data.label)
+    return _mean_concordance(data, weights, data.label, fewest=2)
 
 
-def _mean_concordance(data: Compared, weights: Floats, key: Ints) -> Floats:
-    """Mean over groups of rows of 1 - E(a - t)² / E(a - t')², t' drawn apart from a.
-
-    This is quadratic kappa of answers in steps, and Lin's concordance of any.
-    """
+def _mean_concordance(data: Compared, weights: Floats, key: Ints, fewest: int) -> Floats:
+    """Mean of the concordance over groups of rows; of answers in steps it is quadratic kappa."""
     _, group = np.unique(key, return_inverse=True)
     m = int(group.max()) + 1
     a, t = data.answer, data.truth
-
-    def total(values: Floats) -> Floats:
-        return data.grouped(group.astype(np.int64), m, values, weights)
-
-    n = total(np.ones_like(a))
-    mean_a, mean_t = _ratio(total(a), n), _ratio(total(t), n)
-    squares = _ratio(total(a * a + t * t), n)
-    apart = squares - 2 * mean_a * mean_t
-    observed = _ratio(total((a - t) ** 2), n)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kappa = np.where(apart > _SMALL, 1 - observed / apart, np.nan)
-    return mean_defined(kappa)
+    sums = [
+        data.grouped(group.astype(np.int64), m, values, weights)
+        for values in (np.ones_like(a), a, t, a * a, t * t, a * t)
+    ]
+    return mean_defined(concordance_of_moments(np.stack(sums, axis=-1), fewest))
 
 
 # Agreement of people.

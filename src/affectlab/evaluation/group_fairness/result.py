@@ -81,12 +81,12 @@ class Settings:
     confidence: float
 
     def row(self, plan: Plan, units: Bools) -> dict[str, Any]:
-        """Say whom a row is about, how many are in it, and what was resampled."""
-        side, resampled = plan.side, "none"
+        """Say whom a row is about, how many are in it, and what its interval is about."""
+        side, target = plan.side, "none"
         if self.n_boot:
-            of = "raters" if side.grouping.carrier == "rater" else "units"
-            resampled = of if self.cluster is None else "clusters"
-        who = {"rater": side.rater, "label": side.label, "resampled": resampled}
+            of = "raters" if side.grouping.carrier == "rater" else "stimuli"
+            target = of if self.cluster is None else "clusters"
+        who = {"rater": side.rater, "label": side.label, "target": target}
         return who | side.counts(units)
 
     def table(self, rows: Sequence[Mapping[str, Any]], *keys: str) -> Estimates:

@@ -103,7 +103,7 @@ def discrepancy(
         },
         **spread.columns,
         method=f"mean of people less that of the model{method_of(draws)}",
-        resampled=spread.resampled,
+        target=spread.target,
         n_items=shared,
         n_raters=panel.n_people,
         n_ratings=of_parts("n_answers"),

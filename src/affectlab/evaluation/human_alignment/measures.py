@@ -184,7 +184,7 @@ def spread_table(
             for name in spreads[0].columns
         },
         method=[f"{method(one)}{method_of(draws)}" for one in measures for _ in range(size)],
-        resampled=spreads[0].resampled,
+        target=spreads[0].target,
         n_raters=n_raters,
         status=[text for measure, spread in both for text in status(measure, spread)],
         **{name: np.tile(given, n) if np.ndim(given) else given for name, given in counts.items()},

@@ -164,7 +164,7 @@ def without_each(
         (kinds, estimates); and how many clusters there are of each kind.
     """
     either = item * (judge.max(initial=0) + 1) + judge
-    ways: tuple[tuple[Part, Ints], ...] = ("units", item), ("raters", judge), ("answers", either)
+    ways: tuple[tuple[Part, Ints], ...] = ("stimuli", item), ("raters", judge), ("answers", either)
     left_out = {"sample": (), "stimuli": ways[:1], "raters": ways[1:2], "both": ways}[target]
     parts = []
     for what, code in left_out:

@@ -364,6 +364,7 @@ def _shares(
         se = np.sqrt(value * (1 - value) / n)
     p = sign_test(k, n)
     how = np.where(two, "exact interval", "Wilson interval").astype(object)
+    target = np.full(k.size, "none", dtype=object)
     if over == "sample":
         se, low, high, p = np.full((4, k.size), np.nan)
         how[:] = "no interval: about this sample"
@@ -377,7 +378,7 @@ def _shares(
         )
         for column, part in zip((se, low, high, p), ends, strict=True):
             column[votes] = part
-    drawn = "units" if over == "stimuli" else over
+        target[votes] = over
     n_votes = int(tally.counts.sum())
     return Estimates.build(
         {"about": about, "choice": [name for names, _ in parts.values() for name in names]},
@@ -386,7 +387,7 @@ def _shares(
         low=low,
         high=high,
         method=[f"share of {name}; {text}" for name, text in zip(about, how, strict=True)],
-        resampled=[drawn if "bootstrap" in text else "none" for text in how],
+        target=target.tolist(),
         n_items=len(tally.items) or n_votes,
         n_raters=tally.n_judges,
         n_ratings=n_votes,

@@ -221,7 +221,7 @@ def preference_scale(
     if jackknife.parts:
         text += f"; {_interval_words(jackknife, over)}"
     shared = {
-        "resampled": {"stimuli": "units", "sample": "none"}.get(over, over),
+        "target": "none" if over == "sample" else over,
         "n_items": study.n_items,
         "n_raters": study.n_judges,
         "status": status or "ok",
@@ -404,7 +404,7 @@ def _first(fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | Non
         return np.full(k, np.nan)
     rng = np.random.default_rng(seed)
     drawn = rng.multivariate_normal(
-        np.zeros(k), jackknife.covariance()[:k, :k], _DRAWS, method="eigh"
+        np.zeros(k), jackknife.covariance(jackknife.value.size)[0, :k, :k], _DRAWS, method="eigh"
     )
     scale = rng.chisquare(freedom.min(), (_DRAWS, 1)) / freedom.min()
     strongest = (fit.strength + drawn / np.sqrt(scale)).argmax(axis=1)

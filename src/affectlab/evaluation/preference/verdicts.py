@@ -197,7 +197,7 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-_ROW = {"all_low": _NAN, "all_high": _NAN, "resampled": "none", "status": "ok", "columns": None}
+_ROW = {"all_low": _NAN, "all_high": _NAN, "target": "none", "status": "ok", "columns": None}
 
 
 def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _bootstrap(
                 ends = map(float, np.quantile(drawn, tails, method="nearest"))
                 row[f"{prefix}low"], row[f"{prefix}high"] = ends
         how = row["method"].partition(";")[0]
-        row |= {"resampled": "units", "method": f"{how}; percentile bootstrap of {what}"}
+        row |= {"target": "stimuli", "method": f"{how}; percentile bootstrap of {what}"}
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:

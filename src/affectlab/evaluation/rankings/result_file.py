@@ -96,8 +96,8 @@ class Metric(_Part):
     """Whether a higher number is the better one."""
     method: Words = ""
     """How it was computed, with its options, in words."""
-    resampled: Words = "none"
-    """What was resampled for the interval: ``units``, ``raters``, ``both`` or ``none``."""
+    target: Words = "none"
+    """What the interval is about: other ``stimuli``, ``raters``, ``both``, or ``none``."""
     n_items: Count = 0
     """Stimuli that entered."""
     n_raters: Count = 0
@@ -139,7 +139,7 @@ class Metric(_Part):
             label=label,
             higher_is_better=higher_is_better,
             method=estimate.method,
-            resampled=estimate.resampled,
+            target=estimate.target,
             n_items=int(estimate.n_items),
             n_raters=int(estimate.n_raters),
             n_ratings=int(estimate.n_ratings),

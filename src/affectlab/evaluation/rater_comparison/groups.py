@@ -120,7 +120,7 @@ def group_comparison(
         dict.fromkeys(("mean_a", "mean_b", "u", "p", "share"), pl.Float64)
         | dict.fromkeys(("n_a", "n_b"), pl.Int64),
         method=f"difference of mean kappas over {what}{boot}; {CAUTION}",
-        resampled="cells" if n_boot else "none",
+        target="cells" if n_boot else "none",
     ).frame
     listed = pl.DataFrame(
         {

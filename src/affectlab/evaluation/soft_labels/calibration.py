@@ -442,7 +442,7 @@ def _rooted(frame: pl.DataFrame) -> pl.DataFrame:
 def _bounded(frame: pl.DataFrame, parts: _Parts, confidence: float) -> pl.DataFrame:
     """Put intervals that hold for whatever errors of bins there are in place of the jackknife's."""
     known = parts.noise()
-    columns = {name: frame[name].to_list() for name in ("se", "low", "high", "method", "resampled")}
+    columns = {name: frame[name].to_list() for name in ("se", "low", "high", "method", "target")}
     for row, (metric, value, text) in enumerate(frame.select("metric", "value", "method").rows()):
         if metric not in (*known, "max_calibration_error"):
             continue
@@ -451,7 +451,7 @@ def _bounded(frame: pl.DataFrame, parts: _Parts, confidence: float) -> pl.DataFr
         ends = (np.nan, np.nan) if why or noise is None else noise.interval(value, confidence)
         how = f"; {NO_INTERVAL}{why}" if why else ", interval for any errors of bins"
         text = text.partition(", jackknife")[0].partition(";")[0] + how
-        said = (np.nan, *ends, text, "none" if why else "units")
+        said = (np.nan, *ends, text, "none" if why else "stimuli")
         for column, entry in zip(columns.values(), said, strict=True):
             column[row] = entry
     return frame.with_columns(pl.Series(name, column) for name, column in columns.items())

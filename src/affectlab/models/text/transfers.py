@@ -152,7 +152,7 @@ class Transfer:
             low=low,
             high=high,
             method=method,
-            resampled="splits",
+            target="splits",
             n_items=tested,
             n_raters=[len(found) for found in values],
             status=[

@@ -259,7 +259,7 @@ def score_means(
         low=told.low,
         high=told.high,
         method="mean over items",
-        resampled="clusters" if clusters else "units",
+        target="clusters" if clusters else "stimuli",
         n_items=np.tile(sizes, len(scores)),
         n_ratings=np.tile(sizes, len(scores)),
         status=["ok" if not math.isnan(value) else "undefined: no item" for value in point],

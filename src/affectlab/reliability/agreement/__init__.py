@@ -20,6 +20,7 @@ from affectlab.reliability.agreement.coefficient import (
 from affectlab.reliability.agreement.concordance import (
     Beside as Beside,
     Panel as Panel,
+    beside_concordance as beside_concordance,
     beside_statistic as beside_statistic,
     concordance,
     concordance_of_moments as concordance_of_moments,

@@ -113,7 +113,7 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
     >>> krippendorff_alpha(ratings, level="interval")
-    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over units and
+    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over stimuli and
     raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'

@@ -60,35 +60,66 @@ _NOTE = (
 )
 
 
-def concordance_of_moments(sums: Floats) -> tuple[Floats, Floats]:
-    """Compute Lin's concordance from sums.
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Means, variances and covariance of pairs, from their sums."""
+
+    mean_x: Floats
+    mean_y: Floats
+    var_x: Floats
+    var_y: Floats
+    cov: Floats
+
+    @classmethod
+    def of(cls, sums: Floats, fewest: int) -> _Moments:
+        n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = np.where(n >= fewest, n, np.nan)
+            mean_x, mean_y = x / n, y / n
+            # Rounding may leave a little below 0 of answers that are all equal.
+            var_x, var_y = (
+                np.where(one > 1e-12 * np.maximum(square / n, 1e-300), one, 0.0)
+                for one, square in ((xx / n - mean_x**2, xx), (yy / n - mean_y**2, yy))
+            )
+            cov = np.where((var_x > 0) & (var_y > 0), xy / n - mean_x * mean_y, 0.0)
+        return cls(mean_x, mean_y, var_x, var_y, cov)
+
+    @property
+    def apart(self) -> Floats:
+        """Mean square of x less a y of any pair."""
+        return self.var_x + self.var_y + (self.mean_x - self.mean_y) ** 2
+
+    @property
+    def concordance(self) -> Floats:
+        """``nan`` where all answers are equal."""
+        apart = self.apart
+        value = np.divide(2 * self.cov, apart, out=np.full(apart.shape, np.nan), where=apart > 0)
+        return _snapped(value)
+
+
+def concordance_of_moments(sums: Floats, fewest: int = 2) -> Floats:
+    """Compute Lin's concordance from sums, shape (...).
 
     Parameters
     ----------
     sums
         Shape (..., 6): number of pairs, sums of x and y, of their squares, and of their product.
-
-    Returns
-    -------
-    Concordance, and what is beside it (see ``_BESIDE``), shapes (...) and (5, ...); ``nan`` where
-    fewer than two pairs are there, or nothing varies.
+    fewest
+        Pairs below which it is ``nan``, as it is where nothing varies. Quadratic kappa, which is
+        the concordance of answers in steps, is defined for 1: it is 0 where its two answers differ.
     """
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    return _Moments.of(sums, fewest).concordance
+
+
+def beside_concordance(sums: Floats) -> Floats:
+    """Compute what is beside the concordance (see ``_BESIDE``) from its sums, shape (5, ...)."""
+    of = _Moments.of(sums, 2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        n = np.where(n > 1, n, np.nan)
-        mean_x, mean_y = x / n, y / n
-        # Rounding may leave a little below 0 of answers that are all equal.
-        var_x, var_y = (
-            np.where(one > 1e-12 * np.maximum(square / n, 1e-300), one, 0.0)
-            for one, square in ((xx / n - mean_x**2, xx), (yy / n - mean_y**2, yy))
-        )
-        cov = np.where((var_x > 0) & (var_y > 0), xy / n - mean_x * mean_y, 0.0)
-        apart = var_x + var_y + (mean_x - mean_y) ** 2
-        value = _snapped(np.where(apart > 0, 2 * cov / apart, np.nan))
-        r = np.where((var_x > 0) & (var_y > 0), cov / np.sqrt(var_x * var_y), np.nan)
-        rmse = np.sqrt(np.maximum(apart - 2 * cov, 0.0))
-        beside = np.stack([r, value / r, mean_x - mean_y, np.sqrt(var_x / var_y), rmse])
-    return value, np.where(np.isfinite(beside), beside, np.nan)
+        r = np.where((of.var_x > 0) & (of.var_y > 0), of.cov / np.sqrt(of.var_x * of.var_y), np.nan)
+        rmse = np.sqrt(np.maximum(of.apart - 2 * of.cov, 0.0))
+        ratio = np.sqrt(of.var_x / of.var_y)
+        beside = np.stack([r, of.concordance / r, of.mean_x - of.mean_y, ratio, rmse])
+    return np.where(np.isfinite(beside), beside, np.nan)
 
 
 def _snapped(value: Floats | float) -> Floats:
@@ -286,7 +317,7 @@ class Beside:
 
     def values(self, draws: Draws) -> Floats:
         """Concordance in each row of draws, shape (draws, rows)."""
-        return concordance_of_moments(self.sums(draws))[0]
+        return concordance_of_moments(self.sums(draws))
 
 
 def pooled_statistic(
@@ -365,7 +396,7 @@ def beside_statistic(
         "rater": [rater for _ in labels for rater in raters],
     }
     point = np.concatenate([part.sums(Draws(1))[0] for part in parts])
-    _, beside = concordance_of_moments(point)
+    beside = beside_concordance(point)
     units, others, n_ratings = list[Ints](), list[Ints](), list[int]()
     for part in parts:
         row_of, column_of = part.cells

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import compress
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -84,30 +86,45 @@ def _undefined(n_forms: int, status: str, **counts: Any) -> _Label:
     )
 
 
-def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
+def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_Label]:
     """Take the units that all raters rated, by mean squares."""
-    m = np.bincount(part.unit, minlength=len(part.units))
-    n_raters = int(np.count_nonzero(np.bincount(part.rater)))
-    n_items = int((m == n_raters).sum()) if n_raters else 0
-    counts: dict[str, Any] = {
-        "n_items": n_items,
-        "n_raters": n_raters,
-        "n_ratings": n_items * n_raters,
-        "n_dropped": int((m > 0).sum()) - n_items,
-        "complete": True,
-    }
-    if n_raters < 2:
-        return _undefined(len(forms), _ONE_RATER, **counts)
-    if n_items < 2:
-        return _undefined(len(forms), "undefined: fewer than two units rated by everyone", **counts)
-    # Answers are sorted by unit, then rater.
-    table = part.value[m[part.unit] == n_raters].reshape(n_items, n_raters)
-    units, raters, within, residual = _mean_squares(table)
+    labels: list[_Label] = []
+    tables: dict[tuple[int, int], dict[int, Floats]] = {}
+    for place, part in enumerate(parts):
+        m = np.bincount(part.unit, minlength=len(part.units))
+        n_raters = int(np.count_nonzero(np.bincount(part.rater)))
+        n_items = int((m == n_raters).sum()) if n_raters else 0
+        status = _ONE_RATER if n_raters < 2 else "undefined: fewer than two units rated by everyone"
+        none = _undefined(
+            len(forms),
+            status,
+            n_items=n_items,
+            n_raters=n_raters,
+            n_ratings=n_items * n_raters,
+            n_dropped=int((m > 0).sum()) - n_items,
+            complete=True,
+        )
+        labels.append(none)
+        if n_raters > 1 and n_items > 1:
+            # Answers are sorted by unit, then rater.
+            table = part.value[m[part.unit] == n_raters].reshape(n_items, n_raters)
+            tables.setdefault(table.shape, {})[place] = table
+    for alike in tables.values():
+        found = _of_tables(np.stack(list(alike.values())), forms)
+        for place, coefficients in zip(alike, found, strict=True):
+            labels[place] = replace(labels[place], **coefficients)
+    return labels
+
+
+def _of_tables(tables: Floats, forms: Sequence[str]) -> list[dict[str, Any]]:
+    """Give values with their ends for each of some tables, shape (labels, items, raters)."""
+    _, n_items, n_raters = tables.shape
+    units, raters, within, residual = _mean_squares(tables)
     k = np.array([n_raters if form.endswith("k") else 1 for form in forms], dtype=np.float64)
 
     @cache
     def single(confidence: float) -> Floats:
-        """Values and ends of the intervals for a single rating, shape (3, forms)."""
+        """Values and ends of the intervals for a single rating, shape (3, labels, forms)."""
         found = {}
         for model in {form[0] for form in forms}:
             if model == "2":
@@ -119,23 +136,44 @@ def _of_complete_units(part: Answers, forms: Sequence[str]) -> _Label:
                 freedom = (n_items - 1) * (n_raters - 1)
                 one = _ratio(units, residual, n_items - 1, freedom, n_raters, confidence)
             found[model] = one
-        return np.array([found[form[0]] for form in forms]).T
+        return np.stack([found[form[0]] for form in forms], axis=-1)
+
+    @cache
+    def of_means(confidence: float) -> Floats:
+        return spearman_brown(single(confidence), k)
+
+    def ends(row: int, confidence: float) -> Ends:
+        _, low, high = of_means(confidence)[:, row]
+        return np.full(k.size, np.nan), low, high
 
     alone, low, _ = single(0.95)
-    constant = np.ptp(table) == 0
+    alone = np.where(np.ptp(tables, axis=(1, 2))[:, None] == 0, np.nan, alone)
     status = [
-        _NO_VARIANCE if constant or np.isnan(one) else _of_sign(form, one)
-        for form, one in zip(forms, alone, strict=True)
+        [
+            _NO_VARIANCE if math.isnan(one) else _of_sign(form, one)
+            for form, one in zip(forms, of_label, strict=True)
+        ]
+        for of_label in alone.tolist()
     ]
     defined = np.array(status) == "ok"
     why = np.where(defined & np.isnan(low), _ONLY_LEVELS, "").tolist()
     value = np.where(defined, spearman_brown(alone, k), np.nan)
+    return [
+        {
+            "ends": partial(ends, row),
+            "value": value[row],
+            "k": k,
+            "status": status[row],
+            "why": why[row],
+        }
+        for row in range(len(tables))
+    ]
 
-    def ends(confidence: float) -> Ends:
-        _, low, high = spearman_brown(single(confidence), k)
-        return np.full(k.size, np.nan), low, high
 
-    return _Label(ends, value, k, status, why, **counts)
+def _is_complete(part: Answers) -> bool:
+    """Whether all raters of a label rated all its units."""
+    m = np.bincount(part.unit)
+    return bool((m[m > 0] == np.count_nonzero(np.bincount(part.rater))).all())
 
 
 def _of_sign(form: str, single: float) -> str:
@@ -148,41 +186,46 @@ def _of_sign(form: str, single: float) -> str:
     return _NEGATIVE_SIGNAL if single < (0 if form.endswith("k") else -1) else "ok"
 
 
-def _mean_squares(table: Floats) -> tuple[float, float, float, float]:
-    """Mean squares between units, between raters, within units, and of the residual."""
-    n, k = table.shape
-    table = table - table.mean()
-    of_unit, of_rater = table.mean(axis=1), table.mean(axis=0)
-    within = float(((table - of_unit[:, None]) ** 2).sum())
-    between = n * float((of_rater**2).sum())
+def _mean_squares(tables: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean squares between units, between raters, within units, and of the residual.
+
+    Of tables of shape (labels, units, raters); each has the shape (labels,).
+    """
+    _, n, k = tables.shape
+    tables = tables - tables.mean(axis=(1, 2), keepdims=True)
+    of_unit, of_rater = tables.mean(axis=2), tables.mean(axis=1)
+    within = ((tables - of_unit[:, :, None]) ** 2).sum(axis=(1, 2))
+    between = n * (of_rater**2).sum(axis=1)
     return (
-        k * float((of_unit**2).sum()) / (n - 1),
+        k * (of_unit**2).sum(axis=1) / (n - 1),
         between / (k - 1),
         within / (n * (k - 1)),
-        max(within - between, 0.0) / ((n - 1) * (k - 1)),
+        np.maximum(within - between, 0.0) / ((n - 1) * (k - 1)),
     )
 
 
-def _ratio(
-    between: float, noise: float, df1: int, df2: int, k: int, confidence: float
-) -> tuple[float, float, float]:
+def _ratio(between: Floats, noise: Floats, df1: int, df2: int, k: int, confidence: float) -> Floats:
+    """Forms 1 and 3 of two mean squares, with their ends, shape (3, labels)."""
     from scipy.special import fdtri
 
-    if between <= 0 and noise <= 0:
-        return np.nan, np.nan, np.nan
-    if noise <= _ROUNDING * between:
-        return 1.0, 1.0, 1.0
-    value = (between - noise) / (between + (k - 1) * noise)
     tail = (1 + confidence) / 2
-    f = between / noise
-    low, high = f / fdtri(df1, df2, tail), f * fdtri(df2, df1, tail)
-    return value, (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = between / noise
+        low, high = f / fdtri(df1, df2, tail), f * fdtri(df2, df1, tail)
+        made = np.stack(
+            [
+                (between - noise) / (between + (k - 1) * noise),
+                (low - 1) / (low + k - 1),
+                (high - 1) / (high + k - 1),
+            ]
+        )
+    made[:, noise <= _ROUNDING * between] = 1.0
+    made[:, (between <= 0) & (noise <= 0)] = np.nan
+    return made
 
 
-def _agreement(
-    b: float, j: float, e: float, n: int, k: int, confidence: float
-) -> tuple[float, float, float]:
-    """Form 2 of mean squares of units, raters and residual, with the ends of its interval.
+def _agreement(b: Floats, j: Floats, e: Floats, n: int, k: int, confidence: float) -> Floats:
+    """Form 2 of mean squares of units, raters and residual, with its ends, shape (3, labels).
 
     A value x is in the interval where the signal less the noise that x allows, a sum of the three
     mean squares with weights that are linear in x, is less than its margin away from 0. The square
@@ -190,32 +233,34 @@ def _agreement(
     second degree. No share of variance is below 0, and no interval goes there from above.
     """
     size = b + (k - 1) * e + k * (j - e) / n
-    if size <= 0:
-        return np.nan, np.nan, np.nan
-    value = (b - e) / size
-    if e <= _ROUNDING * b:
-        end = 1.0 if j <= _ROUNDING * b else np.nan
-        return value, end, end
     # The terms at x = 0, and what they gain with x.
-    at_0 = np.array([b / k, 0.0, -e / k])
-    slope = np.array([-b / k, -j / n, -e * (1 - 1 / n - 1 / k)])
-    below, above = (
-        _roots(slope @ form @ slope, 2 * (slope @ form @ at_0), at_0 @ form @ at_0)
-        for form in _margins(n, k, confidence)
-    )
-    low = max((x for x in below if x <= value), default=-1.0)
-    high = min((x for x in above if x >= value), default=1.0)
-    return value, max(low, min(value, 0.0)), min(high, 1.0)
+    at_0 = np.stack([b / k, np.zeros_like(b), -e / k], axis=-1)
+    slope = np.stack([-b / k, -j / n, -e * (1 - 1 / n - 1 / k)], axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = (b - e) / size
+        below, above = (
+            _roots(
+                ((slope @ form) * slope).sum(-1),
+                2 * ((slope @ form) * at_0).sum(-1),
+                ((at_0 @ form) * at_0).sum(-1),
+            )
+            for form in _margins(n, k, confidence)
+        )
+    low = np.where(below <= value, below, np.minimum(value, 0.0)).max(0)
+    high = np.where(above >= value, above, 1.0).min(0)
+    low, high = np.maximum(low, np.minimum(value, 0.0)), np.minimum(high, 1.0)
+    exact = e <= _ROUNDING * b
+    limit = np.where(j <= _ROUNDING * b, 1.0, np.nan)
+    low, high = (np.where(exact, limit, end) for end in (low, high))
+    made: Floats = np.where(size <= 0, np.nan, np.stack([value, low, high]))
+    return made
 
 
-def _roots(a: float, b: float, c: float) -> list[float]:
-    """Solve a x² + b x + c = 0 in real numbers."""
-    inside = b * b - 4 * a * c
-    if inside < 0:
-        return []
+def _roots(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Solve a x² + b x + c = 0 in real numbers, shape (2, equations); nan where none does."""
     # The larger of the two sums loses no digits, and gives the other root.
-    half = -(b + np.copysign(np.sqrt(inside), b)) / 2
-    return [float(top / bottom) for top, bottom in ((half, a), (c, half)) if bottom]
+    half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
+    return np.stack([half / a, c / half])
 
 
 @cache
@@ -422,13 +467,13 @@ def intraclass_correlation(
     for form in forms:
         if form not in FORMS:
             raise unknown_name("form", str(form), FORMS)
-    parts = []
-    for part in answers.by_label():
-        sums = Sums.of(part)
-        if missing == "listwise" or (sums.m == sums.per_rater.size).all():
-            parts.append(_of_complete_units(part, forms))
-        else:
-            parts.append(_of_all_ratings(part, sums, forms))
+    by_label = list(answers.by_label())
+    complete = [missing == "listwise" or _is_complete(part) for part in by_label]
+    of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))
+    parts = [
+        next(of_complete) if one else _of_all_ratings(part, Sums.of(part), forms)
+        for part, one in zip(by_label, complete, strict=True)
+    ]
 
     def repeated(each: Iterable[Any]) -> list[Any]:
         return [one for one in each for _ in forms]
@@ -458,6 +503,8 @@ def intraclass_correlation(
             for part in parts
             for form, k in zip(forms, part.k, strict=True)
         ],
+        # Raters of form 3 are these.
+        over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
         no_interval=joined("why"),
         n_items=repeated(part.n_items for part in parts),
         n_raters=repeated(part.n_raters for part in parts),

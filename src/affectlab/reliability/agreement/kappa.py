@@ -705,6 +705,7 @@ def _kappa_result(
         low=low,
         high=high,
         method=method,
+        target="stimuli",
         n_items=n,
         n_raters=2,
         n_ratings=2 * n,

@@ -72,7 +72,7 @@ def over_labels(
         return Estimate(np.nan, method=method, status=status, **counts)
     of = np.mean if average == "mean" else np.median
     point = float(of(value[known]))
-    spread, resampled = Uncertainty.none(1), "none"
+    spread, target = Uncertainty.none(1), "none"
     left_out = estimates.jackknife
     if left_out is not None:
         left_out = left_out.of_all(lambda values: np.asarray(of(values[:, known], axis=1)))
@@ -80,17 +80,17 @@ def over_labels(
         why = left_out.missing[0] or (NO_VARIATION if certain[0] else "")
         method += f"; {why}" if why else left_out.how()[0]
         if not why:
-            resampled = left_out.resampled()[0]
+            target = left_out.targets()[0]
             spread = replace(spread, se=ends[0], low=ends[1], high=ends[2])
     elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.
         drawn = of(estimates.replicates[:, known], axis=1)
         spread = summarise(np.array([point]), drawn[:, None], confidence)
-        resampled = str(frame["resampled"][0])
+        target = str(frame["target"][0])
         method += f"; percentile bootstrap, {drawn.size} replicates shared by labels"
         if spread.undefined[0]:
             method += f", {int(spread.undefined[0])} undefined"
         if spread.missing[0]:
             method += f"; {spread.missing[0]}"
     se, low, high = (float(part[0]) for part in spread.ends.values())
-    return Estimate(point, se, low, high, method=method, resampled=resampled, **counts)
+    return Estimate(point, se, low, high, method=method, target=target, **counts)

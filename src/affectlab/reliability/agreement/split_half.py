@@ -169,7 +169,7 @@ def split_half(
         closed,
         keys={"label": list(labels)},
         formula=[one.how()[0] for one in left_out],
-        over=[one.resampled()[0] for one in left_out],
+        over=[one.targets()[0] for one in left_out],
         no_interval=[one.missing[0] if one.parts else "" for one in left_out],
         method=[_method(name, part, n_splits) for part in parts],
         n_items=[part.n_items for part in parts],
@@ -344,8 +344,8 @@ def _splits(
             one(split)
     known = rho[~np.isnan(rho)]
     value = np.array([known.mean() if known.size else np.nan])
-    kinds: tuple[tuple[Literal["units", "raters"], Floats], ...]
-    kinds = ("units", without_units), ("raters", without_raters)
+    kinds: tuple[tuple[Literal["stimuli", "raters"], Floats], ...]
+    kinds = ("stimuli", without_units), ("raters", without_raters)
     parts = [
         LeftOut(
             what,
@@ -353,7 +353,7 @@ def _splits(
             np.ones((without.shape[1], 1), dtype=np.bool_),
         )
         for what, without in kinds
-        if target == "both" or what == ("units" if target == "stimuli" else target)
+        if target == "both" or what == target
     ]
     jackknife = Jackknife(value, tuple(parts), corrects_raters=False)
     n_ratings = int(np.diff(answers.start)[size > 0].sum())

@@ -474,7 +474,7 @@ def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) 
         low=low,
         high=high,
         method=f"Dawid and Skene, {how}",
-        resampled="none" if draws is None else "units",
+        target="none" if draws is None else "stimuli",
         n_items=fit.votes.n_items,
         **more,
     ).frame

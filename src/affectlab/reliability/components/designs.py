@@ -291,5 +291,5 @@ def estimates_table(
 ) -> Table:
     """Declare a table of estimates, which may have no rows."""
     none = Estimates.build({key: [] for key in keys}, value=[])
-    made = Estimates.of_rows(rows, keys, extra) if rows else none
+    made = Estimates.of_rows(rows, keys, extra, target="both") if rows else none
     return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)

@@ -67,6 +67,7 @@ def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.9
         low=low,
         high=high,
         method="mean opinion score",
+        target="raters",
         n_items=1,
         n_raters=_n_raters(answers, inverse, cells.size).tolist(),
         n_ratings=n.tolist(),
