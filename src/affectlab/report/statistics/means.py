@@ -275,7 +275,7 @@ def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
     from affectlab.reliability import mixed_model
 
     found = []
-    rated = answers.frame.select(pl.col("stimulus", "rater").cast(pl.String)).unique()
+    rated = answers.frame.select("stimulus", "rater").unique()
     for name in [] if answers.scale.kind == "nominal" else grouping(answers.stimuli):
         groups = rated.join(answers.stimuli.select("stimulus", name), on="stimulus")
         within = groups.select("rater", name).n_unique() > groups["rater"].n_unique()
