@@ -194,6 +194,15 @@ YEAR = (
         said=("columns called after files hold what each rater said of them",),
     ),
     Messy(
+        "one row per participant, columns of numbered clips, images, … (`clip01`)",
+        "read, as a guess that is said",
+        text("r.csv", "participant,condition,clip01,clip02\nx,music,3,N/A\ny,silence,4,6\n"),
+        stimuli=("clip01", "clip02"),
+        scales={"rating": "ordinal 3 to 6, step 1"},
+        values=(3, 4, 6),
+        said=("columns called after stimuli hold what each rater said of them",),
+    ),
+    Messy(
         "one row per participant, columns of stimuli and labels (`clip1_valence`)",
         "read, as a guess that is said",
         text(

@@ -237,12 +237,35 @@ def test_the_source_may_change_afterwards() -> None:
 
 def test_codes_follow_names_and_the_frame(table: Ratings) -> None:
     frame = table.frame
-    assert frame["stimulus"].to_physical().to_list() == table.stimulus_code.tolist()
+    assert table.coded_frame["stimulus"].to_physical().to_list() == table.stimulus_code.tolist()
     assert [table.rater_names[code] for code in table.rater_code] == frame["rater"].to_list()
     assert table.stimulus_code.dtype == np.int32
     assert frame["value"].null_count() == 1
     assert len(table) == table.n_rows == 6
     assert table.n_ratings == 5
+
+
+def test_frames_of_two_tables_go_together(table: Ratings) -> None:
+    other = Ratings({"stimulus": ["b", "new"], "rater": ["m", "m"], "value": [1, 2]})
+    both = table.frame.join(other.frame, on="stimulus")
+    assert set(both["stimulus"]) == {"b"}
+    assert set(both["rater_right"]) == {"m"}
+    longer = pl.concat([table.frame, other.frame], how="diagonal")
+    assert longer["stimulus"].to_list() == [*table.frame["stimulus"], "b", "new"]
+    pandas = pytest.importorskip("pandas")
+    pair = pandas.concat([table.frame.to_pandas(), other.frame.to_pandas()])
+    assert pair["stimulus"].tolist() == longer["stimulus"].to_list()
+    assert table.frame.join(table.raters, on="rater").height == table.n_rows
+    assert table.frame.equals(table.coded_frame.cast({pl.Enum: pl.String}))
+    assert table.to_frame().equals(table.frame)
+
+
+def test_rows_are_chosen_by_parts_of_names(table: Ratings) -> None:
+    chosen = table.where(pl.col("stimulus").str.contains("[ab]"))
+    assert set(chosen.stimulus_names) == {"a", "b"}
+    assert set(table.where(pl.col("stimulus") != "not there").frame["stimulus"]) == set(
+        table.stimulus_names
+    )
 
 
 def test_copies_are_equal(table: Ratings) -> None:

@@ -282,3 +282,60 @@ def test_of_one_pair_there_is_a_kappa_but_no_concordance() -> None:
     sums = np.array([[1, 2, 5, 4, 25, 10], [1, 2, 2, 4, 4, 4]], dtype=np.float64)
     assert np.isnan(concordance_of_moments(sums)).all()
     assert np.array_equal(concordance_of_moments(sums, fewest=1), [0, np.nan], equal_nan=True)
+
+
+def test_all_measures_of_models_beside_people() -> None:
+    """Values are those of the plain formulas; each has an interval, and a person beside it."""
+    rng = np.random.default_rng(4)
+    data = panel(rng, 5, 40)
+    data[1:][rng.random((4, 40)) < 0.3] = np.nan
+    own = panel(rng, 1, 40) + 0.5
+    result = concordance(table(data), table(own, "m"))
+    rows = {row["measure"]: row for row in result.to_frame("measures").iter_rows(named=True)}
+    mean, apart = np.nanmean(data, axis=0), own[0] - np.nanmean(data, axis=0)
+    n = (~np.isnan(data)).sum(axis=0)
+    two = n > 1
+    variance = np.nanvar(data[:, two], axis=0, ddof=1)
+    wanted = {
+        "concordance": lin(own[0], mean),
+        "correlation": np.corrcoef(own[0], mean)[0, 1],
+        "mae": np.abs(apart).mean(),
+        "difference": apart.mean(),
+        "rmse": np.sqrt((apart**2).mean()),
+        "error_share": (apart[two] ** 2 - variance / n[two]).sum() / variance.sum(),
+    }
+    assert {name: row["value"] for name, row in rows.items()} == pytest.approx(wanted)
+    assert all(row["low"] < row["value"] < row["high"] for row in rows.values())
+    assert {row["target"] for row in rows.values()} == {"both"}
+    raters = result.to_frame("raters")
+    alike = raters.filter(rater="m0").row(0, named=True)
+    assert alike["mae"] == pytest.approx(wanted["mae"])
+    assert alike["value"] == pytest.approx(rows["concordance"]["value"])
+    assert alike["low"] == pytest.approx(rows["concordance"]["low"])
+    people = raters.filter(pl.col("rater") != "m0")
+    assert rows["rmse"]["person"] == pytest.approx(people["rmse"].median())
+    assert rows["difference"]["person"] == pytest.approx(people["difference"].abs().median())
+    assert f"{1 / wanted['error_share']:.2f}" in result.sentences[-1]
+
+
+def test_the_mean_of_k_people_has_the_kth_part_of_the_error_of_one() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.normal(0, 1, 20_000)
+    people = truth + rng.normal(0, 0.9, (6, truth.size))
+    for k in (1, 4):
+        own = truth + rng.normal(0, 0.9, (k, truth.size)).mean(axis=0)
+        result = concordance(table(people), table(own[None], "m"), target="sample")
+        share = result.to_frame("measures").filter(measure="error_share")["value"][0]
+        assert share == pytest.approx(1 / k, rel=0.04)
+
+
+def test_people_alone_are_not_judged_and_a_gold_standard_judges_all() -> None:
+    rng = np.random.default_rng(2)
+    data = panel(rng, 4, 30)
+    assert [one.name for one in concordance(data).tables] == ["concordance", "raters"]
+    gold = concordance(table(data), reference="r0").to_frame("measures")
+    assert gold["rater"].unique(maintain_order=True).to_list() == ["r1", "r2", "r3"]
+    assert "person" not in gold.columns
+    # One gold rater does not say how much such raters differ.
+    assert gold.filter(measure="error_share")["value"].is_nan().all()
+    assert set(gold["target"]) <= {"stimuli", "none"}

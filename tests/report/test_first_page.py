@@ -312,6 +312,42 @@ def test_groups_differ_as_the_mixed_model_says():
     assert "No difference by hair could be shown." in answer
 
 
+def test_groups_of_raters_differ_as_the_mixed_model_says():
+    """Raters are random within their groups: few of them tell little, however many answers."""
+    rng = np.random.default_rng(3)
+    level, own = rng.normal(5, 1, 30), rng.normal(0, 0.5, 40)
+    own[::2] += 1.5
+    value = np.clip(level + own[:, None] + rng.normal(0, 1, (40, 30)), 0, 10)
+    who, what = np.indices(value.shape).reshape(2, -1)
+    frame = {
+        "stimulus": [f"s{k}" for k in what],
+        "rater": [f"r{k}" for k in who],
+        "value": value.ravel(),
+    }
+    raters = {
+        "rater": [f"r{k}" for k in range(40)],
+        "condition": ["music", "silence"] * 20,
+        "country": rng.choice(["DE", "UK"], 40).tolist(),
+        "one": ["x"] * 36 + ["y"] * 4,
+    }
+    ratings = Ratings(frame, scale="0-10 interval", raters=raters)
+    study = Study(ratings, n_boot=0)
+    model = mixed_model(
+        ratings, fixed=["condition"], factors=["stimulus", "rater", "stimulus:condition"]
+    )
+    row = model.to_frame("contrasts").row(0, named=True)
+    condition, country = study.differences
+    assert condition.select("of", "attribute").row(0) == ("raters", "condition")
+    assert condition["value"][0] == pytest.approx(row["value"])
+    assert row["df"] < 45
+    answer = in_words(scores_question(study))
+    difference = f"{abs(row['value']):.2f}"
+    said = f"the score is {difference} higher in group music than in group silence"
+    assert f"By raters' condition, {said}" in answer
+    assert country["p_holm"][0] > 0.05
+    assert "No difference by raters' country could be shown." in answer
+
+
 def test_groups_without_differences_to_test_are_left_out():
     """Answers that are all the same fit no model."""
     frame = noisy(1.0, n=40).to_frame().with_columns(value=pl.lit(3.0))

@@ -138,7 +138,7 @@ def test_everything_else_is_closed_and_in_order(page):
     titles = [heading.text for heading in page.all("h3")]
     wanted = [
         "What was rated",
-        "Scores and groups of stimuli",
+        "Scores and groups of stimuli and raters",
         "Answers",
         "How often each label is used",
         "Agreement",

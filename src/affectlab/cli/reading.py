@@ -392,7 +392,7 @@ def pairs_of(source: Ratings | PairScores, out: Output, score: Score) -> PairSco
         out.who = "scores as given"
         return source
     people = out.panel(source, hint="")
-    kinds = people.frame["trial_kind"] if "trial_kind" in people.frame.columns else None
+    kinds = people.coded_frame["trial_kind"] if "trial_kind" in people.coded_frame.columns else None
     checks = 0 if kinds is None else int(kinds.cast(str).is_in(["golden", "repeat"]).sum())
     if checks:
         out.note(

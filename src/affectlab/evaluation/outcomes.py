@@ -263,7 +263,7 @@ def _asked(
     known = [
         name
         for table in tables
-        for part in (table.frame, table.raters, table.stimuli)
+        for part in (table.coded_frame, table.raters, table.stimuli)
         for name in part.columns
         if name not in ("label", "value")
     ]
@@ -298,8 +298,8 @@ def _of_ratings(
         [
             *(_text(row_column(ratings, name), ratings.n_rows).alias(name) for name in names),
             *(column.alias(name) for name, column in apart.items() if column is not None),
-            ratings.frame["stimulus"].alias("_stimulus"),
-            ratings.frame["rater"].alias("_rater"),
+            ratings.coded_frame["stimulus"].alias("_stimulus"),
+            ratings.coded_frame["rater"].alias("_rater"),
             outcome.alias("_outcome"),
             _retries(row_column(ratings, "retries"), ratings.n_rows),
         ]

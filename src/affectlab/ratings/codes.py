@@ -80,6 +80,10 @@ class Coded:
         width = pl.UInt8 if self.n <= 255 else pl.UInt16 if self.n <= 65535 else pl.UInt32
         return pl.Series(name, self.code).cast(width).cat.to(enum)
 
+    def to_text(self, name: str) -> pl.Series:
+        """Give the column as text."""
+        return self.names.gather(self.code).alias(name)
+
 
 def as_categories(column: pl.Series) -> pl.Series:
     """Turn names of any type into categories; text stays as it is, exactly.

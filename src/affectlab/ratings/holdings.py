@@ -160,7 +160,7 @@ class Holdings:
         return tuple(self._raters["rater_kind"].to_list())
 
     @cached_property
-    def _frame(self) -> pl.DataFrame:
+    def _coded_frame(self) -> pl.DataFrame:
         body = self._body
         columns = [body.stimulus.to_series("stimulus"), body.rater.to_series("rater")]
         if body.label is not None:
@@ -170,18 +170,44 @@ class Holdings:
         return pl.DataFrame(columns)
 
     @property
+    def coded_frame(self) -> pl.DataFrame:
+        """All rows, their names as Enum columns, which are grouped and sorted by their codes.
+
+        Half as large as :attr:`frame` and faster to group, filter and sort; but polars neither
+        joins nor concatenates Enum columns whose categories differ, or an Enum and text.
+        """
+        return self._coded_frame.clone()
+
+    @cached_property
+    def _frame(self) -> pl.DataFrame:
+        body, coded = self._body, self._coded_frame
+        names = {"stimulus": body.stimulus, "rater": body.rater, "label": body.label}
+        text = [column.to_text(name) for name, column in names.items() if column is not None]
+        return coded.with_columns(text).with_columns(
+            pl.col(name).cast(pl.String)
+            for name in body.extras
+            if isinstance(coded.schema[name], pl.Enum | pl.Categorical)
+        )
+
+    @property
     def frame(self) -> pl.DataFrame:
-        """All rows as a polars data frame; names are Enum columns, missing values are null."""
+        """All rows as a polars data frame; names are text, missing values are null.
+
+        Examples
+        --------
+        Frames of several tables are joined, or put one below the other:
+
+        >>> from affectlab.ratings import Ratings
+        >>> one = Ratings({"stimulus": ["a", "b"], "rater": ["p", "p"], "value": [1, 0]})
+        >>> other = Ratings({"stimulus": ["b", "c"], "rater": ["m", "m"], "value": [1, 1]})
+        >>> one.frame.join(other.frame, on="stimulus").rows()
+        [('b', 'p', 0.0, 'm', 1.0)]
+        """
         return self._frame.clone()
 
     def to_frame(self) -> pl.DataFrame:
-        """Give all rows as a polars data frame with plain text names."""
-        text = [
-            name
-            for name, dtype in self._frame.schema.items()
-            if isinstance(dtype, pl.Enum | pl.Categorical)
-        ]
-        return self._frame.with_columns(pl.col(text).cast(pl.String))
+        """Give :attr:`frame`, as results do."""
+        return self.frame
 
     @cached_property
     def _answered(self) -> NDArray[np.bool_]:

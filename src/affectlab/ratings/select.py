@@ -91,8 +91,9 @@ def rows_where(ratings: Holdings, predicate: pl.Expr | ArrayLike) -> Mask:
                 f"or true or false for each of {ratings.n_rows:,} rows"
             )
         return given
-    frame = ratings.frame
-    names = predicate.meta.root_names()
+    frame, names = ratings.coded_frame, predicate.meta.root_names()
+    if any(isinstance(frame.schema.get(name), pl.Enum | pl.Categorical) for name in names):
+        frame = ratings.frame
     for table, code in (
         (ratings.raters, ratings.rater_code),
         (ratings.stimuli, ratings.stimulus_code),

@@ -696,7 +696,7 @@ def _nothing(one: Estimate, by_label: bool) -> Estimate | Estimates:
 
 def _rows_of(ratings: Ratings) -> Iterable[tuple[Any, ...]]:
     """Usable answers of ratings."""
-    frame = ratings.frame
+    frame = ratings.coded_frame
     if "outcome" in frame.columns:
         outcome = pl.col("outcome").cast(pl.String)
         frame = frame.filter(outcome.is_null() | (outcome == "ok"))

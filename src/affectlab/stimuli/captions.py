@@ -139,9 +139,7 @@ def top_labels(ratings: Ratings) -> pl.DataFrame:
     """
     order = {label: place for place, label in enumerate(ratings.label_names)}
     return (
-        ratings.frame.select(
-            pl.col("stimulus").cast(pl.String), pl.col("label").cast(pl.String), "value"
-        )
+        ratings.frame.select("stimulus", "label", "value")
         .drop_nulls("value")
         .group_by("stimulus", "label")
         .agg(pl.col("value").mean())

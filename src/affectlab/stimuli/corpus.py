@@ -95,7 +95,7 @@ def labelled_corpus(
         raise InputError(
             f"the answers are {ratings.scale.kind}: expected binary ones, 1 for a chosen label"
         )
-    if "label" not in ratings.frame.columns:
+    if "label" not in ratings.coded_frame.columns:
         raise InputError(
             "the ratings have no labels: expected a column of labels, or one column per label "
             "(wide='labels', --wide labels)"
@@ -105,9 +105,7 @@ def labelled_corpus(
     parts = dict(SPLITS if splits is None else splits)
     if not parts or any(weight <= 0 for weight in parts.values()):
         raise InputError(f"splits {parts}: expected names with weights above 0")
-    answered = ratings.frame.select(
-        *(pl.col(name).cast(pl.String) for name in ("stimulus", "rater", "label")), "value"
-    ).unique()
+    answered = ratings.frame.select("stimulus", "rater", "label", "value").unique()
     votes = (
         answered.filter(pl.col("value") == 1)
         .group_by("stimulus", "label")

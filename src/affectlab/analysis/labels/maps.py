@@ -400,7 +400,7 @@ def _texts(
     if isinstance(ratings, Ratings):
         if texts is not None:
             raise InputError("texts: the stimuli of ratings bring their own; expected None")
-        if column not in (*ratings.stimuli.columns, *ratings.frame.columns):
+        if column not in (*ratings.stimuli.columns, *ratings.coded_frame.columns):
             return None
         from affectlab.analysis.profiles import texts_of
 

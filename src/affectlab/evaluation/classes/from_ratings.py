@@ -80,7 +80,7 @@ def split_panels(
 
 def _chosen_sets(table: Ratings) -> Ratings:
     """Take the labels that a model chose by thresholds of its own, where it says so."""
-    frame = table.frame
+    frame = table.coded_frame
     if table.scale.kind == "binary" or CHOSEN not in frame.columns:
         return table
     chosen = frame[CHOSEN]

@@ -304,7 +304,7 @@ def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
 def _names_controls(models: Ratings) -> bool:
     """Say whether an attribute ``control`` means control runs; of stimuli it may mean anything."""
     names = ("control", "rater_control")
-    if set(names) & {*models.raters.columns, *models.frame.columns}:
+    if set(names) & {*models.raters.columns, *models.coded_frame.columns}:
         return True
     return any(
         {str(value) for value in models.stimuli[name].unique() if value is not None} <= {*CONTROLS}

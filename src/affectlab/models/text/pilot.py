@@ -339,7 +339,7 @@ def _checked(answers: Ratings, said: str) -> Ratings:
             f"{said}: the stimuli have no attribute 'text'; expected the texts of the pilot"
         )
     given = answers.answers()
-    asked = given.frame.select(pl.col("stimulus").cast(pl.String)).unique()
+    asked = given.frame.select("stimulus").unique()
     told = given.stimuli.select(pl.col("stimulus", "text").cast(pl.String))
     without = (
         told.join(asked, on="stimulus", how="semi")

@@ -193,7 +193,7 @@ def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -
     for table, kind in ((ratings.raters, "the rater"), (ratings.stimuli, "the stimulus")):
         if name in table.columns:
             return f"describes {kind}", "it has one value for each"
-    if name in ratings.frame.columns:
+    if name in ratings.coded_frame.columns:
         return "describes the answer", "it differs between answers"
     return "not used", "it is no part of the format"
 

@@ -175,7 +175,7 @@ def hq_findings(found: Compared) -> dict[str, Finding]:
 
 def _counts(found: Compared) -> dict[str, Finding]:
     people = found.people
-    images = people.frame.select("stimulus", "rater").unique().height
+    images = people.coded_frame.select("stimulus", "rater").unique().height
     counts = {
         "hq.images": people.n_stimuli,
         "hq.annotations": images,

@@ -176,7 +176,7 @@ def _role(frames: pl.Series) -> pl.Series:
 
 def _screened(ratings: Ratings) -> tuple[str, ...]:
     """Say what the published policy makes of the sessions; nothing is left out."""
-    if "session" not in ratings.frame.columns:
+    if "session" not in ratings.coded_frame.columns:
         return ()
     from affectlab.reliability import screen
 

@@ -158,7 +158,7 @@ def run_simulation(
 
 
 def _hours(study: SimulatedStudy) -> Finding:
-    times = study.live.simulation.ratings.frame["rt_ms"]
+    times = study.live.simulation.ratings.coded_frame["rt_ms"]
     return Finding(float(times.sum()) / 3.6e6)
 
 

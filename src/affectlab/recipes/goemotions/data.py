@@ -178,7 +178,6 @@ def _raw_files(home: Path) -> list[Path]:
 
 def _read_raw(files: list[Path]) -> Ratings | None:
     """Read all parts; of an answer that stands in two of them the first counts."""
-    import polars as pl
 
     from affectlab.ratings import read_ratings
 
@@ -186,7 +185,7 @@ def _read_raw(files: list[Path]) -> Ratings | None:
     known: set[tuple[str, str]] = set()
     for file in files:
         table = read_ratings(file, format="goemotions-raw")
-        answers = table.frame.select(pl.col("stimulus", "rater").cast(pl.String))
+        answers = table.frame.select("stimulus", "rater")
         pairs = set(answers.unique().rows())
         if known & pairs:
             fresh = np.array([pair not in known for pair in answers.iter_rows()])

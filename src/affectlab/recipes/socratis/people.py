@@ -217,7 +217,7 @@ def checked_reactions(people: People) -> Checked:
     kept = clean.where(~pl.col("rater").cast(pl.String).is_in(sorted(refused)))
     table, words = cleaned(kept)
     meant: dict[str, Counter[str]] = {}
-    for word, said in zip(table["word"], kept.frame["meant"], strict=True):
+    for word, said in zip(table["word"], kept.coded_frame["meant"], strict=True):
         meant.setdefault(word, Counter())[said] += 1
     popular = popular_emotions(
         table["stimulus"].to_list(), table["rater"].to_list(), table["word"].to_list()

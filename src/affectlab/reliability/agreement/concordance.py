@@ -5,7 +5,8 @@ The moments of two answers are summed over stimuli, so that leaving out and draw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -50,13 +51,23 @@ _BESIDE = {
     "rmse": "RMSE",
 }
 """Columns beside the concordance of two sets of answers."""
-_SPARE = ("accuracy", "sd_ratio")
+_SPARE = ("accuracy", "sd_ratio", "mae", "error_share")
+_MEASURES = {
+    "concordance": "Lin's concordance",
+    "correlation": "Pearson's correlation",
+    "mae": "mean absolute error",
+    "difference": "mean difference",
+    "rmse": "root of the mean squared error",
+    "error_share": "squared error over that of one person",
+}
+"""What one set of answers beside a mean is measured by, in words."""
 _PEOPLE, _OTHERS = "the mean of people", "the mean of the others"
 _PERSON = ("person", "people")
 _NOTE = (
     "r: Pearson's correlation; accuracy: concordance over r, 1 where means and SDs are equal; "
     "difference: mean of the rater less that of the reference; SD ratio: of the rater over the "
-    "reference; RMSE in points of the scale."
+    "reference; MAE and RMSE in points of the scale; error share: squared error over that of one "
+    "person, both about what people would say on average: 1 for one person, 1/k for the mean of k."
 )
 
 
@@ -120,6 +131,30 @@ def beside_concordance(sums: Floats) -> Floats:
         ratio = np.sqrt(of.var_x / of.var_y)
         beside = np.stack([r, of.concordance / r, of.mean_x - of.mean_y, ratio, rmse])
     return np.where(np.isfinite(beside), beside, np.nan)
+
+
+def measures_of_moments(sums: Floats) -> Floats:
+    """Compute all measures of answers beside a mean.
+
+    Parameters
+    ----------
+    sums
+        Shape (..., 9): those of :func:`concordance_of_moments`; the sum of \\|x - y\\|; and, over
+        units with two or more people, sums of (x - y)² less the variance of the mean y, and of the
+        variance of single people.
+
+    Returns
+    -------
+    Shape (..., 6), in the order of ``_MEASURES``; ``nan`` where not defined.
+    """
+    of_pairs = sums[..., :_MOMENTS]
+    r, _, difference, _, rmse = beside_concordance(of_pairs)
+    n, apart, error, person = sums[..., 0], *np.moveaxis(sums[..., _MOMENTS:], -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mae = np.where(n > 1, apart / n, np.nan)
+        share = np.where((n > 1) & (person > 0), error / person, np.nan)
+    value = concordance_of_moments(of_pairs)
+    return np.stack([value, r, mae, difference, rmse, share], axis=-1)
 
 
 def _snapped(value: Floats | float) -> Floats:
@@ -254,6 +289,8 @@ class Beside:
     """Those whose mean is the reference."""
     place: Ints
     """Who of the panel each row is, and so is left out of the mean; -1 for nobody. Shape (rows,)"""
+    errors: bool = False
+    """Whether sums are those of :func:`measures_of_moments`, not of concordance alone."""
 
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
@@ -273,8 +310,12 @@ class Beside:
             np.where(within, who, 0),
         )
 
+    @property
+    def _n_moments(self) -> int:
+        return _MOMENTS + (3 if self.errors else 0)
+
     def _parts(self, copies: Floats | None = None) -> Floats:
-        """Moments of each answer before they are summed, shape (6, answers)."""
+        """Moments of each answer before they are summed, shape (moments, answers)."""
         row, column = self.cells
         filled, answered = self.panel.filled, self.panel.answered
         weight = np.ones(len(filled)) if copies is None else copies
@@ -284,7 +325,16 @@ class Beside:
         both = n > 1e-9
         x = np.where(both, self.own[row, column], 0.0)
         y = np.divide(total, n, out=np.zeros(n.size), where=both)
-        return np.stack([both.astype(np.float64), x, y, x * x, y * y, x * y])
+        moments = [both.astype(np.float64), x, y, x * x, y * y, x * y]
+        if self.errors:
+            squares = (weight @ filled**2)[column] - weight[who] * own**2
+            # Weights of ordered pairs of two people: nobody is beside a copy of themselves.
+            pairs = n**2 - ((weight**2 @ answered)[column] - weight[who] ** 2 * own_n)
+            two = pairs > 1e-9
+            variance = np.divide(n * squares - total**2, pairs, out=np.zeros(n.size), where=two)
+            of_mean = variance * np.divide(n**2 - pairs, n**2, out=np.zeros(n.size), where=two)
+            moments += [np.abs(x - y), np.where(two, (x - y) ** 2 - of_mean, 0.0), variance]
+        return np.stack(moments)
 
     @cached_property
     def has_reference(self) -> Bools:
@@ -293,31 +343,37 @@ class Beside:
 
     @cached_property
     def of_units(self) -> Floats:
-        """Moments of each unit, shape (units, rows * 6)."""
+        """Moments of each unit, shape (units, rows * moments)."""
         row, column = self.cells
         n, units = len(self.own), self.panel.n_units
         place = self.panel.unit[column] * n + row
-        sums = np.empty((units * n, _MOMENTS))
+        sums = np.empty((units * n, self._n_moments))
         for k, part in enumerate(self._parts()):
             sums[:, k] = np.bincount(place, part, units * n)
-        return sums.reshape(units, n * _MOMENTS)
+        return sums.reshape(units, n * self._n_moments)
 
     def sums(self, draws: Draws) -> Floats:
-        """Moments of each row of draws, shape (draws, rows, 6)."""
+        """Moments of each row of draws, shape (draws, rows, moments)."""
         n = len(self.own)
         if draws.rater is None:
-            return draws.totals(self.of_units).reshape(-1, n, _MOMENTS)
+            return draws.totals(self.of_units).reshape(-1, n, self._n_moments)
         row, column = self.cells
         weights = draws.weights(self.panel.n_units)[:, self.panel.unit]
-        found = np.empty((draws.n_rows, n, _MOMENTS))
+        found = np.empty((draws.n_rows, n, self._n_moments))
         for k, (weight, copies) in enumerate(zip(weights, draws.rater, strict=True)):
             parts = self._parts(copies) * weight[column]
             found[k] = np.stack([np.bincount(row, part, n) for part in parts], axis=1)
         return found
 
     def values(self, draws: Draws) -> Floats:
-        """Concordance in each row of draws, shape (draws, rows)."""
-        return concordance_of_moments(self.sums(draws))
+        """Concordance in each row of draws, shape (draws, rows); with errors, all measures.
+
+        Measures of a row stand one after the other: shape (draws, rows * measures).
+        """
+        sums = self.sums(draws)
+        if not self.errors:
+            return concordance_of_moments(sums)
+        return measures_of_moments(sums).reshape(len(sums), -1)
 
 
 def pooled_statistic(
@@ -433,6 +489,60 @@ def beside_statistic(
     )
 
 
+def measures_statistic(concordances: Statistic, parts: Sequence[Beside], panel: Ints) -> Statistic:
+    """Make a statistic of all measures of answers beside a mean: a row more for each of them.
+
+    Parameters
+    ----------
+    concordances
+        What :func:`beside_statistic` makes of the same parts.
+    parts, panel
+        As there; with errors.
+    """
+    n = len(_MEASURES)
+
+    def repeated(rows: Any) -> Any:
+        return np.repeat(np.asarray(rows), n, axis=0)
+
+    def evaluate(draws: Draws) -> Floats:
+        if draws.rater is not None:
+            draws = replace(draws, rater=draws.rater[:, panel])
+        values = np.concatenate([part.values(draws) for part in parts], axis=1)
+        return values if draws.columns is None else values[:, draws.columns]
+
+    rows = len(concordances.method)
+    measure = list(_MEASURES) * rows
+    limits = {
+        "concordance": (-1.0, 1.0),
+        "correlation": (-1.0, 1.0),
+        "difference": (-np.inf, np.inf),
+    }
+    low, high = np.array([limits.get(name, (0.0, np.inf)) for name in measure]).T
+    low[np.array(measure) == "error_share"] = -np.inf
+    whom = [text.partition(" with ")[2] for text in concordances.method]
+    return replace(
+        concordances,
+        keys={
+            **{name: repeated(keys).tolist() for name, keys in concordances.keys.items()},
+            "measure": measure,
+        },
+        design=Design(repeated(concordances.design.stimulus), repeated(concordances.design.rater)),
+        evaluate=evaluate,
+        method=[
+            f"{words[0].upper()}{words[1:]} beside {name}"
+            for name in whom
+            for words in _MEASURES.values()
+        ],
+        n_items=repeated(concordances.n_items),
+        n_raters=repeated(concordances.n_raters),
+        n_ratings=repeated(concordances.n_ratings),
+        undefined=repeated(concordances.undefined).tolist(),
+        bounds=(low, high),
+        log_odds_from=np.where(np.isfinite(high), low, -np.inf),
+        columns=(),
+    )
+
+
 def concordance(
     ratings: Ratings | ArrayLike,
     models: Ratings | None = None,
@@ -491,6 +601,22 @@ def concordance(
         ``rmse``. ``nan`` with a status where two answers to two stimuli are not there, or all are
         equal. With gaps, covariances of pairs are taken over n - 1, and then lowered as without.
 
+        Where there are models, or a reference, ``measures`` has a row for each label, model (or
+        everyone beside the reference) and ``measure``, each with its interval: ``concordance``,
+        ``correlation``, ``mae`` and ``rmse``, ``difference``, and ``error_share``; beside it, as
+        ``person``, the median of people, each beside the mean of the others.
+
+    Notes
+    -----
+    How near a model is to what people would say on average, the mean of k of them would be, too,
+    where the share of its squared error x - y is 1/k of a person's. With :math:`m_u` people per
+    stimulus u, whose answers have the variance :math:`s_u^2` (over m - 1), it is
+
+    .. math:: \frac{\sum_u \left( (x_u - \bar y_u)^2 - s_u^2 / m_u \right)}{\sum_u s_u^2},
+
+    over stimuli with two or more people: the error of the mean of people does not count as one of
+    the model. The levels of people count as error, as a bias of the model does.
+
     Raises
     ------
     InputError
@@ -527,11 +653,12 @@ def concordance(
     among = infer(sides.among, target=target, **options)
     of_rows = "stimuli" if sides.reference and target == "both" else target
     beside = infer(sides.beside, target=of_rows, **options)
-    tables = _tables(among, beside, sides)
+    measures = None if sides.judged is None else infer(sides.measures, target=of_rows, **options)
+    tables = _tables(among, beside, measures, sides)
     return Result(
         tables,
-        tuple(_sentences(tables[0].frame, tables[1].frame, sides, confidence)),
-        tuple(_figures(tables[1].frame)),
+        tuple(_sentences(tables, sides, confidence)),
+        tuple(_figures(tables[-1].frame)),
         settings={
             "interval": interval,
             "target": target,
@@ -587,24 +714,54 @@ class _Sides:
         )
 
     @property
-    def beside(self) -> Statistic:
-        """Single raters with the reference."""
+    def judged(self) -> Ints | None:
+        """Raters of whom all measures are computed: models, or everyone beside a gold standard."""
+        machine = np.isin(np.array(self.answers.rater_kinds)[self.compared], MODEL_KINDS)
+        judged = self.compared[machine | bool(self.reference)]
+        # Models alone are each other's people.
+        return judged if judged.size and not np.isin(judged, self.panel).any() else None
+
+    def of(self, compared: Ints) -> list[Beside]:
+        """Single raters with the reference, label by label."""
         places = {int(code): place for place, code in enumerate(self.panel)}
-        place = np.array([places.get(int(code), -1) for code in self.compared], dtype=np.int64)
+        place = np.array([places.get(int(code), -1) for code in compared], dtype=np.int64)
         parts = []
         for part in self.parts:
             # Columns are those of all raters, so that both sides have the same.
             whole = Panel.of(part, np.arange(len(self.answers.raters)))
             panel = Panel(whole.value[self.panel], whole.unit, whole.n_units)
-            parts.append(Beside(whole.value[self.compared], panel, place))
-        names = [self.answers.raters[code] for code in self.compared]
+            parts.append(Beside(whole.value[compared], panel, place))
+        return parts
+
+    def statistic_of(self, compared: Ints) -> Statistic:
+        """Make a statistic of the concordance of single raters with the reference."""
+        parts = self.of(compared)
         method = [
             f"Lin's concordance with {self.whom or (_OTHERS if own >= 0 else _PEOPLE)}"
-            for own in place
+            for own in parts[0].place
         ]
+        names = [self.answers.raters[code] for code in compared]
         return beside_statistic(
             parts, self.labels, names, method, self.panel, len(self.answers.raters)
         )
+
+    @property
+    def beside(self) -> Statistic:
+        """Single raters with the reference."""
+        return self.statistic_of(self.compared)
+
+    @property
+    def measures(self) -> Statistic:
+        """All measures of those who are judged."""
+        assert self.judged is not None
+        parts = [replace(part, errors=True) for part in self.of(self.judged)]
+        return measures_statistic(self.statistic_of(self.judged), parts, self.panel)
+
+    @cached_property
+    def points(self) -> Floats:
+        """All measures of all who are compared, shape (labels, raters, measures)."""
+        parts = [replace(part, errors=True) for part in self.of(self.compared)]
+        return np.stack([measures_of_moments(part.sums(Draws(1))[0]) for part in parts])
 
 
 def _sides_of(
@@ -684,17 +841,26 @@ def _with_models(people: Answers, models: Answers) -> Answers:
     )
 
 
-def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, Table]:
+def _tables(
+    among: Estimates, beside: Estimates, measures: Estimates | None, sides: _Sides
+) -> tuple[Table, ...]:
     kinds = [sides.answers.rater_kinds[code] for code in sides.compared]
-    frame = beside.frame.with_columns(kind=pl.Series(kinds * len(sides.labels), dtype=pl.String))
+    points = dict(zip(_MEASURES, sides.points.reshape(-1, len(_MEASURES)).T, strict=True))
+    frame = beside.frame.with_columns(
+        pl.Series("kind", kinds * len(sides.labels), dtype=pl.String),
+        mae=points["mae"],
+        error_share=points["error_share"],
+    )
     is_model = pl.col("kind").is_in(MODEL_KINDS)
     # What a figure compares: people and models apart, where there are both.
     who = pl.when(is_model).then(pl.lit(": models")).otherwise(pl.lit(": people"))
     both = frame.select(is_model)["kind"].n_unique() > 1
     frame = frame.with_columns(group=pl.col("label") + who if both else pl.col("label"))
+    columns = {**_BESIDE, "mae": "MAE", "error_share": "error share"}
     rows = (Value(head="concordance"), Interval())
     counts = (Count("n_items", "stimuli"), Count("n_raters", "raters"))
     whom = "the reference" if sides.reference else "the mean of the others, or of people"
+    more = () if measures is None else (_measures(measures.frame, sides, kinds),)
     return (
         Table(
             "concordance",
@@ -702,13 +868,14 @@ def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, 
             among.frame,
             (Key("label"), *rows, *counts),
         ),
+        *more,
         Table(
             "raters",
             f"Lin's concordance of each rater with {whom}.",
             frame,
             (
                 *(Key("label"), Key("rater"), Text("kind", spare=True), *rows),
-                *(Number(name, head, spare=name in _SPARE) for name, head in _BESIDE.items()),
+                *(Number(name, head, spare=name in _SPARE) for name, head in columns.items()),
                 Count("n_items", "stimuli", spare=True),
             ),
             notes=(_NOTE,),
@@ -716,14 +883,43 @@ def _tables(among: Estimates, beside: Estimates, sides: _Sides) -> tuple[Table, 
     )
 
 
+def _measures(frame: pl.DataFrame, sides: _Sides, kinds: Sequence[str]) -> Table:
+    """Give all measures of models with their intervals, and the median of people beside them."""
+    is_person = ~np.isin(kinds, MODEL_KINDS) & np.isin(sides.compared, sides.panel)
+    people = sides.points[:, is_person]
+    place = list(_MEASURES).index("difference")
+    people[..., place] = np.abs(people[..., place])
+    known = ~np.isnan(people).all(axis=1)
+    median = np.full(known.shape, np.nan)
+    median[known] = np.nanmedian(people.swapaxes(1, 2)[known], axis=-1)
+    columns = [Key("label"), Key("rater"), Key("measure"), Value(), Interval()]
+    if is_person.any():
+        of = pl.DataFrame(
+            {
+                "label": [label for label in sides.labels for _ in _MEASURES],
+                "measure": list(_MEASURES) * len(sides.labels),
+                "person": median.ravel(),
+            }
+        )
+        frame = frame.join(of, on=["label", "measure"], how="left", maintain_order="left")
+        columns.append(Number("person", "of a person"))
+    whom = sides.whom or _PEOPLE
+    caption = f"All measures beside {whom}" + (
+        "; of a person: the median of people, each beside the mean of the others (of differences "
+        "without their signs)."
+        if is_person.any()
+        else "."
+    )
+    return Table("measures", caption, frame, tuple(columns), notes=(_NOTE,), limit=100)
+
+
 def _who(sides: _Sides) -> str:
     kinds = {sides.answers.rater_kinds[code] for code in sides.people}
     return plural(sides.people.size, *(("rater",) if kinds & set(MODEL_KINDS) else _PERSON))
 
 
-def _sentences(
-    among: pl.DataFrame, beside: pl.DataFrame, sides: _Sides, confidence: float
-) -> Iterator[str]:
+def _sentences(tables: Sequence[Table], sides: _Sides, confidence: float) -> Iterator[str]:
+    among, *measures, beside = (table.frame for table in tables)
     known = among.drop_nans("value").sort("value", maintain_order=True)
     if known.height > 1:
         least, most = known.row(0, named=True), known.row(-1, named=True)
@@ -748,8 +944,25 @@ def _sentences(
         of_label = f" on {shown(label, 40)}" if len(sides.labels) > 1 else ""
         yield (
             f"{shown(best['rater'], 40)}{more} agrees with {whom}{of_label} by "
-            f"{with_ends(best, confidence)}."
+            f"{with_ends(best, confidence)}{_error(measures, best, confidence)}."
         )
+
+
+def _error(measures: Sequence[pl.DataFrame], best: Mapping[str, Any], confidence: float) -> str:
+    """Say the mean of how many people is as near; nothing where that is not known."""
+    if not measures:
+        return ""
+    keys = pl.col("label") == best["label"], pl.col("rater") == best["rater"]
+    row = measures[0].filter(*keys, measure="error_share").row(0, named=True)
+    if not row["value"] > 0:
+        return ""
+    people = {"value": 1 / row["value"], "low": 1 / row["high"], "high": math.inf}
+    if row["low"] > 0:
+        people["high"] = 1 / row["low"]
+    ends = with_ends(people, confidence)
+    if row["low"] <= 0:
+        ends = f"{number(people['value'])}, at least {number(people['low'])}"
+    return f", and is as near to what people say on average as the mean of {ends} people"
 
 
 def _figures(beside: pl.DataFrame) -> Iterator[Figure]:

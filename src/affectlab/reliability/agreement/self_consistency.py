@@ -96,7 +96,7 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
 
 def _repeated(ratings: Ratings, names: tuple[str, ...]) -> tuple[Ints, Floats, Floats]:
     """Rater code, main answer and repeat answer of every repeat that has a main answer."""
-    frame = ratings.frame.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    frame = ratings.coded_frame.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     if "outcome" in frame.columns:
         frame = frame.filter(
             pl.col("outcome").is_null() | (pl.col("outcome").cast(pl.String) == "ok")

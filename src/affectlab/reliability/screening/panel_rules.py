@@ -325,7 +325,7 @@ class Drift(PanelRule):
 
     def why_not(self, trials: Trials) -> str:
         """Ask for the order of answers, too."""
-        columns = trials.ratings.frame.columns
+        columns = trials.ratings.coded_frame.columns
         if not {"at", "trial"}.intersection(columns):
             return "the ratings have no column 'trial' or 'at', so their order is not known"
         return super().why_not(trials)

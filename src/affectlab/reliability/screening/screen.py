@@ -94,7 +94,7 @@ class Screening(Result):
         """
         refused = self.frame.filter(~pl.col("use"))
         keys = ["rater", "session"] if self.per == "session" else ["rater"]
-        if self.per == "session" and "session" not in ratings.frame.columns:
+        if self.per == "session" and "session" not in ratings.coded_frame.columns:
             raise InputError("sessions were screened, but these ratings have no column 'session'")
         of_row = ratings.frame.select(pl.col(key).cast(pl.String) for key in keys)
         if "session" in keys:

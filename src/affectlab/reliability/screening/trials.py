@@ -90,7 +90,7 @@ def trials_of(ratings: Ratings, *, per_session: bool, golden: Golden) -> Trials:
         If the ratings are text, or the golden table lacks a column.
     """
     ratings, ends = in_percent(numeric_part(ratings))
-    frame = ratings.frame
+    frame = ratings.coded_frame
     valid = ~np.isnan(ratings.value)
     if "outcome" in frame.columns:
         valid &= (frame["outcome"].cast(pl.String) == "ok").fill_null(True).to_numpy()

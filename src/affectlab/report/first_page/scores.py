@@ -177,7 +177,7 @@ def _choices(one: _Scored, name: str) -> str:
     listed = some(
         [f"{shown(answer, 40)} for {count(n)}" for answer, n in counts.iter_rows()],
         _MOST_ANSWERS,
-        "more answers",
+        "more answer" if counts.height == _MOST_ANSWERS + 1 else "more answers",
     )
     least = one.disputed
     return (
@@ -214,10 +214,12 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
 
 
 def _groups(study: Study) -> str:
-    """Say how groups of stimuli differ, stimuli and raters random."""
+    """Say how groups of stimuli, and of raters, differ; stimuli and raters random."""
     texts, without = [], []
     for frame in study.differences:
+        of_raters = frame["of"][0] == "raters"
         called = shown(frame["attribute"][0].replace("_", " "), 40)
+        called = f"raters' {called}" if of_raters else called
         known = frame.filter(pl.col("p_holm") <= _SURE)
         if known.is_empty():
             without.append(called)
@@ -226,6 +228,7 @@ def _groups(study: Study) -> str:
         first = known.sort(size, descending=True, maintain_order=True).row(0, named=True)
         more, less = (first["a"], first["b"]) if first["value"] > 0 else (first["b"], first["a"])
         low, high = sorted((abs(first["low"]), abs(first["high"])))
+        where = "in group" if of_raters else "for"
         what = shown(first["label"]) if study.ratings.has_labels else "the score"
         pairs = (
             f"; {count(known.height)} of {count(frame.height)} pairs of groups differ"
@@ -233,8 +236,8 @@ def _groups(study: Study) -> str:
             else ""
         )
         texts.append(
-            f"By {called}, {what} is {number(abs(first['value']))} higher for {shown(more, 40)} "
-            f"than for {shown(less, 40)}{ends_in_words({'low': low, 'high': high})}{pairs}."
+            f"By {called}, {what} is {number(abs(first['value']))} higher {where} {shown(more, 40)} "
+            f"than {where} {shown(less, 40)}{ends_in_words({'low': low, 'high': high})}{pairs}."
         )
     if without:
         texts.append(f"No difference by {joined(without, 'or')} could be shown.")
@@ -323,7 +326,7 @@ def _card(study: Study, one: _Scored, row: dict[str, Any]) -> Card:
 
 def score_tables(study: Study) -> Section | Skipped:
     """Give the ends of every label, and the tests of differences between groups."""
-    title = "Scores and groups of stimuli"
+    title = "Scores and groups of stimuli and raters"
     scored = _scored(study)
     if not scored:
         return Skipped(title, "there are no numeric answers.")
@@ -360,13 +363,15 @@ def score_tables(study: Study) -> Section | Skipped:
 def _tests(study: Study) -> Iterator[Block]:
     if not study.differences:
         yield Paragraph(
-            "No attribute of the stimuli is known of all of them and makes groups to compare."
+            "No attribute of the stimuli or the raters is known of all of them and makes groups to "
+            "compare."
         )
         return
     every = pl.concat(study.differences)
     order = every.sort(pl.col("p").fill_nan(None), nulls_last=True, maintain_order=True)
     columns = (
         Key("attribute"),
+        Text("of"),
         *([Key("label")] if study.ratings.has_labels else []),
         Key("a", "group"),
         Key("b", "less"),
@@ -377,8 +382,8 @@ def _tests(study: Study) -> Iterator[Block]:
     )
     yield Table(
         "group_differences",
-        "Differences of mean answers between groups of stimuli, by mixed models with stimuli and "
-        "raters as random; Holm's correction is over all pairs of an attribute.",
+        "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
+        "stimuli and raters as random; Holm's correction is over all pairs of an attribute.",
         order,
         columns,
         limit=40,

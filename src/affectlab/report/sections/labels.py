@@ -189,7 +189,7 @@ def agreement_section(study: Study) -> Section | Skipped:
     alpha, numeric = study.alpha, study.panel
     if numeric is None or alpha is None:
         return Skipped(title, _no_panel(study))
-    if numeric.n_stimuli == numeric.answers().frame.select("stimulus", "rater").n_unique():
+    if numeric.n_stimuli == numeric.answers().coded_frame.select("stimulus", "rater").n_unique():
         return Skipped(title, "every stimulus has one rater.")
     frame = _agreement_frame(study, alpha)
     blocks: list[Block] = [Paragraph(_words(study, frame))]

@@ -17,7 +17,7 @@ def outcomes_section(study: Study) -> Section | Skipped:
 
     title = "Outcomes of the answers"
     ratings = study.ratings if study.controls is None else study.controls
-    if "outcome" not in ratings.frame.columns:
+    if "outcome" not in ratings.coded_frame.columns:
         return Skipped(title, "the ratings have no column outcome.")
     people_only = all(is_person(kind) for kind in ratings.rater_kinds)
     found = outcome_table(ratings, everyone=people_only)

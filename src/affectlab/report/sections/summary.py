@@ -99,7 +99,7 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     if study.filled:
         facts.append(("Absent answers", study.filled))
     known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
-    rest = [name for name in study.ratings.frame.columns if name not in known]
+    rest = [name for name in study.ratings.coded_frame.columns if name not in known]
     if rest:
         why = "differs" if len(rest) == 1 else "differ"
         listed = joined([shown(name, 40) for name in rest])

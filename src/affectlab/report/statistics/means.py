@@ -237,7 +237,7 @@ def _answer(ratings: Ratings) -> Callable[[float], str]:
     return lambda value: f"{value + 0:.3g}".replace("-", "−")
 
 
-# Differences between groups of stimuli.
+# Differences between groups of stimuli, and of raters.
 
 
 MOST_GROUPS, FEWEST_IN_GROUP = 8, 5
@@ -247,10 +247,16 @@ NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of")
 _MOST_ATTRIBUTES = 4
 
 
-def grouping(stimuli: pl.DataFrame) -> list[str]:
-    """Name attributes of the stimuli that are known of all and make two to eight groups of five."""
+def grouping(table: pl.DataFrame) -> list[str]:
+    """Name attributes that are known of all and make two to eight groups of five.
+
+    Parameters
+    ----------
+    table
+        Stimuli, or raters, in its first column, and their attributes.
+    """
     found = []
-    for column in stimuli.drop("stimulus").get_columns():
+    for column in table.drop("rater_kind", strict=False).get_columns()[1:]:
         if column.name.casefold() in NO_GROUPS or column.dtype not in (pl.String, pl.Boolean):
             continue
         sizes = column.value_counts()["count"].to_list()
@@ -261,31 +267,36 @@ def grouping(stimuli: pl.DataFrame) -> list[str]:
 
 
 def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
-    """Compare pairs of groups of stimuli, for each attribute by itself.
+    """Compare pairs of groups of stimuli, then of raters, for each attribute by itself.
 
-    Stimuli and raters are random, and what raters make of the groups, where each of them rated
-    several. Where the answers are too many for that model, or too few, there is no comparison.
+    Stimuli and raters are random, and so is what raters make of groups of stimuli, where each of
+    them rated several, and how stimuli differ between groups of raters, where several rated each.
+    Where the answers are too many for that model, or too few, there is no comparison.
 
     Returns
     -------
-    The contrasts of :func:`affectlab.reliability.mixed_model`, with ``attribute``, and ``p_holm``
-    over all pairs and labels.
+    The contrasts of :func:`affectlab.reliability.mixed_model`, with ``attribute``, ``of`` (stimuli
+    or raters), and ``p_holm`` over all pairs and labels.
     """
     from affectlab.core.inference import holm
     from affectlab.reliability import mixed_model
 
     found = []
-    rated = answers.frame.select(pl.col("stimulus", "rater").cast(pl.String)).unique()
-    for name in [] if answers.scale.kind == "nominal" else grouping(answers.stimuli):
-        groups = rated.join(answers.stimuli.select("stimulus", name), on="stimulus")
-        within = groups.select("rater", name).n_unique() > groups["rater"].n_unique()
-        factors = ("stimulus", "rater", *([f"rater:{name}"] if within else []))
-        try:
-            contrasts = mixed_model(answers, fixed=[name], factors=factors).to_frame("contrasts")
-        except InputError:
-            continue
-        if contrasts.is_empty():
-            continue
-        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
-        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name)))
+    rated = answers.frame.select("stimulus", "rater").unique()
+    carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))
+    for own, other, table in carriers if answers.scale.kind != "nominal" else ():
+        for name in grouping(table):
+            groups = rated.join(table.select(own, name), on=own)
+            within = groups.select(other, name).n_unique() > groups[other].n_unique()
+            factors = ("stimulus", "rater", *([f"{other}:{name}"] if within else []))
+            try:
+                result = mixed_model(answers, fixed=[name], factors=factors)
+            except InputError:
+                continue
+            contrasts = result.to_frame("contrasts")
+            if contrasts.is_empty():
+                continue
+            corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+            of = "stimuli" if own == "stimulus" else "raters"
+            found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
     return tuple(found)

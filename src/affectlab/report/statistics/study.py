@@ -296,7 +296,7 @@ class Study:
     @cached_property
     def silent_stimuli(self) -> tuple[str, ...]:
         """Stimuli without an answer that can be used."""
-        frame = self.ratings.frame
+        frame = self.ratings.coded_frame
         held = [pl.col(name).is_not_null() for name in ("value", "text") if name in frame.columns]
         rated = set(frame.filter(pl.any_horizontal(held))["stimulus"].cast(pl.String).unique())
         return tuple(name for name in self.ratings.stimulus_names if name not in rated)

@@ -227,7 +227,7 @@ def scrub_ratings(
     asked = None if kinds is None else tuple(kinds)
     public = tuple(keep)
     for column in dict.fromkeys(columns):
-        frame = ratings.frame
+        frame = ratings.coded_frame
         if column not in frame.columns or column in ("stimulus", "rater", "label", "value"):
             raise InputError(f"the ratings have no column {column!r} of texts to look through")
         texts = frame[column].cast(str).to_list()

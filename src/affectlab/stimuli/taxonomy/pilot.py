@@ -144,7 +144,7 @@ def binary_choices(ratings: Ratings) -> Ratings:
     names = list(ratings.scale.categories or ())
     categories = pl.DataFrame({"label": names, "code": [float(k) for k in range(len(names))]})
     frame = (
-        ratings.frame.drop("label", strict=False)
+        ratings.coded_frame.drop("label", strict=False)
         .join(categories, how="cross", maintain_order="left_right")
         .with_columns(
             pl.when(pl.col("value").is_null())

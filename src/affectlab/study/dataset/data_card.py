@@ -336,7 +336,7 @@ def _limits(store: Store, ratings: Ratings) -> Iterator[str]:
         yield f"- {plural(few, 'stimulus', 'stimuli')} have fewer than three raters."
     if store.status != "closed":
         yield "- The study was still open when this was written."
-    if "text" in ratings.frame.columns:
+    if "text" in ratings.coded_frame.columns:
         yield "- Texts were written freely and not read for names of people."
     yield (
         "- Answers say what people saw or read in a stimulus, not what anyone felt; they hold for "

@@ -399,7 +399,7 @@ def guess_wide(
     """Tell that a table is wide where its columns plainly say so, and which of them describe.
 
     Either columns name both stimulus and rater, and what is left are columns of numbers, one for
-    each label; or columns are called after raters, as ``R1`` and ``R2``.
+    each label; or columns are called after raters, as ``R1`` and ``R2``, or after stimuli.
     """
     header = list(columns)
     named = dict(options.columns or {})
@@ -423,13 +423,15 @@ def guess_wide(
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
         rated = [name for name in rest if _is_of_numbers(columns[name])]
+        numbered = [name for name in rated if _is_numbered_stimulus(name)]
         if len(files) < 2 and crossed(rated) is not None:
             said = f"columns cross stimuli and labels: {_first(rated)}"
             return "stimuli", tuple(n for n in rest if n not in rated and n.strip()), said
-        if len(files) < 2:
+        called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")
+        if len(called) < 2:
             return None
-        others = [name for name in rest if name not in files and name.strip()]
-        said = f"columns called after files hold what each rater said of them: {_first(files)}"
+        others = [name for name in rest if name not in called and name.strip()]
+        said = f"columns called after {what} hold what each rater said of them: {_first(called)}"
         return "stimuli", tuple(others), said
     if stimulus is None or rater is None:
         return None
@@ -443,6 +445,12 @@ def guess_wide(
     text = ("text",) if "text" in header and "text" not in named.values() else ()
     attributes = (*text, *(n for n in rest if n not in rated and n.strip()))
     return "labels", attributes, f"columns of numbers hold ratings, one label each: {_first(rated)}"
+
+
+def _is_numbered_stimulus(name: str) -> bool:
+    """Whether a column is called as columns of stimuli are, and numbered: ``clip07``."""
+    stem = name.strip().rstrip("0123456789")
+    return stem != name.strip() and find_one("stimulus", [stem.rstrip(" _.-")]) is not None
 
 
 def _folded(name: str) -> str:
