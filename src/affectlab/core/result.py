@@ -197,6 +197,7 @@ class Result:
             When the result has neither figures nor numbers, or no figure of that name.
         """
         from affectlab.core.render.figure import figure_of, figures_of, titled
+        from affectlab.core.render.svg import arrange
 
         figures = self.figures or figures_of(self.tables)
         named = {figure.name: figure for figure in figures}
@@ -208,6 +209,7 @@ class Result:
         page = figure_of(figure, self.table(figure.of), ax)
         if ax is None:
             panels = titled(page, figure.title).axes
+            arrange(page)
             return next((panel for panel in panels if panel.has_data()), panels[0])
         ax.set_title(figure.title)
         return ax

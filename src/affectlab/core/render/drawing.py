@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, cast
 
 import numpy as np
@@ -26,7 +27,15 @@ WIDTH = 7.2
 """Width of a figure in inches."""
 NARROW = 4.6
 """Width of a figure that stands beside a text, and fits a phone."""
+MOST_ROWS = 40
+"""Rows that fit below each other."""
+MOST_PANELS = 24
+"""Panels that a figure has at most."""
+SMALLEST = 7.0
+"""Size in points of the smallest print, which a phone still shows legibly."""
 _NAME_LIMIT = 30
+_LETTER = 0.0086
+"""Width of a letter in inches, of each point of its size."""
 _OURS = "a figure of its own"
 
 
@@ -109,8 +118,11 @@ def split(
 def panels_of(axes: Axes, n: int, across: int, **settings: Any) -> list[Axes]:
     """Put `n` panels in the place of axes, `across` side by side; the last row may be shorter.
 
+    There are 24 at most; :func:`first_of` says on an axis how many are left out.
+
     The numbers below shared axes stand under the lowest panel of each column.
     """
+    n = min(n, MOST_PANELS)
     across = max(min(across, n), 1)
     grid = [one for row in split(axes, -(-n // across), across, **settings) for one in row]
     for empty in grid[n:]:
@@ -118,6 +130,102 @@ def panels_of(axes: Axes, n: int, across: int, **settings: Any) -> list[Axes]:
     for lowest in grid[max(n - across, 0) : n]:
         lowest.tick_params(labelbottom=True)
     return grid[:n]
+
+
+def width_of(text: str, size: float = 8.5) -> float:
+    """Say about how wide a text is in inches."""
+    return _LETTER * size * sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def short_names(names: Sequence[object], limit: int = _NAME_LIMIT) -> list[str]:
+    """Shorten names in the middle, where that keeps them distinct, or in another place.
+
+    Examples
+    --------
+    >>> short_names(["a recording, take 1.mp4", "a recording, take 2.mp4"], 14)
+    ['a reco…e 1.mp4', 'a reco…e 2.mp4']
+    """
+    whole = [shown(name) for name in names]
+    if not limit or max(map(len, whole), default=0) <= limit:
+        return whole
+    long = {name for name in whole if len(name) > limit}
+    n = len(set(whole))
+    for short in _shortenings(sorted(long), limit):
+        found = [short(name) if name in long else name for name in whole]
+        if len(set(found)) == n:
+            return found
+    # Nothing tells them apart but their place.
+    place = {name: f" {k + 1}" for k, name in enumerate(dict.fromkeys(whole))}
+    return [shown(name, limit - len(place[name])) + place[name] for name in whole]
+
+
+def _shortenings(names: Sequence[str], limit: int) -> Iterator[Callable[[str], str]]:
+    """Give ways of shortening names, from the one that keeps both ends to what differs alone."""
+
+    def keep(name: str, start: int, head: int) -> str:
+        tail = limit - 1 - head
+        first = name[start : start + head]
+        return f"{first}…{name[-tail:]}" if tail else f"{first}…"
+
+    for share in (0.5, 0.7, 1.0, 0.3):
+        yield lambda name, head=round(share * (limit - 1)): keep(name, 0, head)  # type: ignore[misc]
+    # Names that begin and end alike differ from here on.
+    first, last = min(names), max(names)
+    differ = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    for back in (limit // 3, 0):
+        start = max(differ - back, 1)
+        yield lambda name, start=start: f"…{name[start : start + limit - 2]}…"  # type: ignore[misc]
+
+
+def ends_of(
+    value: Floats, name: str = "", *, rising: bool = False, most: int = MOST_ROWS
+) -> tuple[np.ndarray, str]:
+    """Order rows by their values, as many as fit below each other, and say what is left out.
+
+    Of more rows the highest and the lowest are drawn, as many of each.
+
+    Parameters
+    ----------
+    value
+        Value of each row; what is not defined stands last, or is left out first.
+    name
+        What the axis shows.
+    rising
+        Whether the smallest stands at the top.
+    most
+        Rows that fit.
+
+    Returns
+    -------
+    The rows in their order, and the name of the axis, which says what is left out.
+
+    Examples
+    --------
+    >>> rows, name = ends_of(np.array([3.0, 1.0, 2.0]), "alpha", most=2)
+    >>> rows.tolist(), name
+    ([0, 1], 'alpha (1 lowest and 1 highest of 3)')
+    """
+    order = falling(-value if rising else value)
+    if order.size <= most:
+        return order, name
+    known, half = order[np.isfinite(value[order])], most // 2
+    if known.size > most:
+        said = f"{half} lowest and {half} highest of {order.size:,}"
+        return np.concatenate([known[:half], known[-half:]]), f"{name} ({said})".strip()
+    return order[:most], f"{name} ({most} of {order.size:,})".strip()
+
+
+def first_of(n: int, things: str, name: str = "", most: int = MOST_ROWS) -> tuple[int, str]:
+    """Say how many of `n` things are drawn, and so on the axis where they are not all.
+
+    Examples
+    --------
+    >>> first_of(300, "batches", "items")
+    (40, 'items (the first 40 of 300 batches)')
+    """
+    if n <= most:
+        return n, name
+    return most, f"{name} (the first {most} of {n:,} {things})".strip()
 
 
 def columns_of(frame: pl.DataFrame, *names: str) -> tuple[Floats, ...]:
@@ -147,7 +255,7 @@ def names_on_y(
     axes: Axes, names: Sequence[str], value_name: str = "", *, limit: int = _NAME_LIMIT
 ) -> None:
     """Write one name per row, the first at the top, and what the values along the rows are."""
-    axes.set_yticks(range(len(names)), [shown(name, limit) for name in names])
+    axes.set_yticks(range(len(names)), short_names(names, limit))
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -164,17 +272,48 @@ def bare(axes: Axes) -> None:
 
 
 def key_below(axes: Axes, entries: Sequence[tuple[str, Artist]], columns: int = 0) -> None:
-    """Put a key under a figure; each entry is a text with a marker (see :func:`swatch`)."""
-    if entries:
-        figure_with(axes).legend(
-            [mark for _, mark in entries],
-            [shown(text, 40) for text, _ in entries],
-            loc="outside lower left",
-            ncols=columns or len(entries),
-            handlelength=1.2,
-            columnspacing=1.4,
-            borderaxespad=0.2,
-        )
+    """Put a key under a figure, in as many lines as its width asks for.
+
+    Parameters
+    ----------
+    axes
+        Axes of the figure, of which a page of its own grows by what is more than one line.
+    entries
+        A text each with a marker (see :func:`swatch`); of very many the first stand there.
+    columns
+        Columns at most; 0: as many as fit.
+    """
+    if not entries:
+        return
+    left_out = len(entries) - _MOST_ENTRIES + 1
+    if left_out > 1:
+        entries = [*entries[:-left_out], (f"and {left_out} more", swatch("none"))]
+    figure, n = figure_with(axes), len(entries)
+    room = figure.get_figwidth() - 0.15
+    names = short_names([text for text, _ in entries], min(40, int((room - 0.4) / width_of("n"))))
+    widths = np.array([0.42 + width_of(name) for name in names])
+    columns = next(
+        k
+        for k in range(min(columns or n, n), 0, -1)
+        if k == 1 or sum(max(part) for part in np.array_split(widths, k)) <= room
+    )
+    if figure.get_label() == _OURS:
+        figure.set_figheight(figure.get_figheight() + _KEY_LINE * (-(-n // columns) - 1))
+    figure.legend(
+        [mark for _, mark in entries],
+        names,
+        loc="outside lower left",
+        ncols=columns,
+        handlelength=1.2,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
+
+
+_MOST_ENTRIES = 24
+"""Entries of a key."""
+_KEY_LINE = 0.2
+"""Height of a line of a key in inches."""
 
 
 def swatch(tint: str, marker: str = "s", *, size: float = 6, edge: str = "") -> Line2D:
@@ -381,14 +520,54 @@ def cells(
 
 
 def name_cells(
-    axes: Axes, rows: Sequence[str], columns: Sequence[str], *, size: float, limit: int = 26
+    axes: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    size: float,
+    limit: int = 26,
+    room: tuple[float, float] | None = None,
 ) -> None:
-    """Write the names of rows and columns of cells; long names of columns are turned."""
-    below = [shown(name, limit) for name in columns]
+    """Write the names of rows and columns of cells; long names of columns are turned.
+
+    Parameters
+    ----------
+    axes
+        Axes of the cells.
+    rows, columns
+        Their names.
+    size
+        Size of the names in points.
+    limit
+        Letters of a name.
+    room
+        Height and width of all cells in inches: of names that do not fit side by side only every
+        second, or third, … is written.
+    """
+    below = short_names(columns, limit)
     turned = 90 if max(map(len, below), default=0) > 4 else 0
-    axes.set_xticks(np.arange(len(below)) + 0.5, below, rotation=turned, fontsize=size)
-    left = [shown(name, limit) for name in rows]
-    axes.set_yticks(np.arange(len(left)) + 0.5, left, fontsize=size)
+    left = short_names(rows, limit)
+    high, wide = room or (np.inf, np.inf)
+    line = 1.15 * size / 72
+    every_row = max(1, int(np.ceil(len(left) * line / high)))
+    letters = line if turned else max(map(width_of, below), default=0) * size / 8.5
+    every_column = max(1, int(np.ceil(len(below) * letters / wide)))
+    at, names = np.arange(len(below)) + 0.5, below[::every_column]
+    axes.set_xticks(at[::every_column], names, rotation=turned, fontsize=size)
+    at, names = np.arange(len(left)) + 0.5, left[::every_row]
+    axes.set_yticks(at[::every_row], names, fontsize=size)
+
+
+def tint_names(axes: Axes, tints: Sequence[str]) -> None:
+    """Give the names of the rows and columns of cells, as many as are written, their colours."""
+    for axis in (axes.xaxis, axes.yaxis):
+        for at, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
+            text.set_color(tints[int(at)])
+
+
+def say_below(axes: Axes, text: str) -> None:
+    """Write below all panels of a figure what holds for each, or what is left out."""
+    figure_with(axes).supxlabel(text, fontsize=8.5, color=colour("soft"))
 
 
 def colour_bar(mesh: ScalarMappable, name: str, **place: Any) -> None:

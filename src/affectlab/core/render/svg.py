@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from affectlab.core.render.legible import make_legible
 from affectlab.core.render.theme import ROLE_OF_COLOUR, themed
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def settled(figure: Figure) -> Iterator[None]:
     if engine is None:
         yield
         return
-    _arrange(figure)
+    arrange(figure)
     figure.set_layout_engine("none")
     try:
         yield
@@ -54,11 +55,14 @@ def to_svg(figure: Figure) -> str:
 
 
 @themed
-def _arrange(figure: Figure) -> None:
+def arrange(figure: Figure) -> None:
+    """Arrange the parts of a figure, and make its texts fit where they stand."""
     engine = figure.get_layout_engine()
     if engine is not None:
         with _quiet():
             engine.execute(figure)
+            if make_legible(figure):
+                engine.execute(figure)
 
 
 # Figure.savefig draws everything twice, once to no end; the canvases of the formats draw once.

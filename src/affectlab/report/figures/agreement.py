@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from affectlab.core.render import drawing
 from affectlab.core.render.drawing import swatch
 from affectlab.core.render.theme import RAMP, colour, colour_of_kind
 from affectlab.core.tables import Table
-from affectlab.core.types import Axes
-from affectlab.core.words import count, number, percent, shown
+from affectlab.core.types import Axes, pl
+from affectlab.core.words import count, number, percent
 
 
 def draw_pair_heatmap(
@@ -64,14 +63,13 @@ def draw_pair_heatmap(
     high = float(np.ceil(max(known.max(initial=0.0), 0.1) * 10 - 1e-9) / 10)
     low = float(np.floor(min(known.min(initial=0.0), 0.0) * 10 + 1e-9) / 10)
     mesh = drawing.cells(
-        ax, value, *drawing.diverging(low, high), size=8 if n <= 12 else 6.5, most=16
+        ax, value, *drawing.diverging(low, high), size=8 if n <= 12 else 7, most=16
     )
-    drawing.name_cells(ax, names, names, size=8.5 if n <= 20 else 6.5, limit=20)
+    room = side - 1.2, side - 1.2
+    drawing.name_cells(ax, names, names, size=8.5 if n <= 20 else 7, limit=20, room=room)
     ax.set_aspect("equal")
     model = [colour_of_kind(kind) == colour("model") for kind in kinds]
-    for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
-        for text, own in zip(labels, model, strict=True):
-            text.set_color(colour("model" if own else "ink"))
+    drawing.tint_names(ax, [colour("model" if own else "ink") for own in model])
     if 0 < sum(model) < n:
         for line in (ax.axhline, ax.axvline):
             line(n - sum(model), color=colour("ink"), linewidth=1)
@@ -99,8 +97,11 @@ def draw_consensus_flow(
     >>> flow.plot().texts[0].get_text()
     '75\xa0% of 4'
     """
-    asked, least, most = drawing.columns_of(table.frame, "items", "agreement_low", "agreement_high")
-    rows = np.arange(table.frame.height)
+    n, items_name = drawing.first_of(table.frame.height, "batches", items_name)
+    frame = table.frame.head(n)
+    asked, least, most = drawing.columns_of(frame, "items", "agreement_low", "agreement_high")
+    rows = np.arange(n)
+    drawing.fit(ax, 1.2 + 0.24 * n)
     sure, unsure = asked * np.nan_to_num(least), asked * np.nan_to_num(most - least)
     ax.barh(rows, asked, height=0.62, color=colour("line"))
     ax.barh(rows, sure, height=0.62, color=colour("people"))
@@ -117,9 +118,7 @@ def draw_consensus_flow(
             va="center",
             color=colour("ink"),
         )
-    drawing.names_on_y(
-        ax, [_batch_name(row) for row in table.frame.iter_rows(named=True)], items_name
-    )
+    drawing.names_on_y(ax, _batch_names(frame), items_name, limit=40)
     ax.set_xlim(0, float(asked.max(initial=1)) * 1.3)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     entries = [
@@ -131,9 +130,17 @@ def draw_consensus_flow(
     drawing.key_below(ax, entries)
 
 
-def _batch_name(row: Mapping[str, Any]) -> str:
-    name = f"batch {row['batch']}" + (", contrastive" if row["kind"] == "contrastive" else "")
-    return name if row.get("label") is None else f"{shown(row['label'], 18)}, {name}"
+def _batch_names(frame: pl.DataFrame) -> list[str]:
+    names = [
+        f"batch {batch}" + (", contrastive" if kind == "contrastive" else "")
+        for batch, kind in frame.select("batch", "kind").iter_rows()
+    ]
+    if "label" not in frame.columns or not frame["label"].count():
+        return names
+    labels = drawing.short_names(frame["label"].fill_null("").to_list(), 18)
+    return [
+        f"{label}, {name}" if label else name for label, name in zip(labels, names, strict=True)
+    ]
 
 
 def draw_plan(
@@ -161,6 +168,8 @@ def draw_plan(
     >>> plan(model, goal=10, n_raters=[8, 16, 32], n_sim=10).plot().get_xlabel()
     'raters per stimulus'
     """
+    from matplotlib.ticker import MaxNLocator
+
     n_raters, middle, least, most = drawing.columns_of(
         table.frame, "raters", "value", "low", "high"
     )
@@ -183,6 +192,7 @@ def draw_plan(
     top = min(float(most.max()), 3 * max(goal, float(middle[-1])))
     ax.set_ylim(min(0.0, float(least.min())), 1.05 * top)
     drawing.grid_along(ax, "y")
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.set_xlabel("raters per stimulus")
     ax.set_ylabel(value_name)
 
@@ -221,14 +231,14 @@ def draw_raters_needed(
     >>> [text.get_text() for text in page.axes[0].texts]
     ['0.80 (0.70 to 0.90)']
     """
-    single, k, value, low, high = drawing.columns_of(
-        table.frame, "single", "k", "value", "low", "high"
-    )
+    n, said = drawing.first_of(table.frame.height, "rows", "raters per stimulus")
+    frame = table.frame.head(n)
+    single, k, value, low, high = drawing.columns_of(frame, "single", "k", "value", "low", "high")
     one = np.clip(np.nan_to_num(single), 1e-9, 1 - 1e-9)
     most = max(_AT_LEAST, 2.5 * float(np.nanmax(k, initial=1.0)))
     tints = (RAMP[0], *(RAMP[2 + 2 * step] for step in range(len(steps))))
-    rows = np.arange(table.frame.height)
-    drawing.fit(ax, 1.0 + 0.27 * table.frame.height, drawing.NARROW)
+    rows = np.arange(n)
+    drawing.fit(ax, 0.8 + 0.27 * n, drawing.NARROW)
     # Raters from which on each step is reached: the odds of a mean are k times those of one.
     bounds = [np.ones_like(one)]
     bounds += [np.clip(at / (1 - at) * (1 - one) / one, 1, most) for at in steps]
@@ -240,14 +250,14 @@ def draw_raters_needed(
     )
     for row in rows.tolist():
         ends = f" ({number(low[row])} to {number(high[row])})" if low[row] == low[row] else ""
-        said = f"{number(value[row])}{ends}" if value[row] == value[row] else "not defined"
-        drawing.beside(ax, row, said)
+        reached = f"{number(value[row])}{ends}" if value[row] == value[row] else "not defined"
+        drawing.beside(ax, row, reached)
     ax.set_xscale("log")
     ax.set_xlim(1, most)
     ticks = [tick for tick in _NUMBERS if tick <= most]
     ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
     ax.minorticks_off()
-    drawing.names_on_y(ax, table.frame[names].to_list(), "raters per stimulus", limit=18)
+    drawing.names_on_y(ax, frame[names].to_list(), said, limit=18)
     ax.grid(visible=False)
     ends_of = [f"{number(a)} to {number(b)}" for a, b in pairwise(steps)]
     said_of = (f"below {number(steps[0])}", *ends_of, f"{number(steps[-1])} or more")

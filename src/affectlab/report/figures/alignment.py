@@ -49,7 +49,9 @@ def draw_people_range(
     ['people', 'm']
     """
     is_person = table.frame["rater_kind"] == "person"
-    people, models = table.frame.filter(is_person), table.frame.filter(~is_person).head(_MOST)
+    people, models = table.frame.filter(is_person), table.frame.filter(~is_person)
+    n, value_name = drawing.first_of(models.height, "models", value_name)
+    models = models.head(n)
     measures = {value: ""} if isinstance(value, str) else value
     panels = [ax] if isinstance(value, str) else drawing.split(ax, 1, len(measures), sharey=True)[0]
     drawing.fit(ax, 1.15 + 0.24 * (models.height + 1), width)
@@ -89,8 +91,6 @@ def _range(axes: Axes, person: Floats, model: Floats) -> None:
 
 _SEPARATE = 3
 """Models up to which discrepancies are drawn as dots."""
-_MOST_LABELS = 60
-"""Labels that are drawn below each other."""
 
 
 def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less model") -> None:
@@ -121,15 +121,16 @@ def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less
     models = table.frame["rater"].unique(maintain_order=True).to_list()
     labels = table.frame["label"].unique(maintain_order=True).to_list()
     value, low, high = (
-        column.reshape(len(models), len(labels))[:_MOST]
+        column.reshape(len(models), len(labels))[: drawing.MOST_ROWS]
         for column in drawing.columns_of(table.frame, "value", "low", "high")
     )
     size = np.abs(np.nan_to_num(value)).max(axis=0)
-    largest = np.sort(np.argsort(-size, kind="stable")[:_MOST_LABELS])
+    largest = np.sort(np.argsort(-size, kind="stable")[: drawing.MOST_ROWS])
     if largest.size < len(labels):
         value_name += f" ({largest.size} of {len(labels)} labels, with the largest differences)"
     order = largest[np.argsort(-np.nan_to_num(value[:, largest]).mean(axis=0), kind="stable")]
-    models, names = models[:_MOST], [labels[k] for k in order]
+    n, value_name = drawing.first_of(len(models), "models", value_name)
+    models, names = models[:n], [labels[k] for k in order]
     value, low, high = value[:, order], low[:, order], high[:, order]
     if len(models) > _SEPARATE:
         drawing.fit(ax, 1.9 + 0.2 * len(names))
@@ -196,13 +197,14 @@ def draw_equivalence(
     >>> [text.get_text() for text in page.axes[0].get_yticklabels()]
     ['m']
     """
-    frame = table.frame.head(_MOST)
-    decides = "test_low" in frame.columns
+    decides = "test_low" in table.frame.columns
+    order, value_name = drawing.ends_of(
+        drawing.columns_of(table.frame, "difference")[0], value_name
+    )
+    frame = table.frame[order]
     names = ("difference", "low", "high", *(("test_low", "test_high") if decides else ()))
-    columns = drawing.columns_of(frame, *names)
-    order = drawing.falling(columns[0])
-    point, lower, upper, *inner = (column[order] for column in columns)
-    verdicts = [_VERDICTS[frame["verdict"][int(k)]] for k in order]
+    point, lower, upper, *inner = drawing.columns_of(frame, *names)
+    verdicts = [_VERDICTS[verdict] for verdict in frame["verdict"]]
     drawing.fit(ax, 1.05 + 0.27 * frame.height)
     ax.axvspan(-margin, margin, color=colour("people"), alpha=0.13, linewidth=0)
     ax.axvline(0, color=colour("people"), linewidth=1.2)
@@ -212,7 +214,7 @@ def draw_equivalence(
     if decides:
         ax.hlines(rows, inner[0], inner[1], colors=tints, linewidth=3.6)
     ax.scatter(point, rows, c=tints, s=30, zorder=3, marker="D", linewidths=0)
-    drawing.names_on_y(ax, [frame["rater"][int(k)] for k in order], value_name)
+    drawing.names_on_y(ax, frame["rater"].to_list(), value_name)
     ax.set_xlim(*_ends(point, lower, upper, np.array([-1.3 * margin, 1.3 * margin])))
     for row in rows[np.isnan(point)]:
         drawing.say(ax, row)
@@ -277,12 +279,12 @@ def draw_agreement_bars(
     """
     from matplotlib.patches import Patch
 
-    frame = table.frame.head(_MOST)
+    frame = table.frame
     point, lower, upper = drawing.columns_of(frame, "value", "low", "high")
     person: Floats = np.asarray(people, dtype=np.float64)
     person = person[np.isfinite(person)]
-    order = drawing.falling(point)
-    drawing.fit(ax, 0.85 + 0.24 * frame.height + (0.3 if families or person.size else 0))
+    order, value_name = drawing.ends_of(point, value_name)
+    drawing.fit(ax, 0.85 + 0.24 * order.size + (0.3 if families or person.size else 0))
     entries: list[tuple[str, Artist]] = []
     if person.size:
         drawing.range_of_people(ax, person)

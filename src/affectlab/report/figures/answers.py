@@ -47,16 +47,21 @@ def draw_answers(
     at, width = np.arange(len(points)), 0.78 / max(len(shares), 1)
     others = set(shares) - set(_ROLE)
     tints = group_colours(shares) if others else {name: colour(_ROLE[name]) for name in shares}
-    drawing.fit(ax, 2.5)
+    names = drawing.short_names(points, 24)
+    longest = max(map(drawing.width_of, names), default=0)
+    turned = longest * len(points) > 6
+    steep = turned and 0.16 * len(points) > 3
+    drawing.fit(ax, 2.3 + (longest if steep else 0.7 * longest if turned else 0.2))
     for k, (group, share) in enumerate(shares.items()):
         place = at + (k - (len(shares) - 1) / 2) * width
         ax.bar(place, share, width * 0.94, color=tints[group])
-    turned = max(map(len, points)) > 90 / len(points)
+    # Very many points are named in part.
+    every = -(-len(points) // 50)
     ax.set_xticks(
-        at,
-        [shown(name, 24) for name in points],
-        rotation=45 if turned else 0,
-        ha="right" if turned else "center",
+        at[::every],
+        names[::every],
+        rotation=90 if steep else 45 if turned else 0,
+        ha="right" if turned and not steep else "center",
     )
     ax.set_xlim(-0.6, len(points) - 0.4)
     drawing.grid_along(ax, "y")
@@ -92,9 +97,9 @@ def draw_levels_by_label(ax: Axes, table: Table, *, share_name: str = "share of 
         table.frame[name].unique(maintain_order=True).to_list() for name in ("label", "answer")
     )
     share = table.frame["share"].to_numpy().reshape(len(names), len(levels))
-    order = np.argsort(-(share @ np.arange(len(levels))), kind="stable")
+    order, share_name = drawing.ends_of(share @ np.arange(len(levels), dtype=float), share_name)
     tints = [RAMP[step] for step in np.rint(np.linspace(0, len(RAMP) - 1, len(levels))).astype(int)]
-    drawing.fit(ax, 1.05 + 0.2 * len(names))
+    drawing.fit(ax, 1.05 + 0.2 * order.size)
     drawing.stacked(ax, share[order], tints)
     drawing.names_on_y(ax, [names[k] for k in order], share_name)
     ax.set_xlim(0, 1)
@@ -115,8 +120,6 @@ _ROLES = {
     "transport": "neutral",
 }
 """From what can be used to what never arrived: the order of the parts of a bar."""
-_MOST = 40
-"""Bars that fit below each other."""
 
 
 def draw_outcomes(ax: Axes, table: Table) -> None:
@@ -139,20 +142,21 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
     >>> [round(float(bar.get_width()), 2) for bar in drawn.patches]
     [0.9, 0.1]
     """
-    frame = table.frame
-    if frame.height > _MOST:
-        frame = frame.sort("value", descending=True, maintain_order=True).head(_MOST)
-    names = [" · ".join(shown(part, 40) for part in row) for row in frame.select(table.keys).rows()]
+    frame, said = table.frame, "share of answers"
+    if frame.height > drawing.MOST_ROWS:
+        said += f" ({drawing.MOST_ROWS} with most usable answers of {frame.height:,})"
+        frame = frame.sort("value", descending=True, maintain_order=True).head(drawing.MOST_ROWS)
+    names = [" · ".join(map(shown, row)) for row in frame.select(table.keys).rows()]
     found = [name for name in _ROLES if name in frame.columns and frame[name].sum() > 0]
     counts = np.array(drawing.columns_of(frame, *found)).reshape(len(found), frame.height).T
     total = counts.sum(axis=1)
     share = np.divide(counts, total[:, None], out=np.zeros_like(counts), where=total[:, None] > 0)
-    drawing.fit(ax, 0.95 + 0.25 * frame.height + 0.2 * (len(found) > 5))
+    drawing.fit(ax, 0.95 + 0.25 * frame.height)
     drawing.stacked(ax, share, [colour(_ROLES[name]) for name in found])
     for row, ends in enumerate(zip(*drawing.columns_of(frame, "low", "high"), strict=True)):
         if not np.isnan(ends).any():
             ax.plot(ends, [row, row], color=colour("ink"), linewidth=1.1, marker="|")
-    drawing.names_on_y(ax, names, "share of answers")
+    drawing.names_on_y(ax, names, said)
     ax.set_xlim(0, 1)
     drawing.percent_along(ax, "x")
     usable = share[:, found.index("ok")] if "ok" in found else 0 * total
@@ -189,18 +193,23 @@ def draw_score_strips(
     >>> [tick.get_text() for tick in page.axes[0].get_yticklabels()]
     ['awe']
     """
-    n_labels = sum(len(panel["labels"]) for panel in panels)
-    heights = [len(panel["labels"]) + 0.9 for panel in panels]
-    drawing.fit(ax, 0.7 + 0.36 * sum(heights), drawing.NARROW)
+    fits = max(drawing.MOST_ROWS // len(panels), 1)
+    few = [
+        drawing.first_of(len(panel["labels"]), "labels", panel["value_name"], fits)
+        for panel in panels
+    ]
+    n_labels = sum(n for n, _ in few)
+    heights = [n + 0.9 for n, _ in few]
+    drawing.fit(ax, 0.5 + 0.36 * sum(heights), drawing.NARROW)
     every = drawing.split(ax, len(panels), height_ratios=heights)
-    for (axes,), panel in zip(every, panels, strict=True):
-        for row, label in enumerate(panel["labels"]):
+    for (axes,), panel, (n, said) in zip(every, panels, few, strict=True):
+        for row, label in enumerate(panel["labels"][:n]):
             own = table.frame.filter(label=label).sort("value", maintain_order=True)
             dots = max(most // n_labels, 2)
             places = np.linspace(0, own.height - 1, min(dots, own.height)).round().astype(int)
             own = own[np.unique(places)]
             _strip(axes, row, *drawing.columns_of(own, "value", "low", "high", "middle"))
-        drawing.names_on_y(axes, panel["labels"], panel["value_name"], limit=18)
+        drawing.names_on_y(axes, panel["labels"][:n], said, limit=18)
         if panel["limits"] is not None:
             low, high = panel["limits"]
             room = 0.02 * (high - low)

@@ -15,6 +15,8 @@ from affectlab.core.words import count, shown
 
 _TICK_LETTERS = 34
 """Letters of the names of ticks that fit below one chart."""
+_MOST_BARS = 20
+"""Values of an attribute that are drawn."""
 
 
 def draw_attributes(ax: Axes, table: Table, *, count_name: str, role: str = "people") -> None:
@@ -62,8 +64,9 @@ def draw_attributes(ax: Axes, table: Table, *, count_name: str, role: str = "peo
                 _histogram(axes, chart, colour(role))
                 axes.set_ylabel(count_name)
             else:
-                _bars(axes, chart, colour(role))
-                axes.set_xlabel(count_name)
+                n, said = drawing.first_of(chart.height, "values", count_name, _MOST_BARS)
+                _bars(axes, chart.head(n), colour(role))
+                axes.set_xlabel(said)
 
 
 def _binned(chart: pl.DataFrame) -> bool:
@@ -71,7 +74,7 @@ def _binned(chart: pl.DataFrame) -> bool:
 
 
 def _height(chart: pl.DataFrame) -> float:
-    return 1.9 if _binned(chart) else 0.85 + 0.2 * chart.height
+    return 1.9 if _binned(chart) else 0.85 + 0.2 * min(chart.height, _MOST_BARS)
 
 
 def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
@@ -119,8 +122,6 @@ def _bars(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
 
 
 _LIMIT = 26
-_KEY_IN_A_ROW = 5.6
-"""Width in inches from which on the key fits into one row."""
 
 
 def draw_coverage(
@@ -167,25 +168,27 @@ def draw_coverage(
 
     frame = table.frame
     labels = frame["label"].unique(maintain_order=True).to_list()
+    n, said = drawing.first_of(len(labels), "labels")
+    labels = labels[:n]
+    frame = frame.filter(frame["label"].is_in(labels))
     names = {
-        str(name): own["value"].unique(maintain_order=True).to_list()
+        str(name): own["value"].unique(maintain_order=True).to_list()[:_MOST_BARS]
         for (name,), own in frame.group_by("attribute", maintain_order=True)
     }
-    n, wide = len(labels), sum(map(len, names.values()))
-    size = 8.0 if n <= 16 else 6.5
-    left = 0.25 + max(len(shown(one, _LIMIT)) for one in labels) * size * 0.0078
+    wide = sum(map(len, names.values()))
+    size = 8.0 if n <= 16 else drawing.SMALLEST
+    left = 0.25 + max(drawing.width_of(shown(one, _LIMIT), size) for one in labels)
     turned = max(len(shown(one, _LIMIT)) for own in names.values() for one in own)
     cell = min(0.34, (drawing.WIDTH - left - 0.15 * len(names)) / wide)
     width = max(3.2, left + wide * cell + 0.2 * len(names) + 0.2)
-    below = width < _KEY_IN_A_ROW
     high = n * max(0.17, min(0.3, cell)) + 0.35 + turned * 7 * 0.0085
-    drawing.fit(ax, high + (1.05 if below else 0.75), width)
+    drawing.fit(ax, high + 0.75, width)
     panels = drawing.split(
         ax, 1, len(names), sharey=True, width_ratios=[*map(len, names.values())]
     )[0]
     ramp = drawing.counts_ramp()
     for axes, (name, values) in zip(panels, names.items(), strict=True):
-        own = frame.filter(attribute=name)
+        own = frame.filter(frame["value"].is_in(values), attribute=name)
         counts = own[counted].to_numpy().reshape(n, len(values)).astype(np.float64)
         # Each panel has its own shades: three genders share what fourteen ethnicities share.
         top = max(float(counts.max(initial=0)), 1.0)
@@ -198,7 +201,7 @@ def draw_coverage(
             Normalize(0, top),
             size=fits,
             write=count,
-            most=len(values) if fits >= 5 else 0,
+            most=len(values) if fits >= 6 else 0,
         )
         if short is not None:
             few = own[short].to_numpy().reshape(n, len(values))
@@ -209,14 +212,19 @@ def draw_coverage(
                     Rectangle(corner, 0.86, 0.86, fill=False, edgecolor=tint, linewidth=1.1)
                 )
         axes.set_title(name, pad=6)
-        texts = [shown(one, _LIMIT) for one in values]
+        texts = drawing.short_names(values, _LIMIT)
         at = np.arange(len(values)) + 0.5
         axes.set_xticks(at, texts, rotation=0 if max(map(len, texts)) <= 2 else 90, fontsize=7)
-    panels[0].set_yticks(np.arange(n) + 0.5, [shown(one, _LIMIT) for one in labels], fontsize=size)
+    panels[0].set_yticks(np.arange(n) + 0.5, drawing.short_names(labels, _LIMIT), fontsize=size)
     key = [
         (f"no {count_name}", swatch(to_hex(ramp(0.0)), edge="line")),
         ("most of the attribute", swatch(to_hex(ramp(1.0)))),
     ]
     if short is not None:
         key.append((short_name, swatch("none", edge="negative")))
-    drawing.key_below(ax, key, columns=1 if below else 0)
+    drawing.key_below(ax, key)
+    left_out = frame["value"].n_unique() > len({one for own in names.values() for one in own})
+    if left_out:
+        said = f"{said}, the first {_MOST_BARS} values of each attribute".removeprefix(", ")
+    if said:
+        drawing.say_below(ax, said)

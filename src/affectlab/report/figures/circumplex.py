@@ -9,10 +9,10 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.render import drawing
+from affectlab.core.render.drawing import short_names
 from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats
-from affectlab.core.words import shown
 
 _SIZE = 6.0
 """Width and height of the page in inches."""
@@ -135,12 +135,13 @@ def _write_names(
     nearest = apart.min(axis=1)
     from_middle = np.hypot(*(place[known] - place[known].mean(axis=0)).T)
     order = known[np.argsort(-(np.minimum(nearest, 0.1) + from_middle), kind="stable")]
+    short = short_names(names, 24)
     boxes: list[tuple[float, float, float, float]] = []
     dot = 0.008
     for row in order.tolist():
         if len(boxes) == _MOST_NAMES:
             break
-        text = shown(names[row], 24)
+        text = short[row]
         width, (at, up) = _LETTER * len(text), place[row]
         # Right of the dot, left of it, above, below: the box of the text, and which end is fixed.
         for left, bottom, fixed, side in (

@@ -76,9 +76,10 @@ def draw_confusion(
     share = np.divide(value, total, out=np.full(value.shape, np.nan), where=total > 0)
 
     n = len(names)
-    longest = max((len(shown(name, _NAME_LIMIT)) for name in names), default=0)
-    size = 8.5 if n <= 20 else 7 if n <= 30 else 6
-    margin = 0.35 + longest * size * 0.0085
+    size = 8.5 if n <= 20 else drawing.SMALLEST
+    limit = _NAME_LIMIT if n <= 30 else 20
+    longest = max((drawing.width_of(shown(name, limit), size) for name in names), default=0)
+    margin = 0.35 + longest
     side = min(drawing.WIDTH - margin - 0.9, 0.9 + 0.42 * n)
     drawing.fit(
         ax, side + margin + 0.3 + (0.3 if groups else 0), min(drawing.WIDTH, side + margin + 1.2)
@@ -94,9 +95,10 @@ def draw_confusion(
         written=value if whole else share,
         write=count if whole else number,
     )
-    if whole:
+    if whole and n <= drawing.MOST_ROWS:
         _row_totals(ax, total[:, 0], size)
-    drawing.name_cells(ax, names, names, size=size)
+    room = 0.97 * side, 0.97 * side
+    drawing.name_cells(ax, names, names, size=size, limit=limit, room=room)
     ax.set_aspect("equal")
     ax.tick_params(pad=5)
     ax.set_xlabel(predicted_name)

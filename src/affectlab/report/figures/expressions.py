@@ -82,11 +82,12 @@ def draw_expression_heatmap(
     high = float(np.ceil(known.max() / 10) * 10) if known.size else 1.0
     # Pale for alike, dark for different.
     tones = LinearSegmentedColormap.from_list("difference", ["#fbf6e6", *RAMP])
-    every = 1 if n <= 40 else 2
+    every = -(-n // drawing.MOST_ROWS)
+    short = drawing.short_names(names, 44 if n <= 20 else 28)
     heat = tree_and_cells(
         ax,
         value,
-        [f"{row + 1}  {shown(names[k], 44)}" for row, k in enumerate(order)],
+        [f"{row + 1}  {short[k]}" for row, k in enumerate(order)],
         (tones, Normalize(low, high if high > low else low + 1)),
         value_name,
         linkage=linkage,
@@ -100,8 +101,7 @@ def draw_expression_heatmap(
     heat.scatter(columns + 0.5, rows + 0.5, s=size, **cross)
     tints = _cluster_colours(clusters)
     if cluster:
-        for text, one in zip(heat.get_yticklabels(), clusters, strict=True):
-            text.set_color(tints[one])
+        drawing.tint_names(heat, [tints[one] for one in clusters])
     frame_runs(heat, clusters, tints, least=1, width=1.6)
     key = [(f"cluster {one}", swatch(tint)) for one, tint in tints.items() if one is not None]
     if lacking.any():
@@ -168,20 +168,24 @@ def draw_histograms(
     )
     if not groups:
         raise InputError(f"there is no histogram {histogram!r} to draw; expected one at least")
-    n = len(groups)
+    n, value_name = drawing.first_of(len(groups), "groups", value_name, drawing.MOST_PANELS)
     # Panels fill rows where that is possible.
     full = (k for k in (4, 3) if n % k == 0)
     across = n if n <= _HISTOGRAMS_ACROSS else next(full, _HISTOGRAMS_ACROSS)
     height = 0.4 + 1.75 * -(-n // across)
-    drawing.fit(ax, height, drawing.WIDTH if across > 1 else 4.4, wspace=0.04, hspace=0.03)
+    width = drawing.WIDTH if across > 1 else 4.4
+    letters = int((width - 0.9) / across / drawing.width_of("n", drawing.SMALLEST))
+    noted = {name: fill(shown(note), letters) for name, note in notes.items()}
+    lines = max((note.count("\n") for note in noted.values()), default=0)
+    height += 0.12 * lines * -(-n // across)
+    drawing.fit(ax, height, width, wspace=0.04, hspace=0.03)
     panels = drawing.panels_of(ax, n, across, sharex=True, sharey=True)
-    for axes, ((name,), bins) in zip(panels, groups.items(), strict=True):
-        _draw_histogram(axes, str(name), bins, notes.get(str(name), ""))
+    for axes, ((name,), bins) in zip(panels, groups.items(), strict=False):
+        _draw_histogram(axes, str(name), bins, noted.get(str(name), ""))
     few = panels[0].get_ylim()[1] < _FEW
     panels[0].yaxis.set_major_formatter(PercentFormatter(1, 1 if few else 0, "\u00a0%"))
-    figure = drawing.figure_with(ax)
-    figure.supxlabel(value_name, fontsize=8.5, color=colour("soft"))
-    figure.supylabel(f"share of {count_name}", fontsize=8.5, color=colour("soft"))
+    drawing.say_below(ax, value_name)
+    drawing.figure_with(ax).supylabel(f"share of {count_name}", fontsize=8.5, color=colour("soft"))
 
 
 def _draw_histogram(axes: Axes, name: str, bins: pl.DataFrame, note: str) -> None:
@@ -198,8 +202,9 @@ def _draw_histogram(axes: Axes, name: str, bins: pl.DataFrame, note: str) -> Non
         axes.bar(low, share, width=high - low, align="edge", color=tint, **style)
     drawing.grid_along(axes, "y")
     axes.tick_params(labelsize=7.5)
-    axes.set_title(shown(name, 34), fontweight="bold", pad=14 if note else 4)
-    drawing.write(axes, shown(note, 44), (0, 1), (0, 4), xycoords="axes fraction", fontsize=7)
+    pad = 14 + 8.5 * note.count("\n") if note else 4
+    axes.set_title(shown(name), fontweight="bold", pad=pad)
+    drawing.write(axes, note, (0, 1), (0, 4), xycoords="axes fraction", fontsize=drawing.SMALLEST)
 
 
 def draw_expression_priority(
@@ -241,7 +246,7 @@ def draw_expression_priority(
     """
     names = ("value", "relative", "relative_low", "relative_high")
     columns = drawing.columns_of(table.frame, *names)
-    order = drawing.falling(-columns[0])
+    order, value_name = drawing.ends_of(columns[0], value_name, rising=True)
     frame, (value, relative, low, high) = table.frame[order], (part[order] for part in columns)
     clusters = frame["cluster"].to_list() if has_clusters else [None] * frame.height
     tints = _cluster_colours(clusters) if has_clusters else {None: colour("people")}
@@ -250,6 +255,8 @@ def draw_expression_priority(
     ends = centre + low, centre + high
     drawing.dots(ax, np.arange(frame.height), value, *ends, [tints[one] for one in clusters])
     drawing.names_on_y(ax, frame["expression"].to_list(), value_name, limit=_NAME_LIMIT)
+    for row in np.flatnonzero(np.isnan(value)):
+        drawing.say(ax, row)
     ax.set_title("needs most care: easily taken for others", color=colour("soft"), pad=4)
     key = [
         (f"cluster {one}", swatch(tint, "o", size=5))
@@ -386,6 +393,8 @@ def draw_transition_curves(
     charts = frame.partition_by(by, as_dict=True, maintain_order=True)
     if not charts:
         raise InputError("there is no transition to draw; expected at least one")
+    n, x_name = drawing.first_of(len(charts), f"{by}s", x_name, drawing.MOST_PANELS)
+    charts = dict([*charts.items()][:n])
     names = frame[second].unique(maintain_order=True).to_list()
     looks: dict[str, _Look] = {}
     if len(names) <= len(_HUES) * len(_DASHES):
@@ -397,9 +406,9 @@ def draw_transition_curves(
     across = min(_CURVES_ACROSS, len(charts))
     keyed = len(looks) if looks else 2 + len(_NAMED)
     each = (1.45 if lines else 1.35) if across > 2 else 2.0
-    height = 0.55 + -(-len(charts) // across) * each + 0.2 * -(-keyed // _CURVES_ACROSS)
+    height = 0.75 + -(-len(charts) // across) * each
     drawing.fit(
-        ax, height, drawing.WIDTH if across > 2 else 2.6 * across + 0.9, wspace=0.04, hspace=0.02
+        ax, height, drawing.WIDTH if across > 2 else 2.6 * across + 0.9, wspace=0.07, hspace=0.02
     )
     panels = drawing.panels_of(ax, len(charts), across, sharex=True, sharey=True)
     for place, (axes, ((name,), own)) in enumerate(zip(panels, charts.items(), strict=True)):
@@ -457,7 +466,7 @@ def _draw_curves(
                 xycoords="axes fraction",
                 ha="right",
                 va="top",
-                fontsize=6.2,
+                fontsize=drawing.SMALLEST,
                 color=colour(role),
             )
     axes.grid(visible=True)
@@ -541,10 +550,10 @@ def draw_ranges(
     values = [drawing.columns_of(own, value)[0] for own in groups.values()]
     values = [own[np.isfinite(own)] for own in values]
     median = np.array([np.median(own) if own.size else np.nan for own in values])
-    order = drawing.falling(median).tolist()
+    order, value_name = drawing.ends_of(median, value_name)
     people, model = colour("people"), colour("model")
-    drawing.fit(ax, 0.95 + 0.19 * max(len(names), 3))
-    for row, k in enumerate(order):
+    drawing.fit(ax, 0.95 + 0.19 * max(order.size, 3))
+    for row, k in enumerate(order.tolist()):
         own = values[k]
         if not own.size:
             drawing.say(ax, row, "no values")

@@ -14,6 +14,8 @@ from affectlab.core.types import Axes, Transform
 from affectlab.core.words import shown
 
 _KINDS = {"human-human": "people", "human-model": "mixed", "model-model": "model"}
+_MOST_BOXES = 20
+"""Groups that are drawn."""
 _CHARACTER = 0.0092
 """Width of a letter of a small text, as a share of the width of a figure."""
 
@@ -60,6 +62,9 @@ def draw_groups_compared(
     """
     frame = table.frame.drop_nulls(group)
     names = list(groups or frame[group].unique(maintain_order=True))
+    n, value_name = drawing.first_of(len(names), "groups", value_name, _MOST_BOXES)
+    names = names[:n]
+    comparisons = [one for one in comparisons if {one[0], one[1]} <= set(names)]
     drawing.fit(ax, 0.75 + 0.5 * len(names))
     for row, name in enumerate(names):
         (value,) = drawing.columns_of(frame.filter(frame[group] == name), "value")
@@ -180,10 +185,10 @@ def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
     value = np.array(
         [[means.get((kind, label)) for label in labels] for kind in kinds], dtype=np.float64
     )
-    order = drawing.falling(value[0])
-    rows, value = np.arange(len(labels)), value[:, order]
+    order, value_name = drawing.ends_of(value[0], value_name)
+    rows, value = np.arange(order.size), value[:, order]
     known = np.where(np.isnan(value).all(axis=0), 0.0, value)
-    drawing.fit(ax, 1.0 + 0.2 * len(labels))
+    drawing.fit(ax, 1.0 + 0.2 * order.size)
     ends = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
     ax.hlines(rows, *ends, colors=colour("line"), linewidth=1.4)
     key = []
@@ -198,8 +203,8 @@ def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
 
 _HEADING = 1.15
 """Rows that a heading takes, with the space above it."""
-_MOST_SECTIONS = 24
-"""Models and labels that a figure shows."""
+_MOST_DOTS = 60
+"""Groups, over all models and labels, that a figure shows."""
 
 
 def draw_fairness(
@@ -251,8 +256,17 @@ def draw_fairness(
         row=pl.concat_str(row, separator=" − "),
     ).filter(pl.col("value").is_not_nan() | (len(row) == 1))
     loud = frame.filter("flagged")["section"].unique(maintain_order=True).to_list()
-    chosen = list(dict.fromkeys([*loud, *frame["section"]]))[:_MOST_SECTIONS]
-    blocks = {name: frame.filter(section=name) for name in chosen}
+    found = list(dict.fromkeys([*loud, *frame["section"]]))
+    rows = {name: frame.filter(section=name) for name in found}
+    if (most := max((block.height for block in rows.values()), default=0)) > drawing.MOST_ROWS:
+        _, value_name = drawing.first_of(most, "groups", value_name)
+    fits = (
+        np.cumsum([min(block.height, drawing.MOST_ROWS) for block in rows.values()]) <= _MOST_DOTS
+    )
+    chosen = found[: int(fits.sum())]
+    if len(chosen) < len(found):
+        value_name += f" ({len(chosen)} of {len(found):,} models and labels)"
+    blocks = {name: rows[name].head(drawing.MOST_ROWS) for name in chosen}
     at, places, headings = -0.4, list[float](), dict[float, str]()
     for name, block in blocks.items():
         if len(blocks) > 1:
@@ -272,7 +286,8 @@ def draw_fairness(
     for role, marker, own in looks:
         drawing.dots(ax, place[own], value[own], low[own], high[own], colour(role), marker=marker)
     sizes = [""] * frame.height if size is None else [f"  ({n:,})" for n in frame[size]]
-    names = [shown(name, 34) + n for name, n in zip(frame["row"], sizes, strict=True)]
+    short = drawing.short_names(frame["row"].to_list(), 34)
+    names = [name + n for name, n in zip(short, sizes, strict=True)]
     drawing.names_on_y(ax, names, value_name, limit=60)
     ax.set_yticks(place, names)
     ax.set_ylim(at + 0.1, -0.6)

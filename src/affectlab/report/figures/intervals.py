@@ -14,9 +14,6 @@ from affectlab.core.render.theme import colour, group_colours
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, pl
 
-_MOST = 40
-"""Rows that fit below each other."""
-
 
 def draw_intervals(
     ax: Axes,
@@ -33,7 +30,7 @@ def draw_intervals(
     roles: Mapping[str, str] | None = None,
     limits: tuple[float | None, float | None] = (None, None),
     largest_first: bool = True,
-    most: int = _MOST,
+    most: int = drawing.MOST_ROWS,
 ) -> None:
     """Draw the values of a table with their intervals, sorted, rows named by its keys.
 
@@ -79,20 +76,12 @@ def draw_intervals(
     import polars as pl
 
     frame, said = rows_where(table.frame, rows), value_name or table.caption or "value"
-    number = pl.col(value).cast(pl.Float64)
-    known = frame.filter(number.is_finite())
-    if frame.height > most and known.height:
-        n_rows, frame = frame.height, known.sort(value, maintain_order=True)
-        if frame.height > most:
-            half = most // 2
-            frame = pl.concat([frame.head(half), frame.tail(half)])
-            said += f" ({half} lowest and {half} highest of {n_rows:,})"
+    (point,) = drawing.columns_of(frame, value)
+    order, said = drawing.ends_of(point, said, rising=not largest_first, most=most)
+    frame, point = frame[order], point[order]
     colours = {} if groups is None else group_colours(frame[groups].cast(pl.String))
     if roles is not None:
         colours = {name: colour(roles[name]) for name in colours}
-    (point,) = drawing.columns_of(frame, value)
-    order = drawing.falling(point if largest_first else -point)
-    frame, point = frame[order], point[order]
     none = np.full(frame.height, np.nan)
     lower, upper = (
         none if end is None else drawing.columns_of(frame, end)[0] for end in (low, high)
@@ -105,28 +94,43 @@ def draw_intervals(
     if groups is not None:
         tint = [colours[name] for name in frame[groups].cast(pl.String)]
     drawing.fit(ax, 0.75 + 0.2 * frame.height + (0.25 if groups else 0))
-    for at, text in lines:
-        ax.axvline(at, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
-        drawing.write(
-            ax,
-            text,
-            (at, 1),
-            (0, 2),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            fontsize=8,
-            annotation_clip=False,
-        )
     drawing.dots(ax, np.arange(frame.height), point, lower, upper, tint)
     drawing.names_on_y(ax, rows_of or list(map(str, range(1, frame.height + 1))), said)
     found = _limits(np.concatenate([point, lower, upper, [at for at, _ in lines]]))
     ax.set_xlim(*(own if end is None else end for end, own in zip(limits, found, strict=True)))
+    _mark(ax, lines)
     for row in np.flatnonzero(np.isnan(point)):
         drawing.say(ax, row)
     drawing.key_below(
         ax,
         [(name, swatch(tone, "o")) for name, tone in colours.items()],
     )
+
+
+def _mark(axes: Axes, lines: Sequence[tuple[float, str]]) -> None:
+    """Draw lines at values with their names above, where they are near in a line of their own."""
+    low, high = axes.get_xlim()
+    scale = _ROOM / ((high - low) or 1.0)
+    ends = list[float]()
+    for at, text in sorted(lines):
+        axes.axvline(at, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
+        half = drawing.width_of(text, 8) / 2
+        level = next((k for k, end in enumerate(ends) if at * scale - half > end), len(ends))
+        ends[level : level + 1] = [at * scale + half]
+        drawing.write(
+            axes,
+            text,
+            (at, 1),
+            (0, 2 + 10 * level),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            fontsize=8,
+            annotation_clip=False,
+        )
+
+
+_ROOM = 5.0
+"""Width of the axes beside names of the usual length, in inches."""
 
 
 def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -180,7 +184,11 @@ def draw_measures(
     )
     if not measures:
         raise InputError("no measures to draw; expected one measure, name and group at least")
-    drawing.fit(ax, 0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)), wspace=0.1)
+    lines = 0.6 + 0.55 * len(groups)
+    n, said = drawing.first_of(len(names), "names", most=max(int(drawing.MOST_ROWS / lines), 3))
+    names = names[:n]
+    shown_only = table.frame.filter(table.frame[name].is_in(names))
+    drawing.fit(ax, 0.95 + 0.22 * len(names) * lines, wspace=0.1)
     panels = drawing.split(ax, 1, len(measures), sharey=True)[0]
     colours = group_colours(groups)
     # Dots of one line stand below each other, so that intervals do not cover each other.
@@ -188,7 +196,7 @@ def draw_measures(
     for axes, title in zip(panels, measures, strict=True):
         drawing.names_on_y(axes, names)
         for one, place in zip(groups, places.tolist(), strict=True):
-            own = table.frame.filter(**{measure: title, group: one})
+            own = shown_only.filter(**{measure: title, group: one})
             rows = np.array([names.index(each) for each in own[name]]) + place
             value, low, high = drawing.columns_of(own, "value", "low", "high")
             drawing.dots(axes, rows, value, low, high, colours[one], size=20)
@@ -197,4 +205,6 @@ def draw_measures(
         # Its line says where a panel ends.
         axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
+    if said:
+        drawing.say_below(ax, said)
     drawing.key_below(ax, [(one, swatch(tone, "o")) for one, tone in colours.items()])

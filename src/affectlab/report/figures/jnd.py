@@ -21,6 +21,8 @@ from affectlab.core.words import number, shown
 _LINE = (0, (4, 3))
 _MARKS = ((1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
 _MOST_MARKS = 7
+_MOST_BOXES = 24
+"""Boxes that fit below each other."""
 
 
 def draw_jnd_times(
@@ -73,6 +75,10 @@ def draw_jnd_times(
     for name, given in known.items():
         if (given <= 0).any():
             raise InputError(f"{name}: a time of {given.min():g} ms; expected times above 0")
+    n, said = drawing.first_of(
+        len(known), f"{group_name}s", "time to 1 JND (ms, logarithmic)", _MOST_BOXES
+    )
+    known = dict([*known.items()][:n])
     drawing.fit(ax, 1.35 + 0.42 * len(known))
     drawing.names_on_y(ax, list(known))
     ax.set_ylim(len(known) - 0.4, -0.9)
@@ -93,16 +99,7 @@ def draw_jnd_times(
             if math.isfinite(value):
                 ax.scatter(value, row, s=26, marker="D", color=model, linewidths=0, zorder=5)
         if lacking:
-            drawing.write(
-                ax,
-                f"+ {lacking} without change",
-                (1.0, row),
-                xycoords=("axes fraction", "data"),
-                ha="right",
-                va="bottom",
-                fontsize=7.5,
-                style="italic",
-            )
+            drawing.beside(ax, row, f"+ {lacking} without change")
     held = [chosen, *interval, *(end for one in known.values() for end in one.tolist())]
     held = [value for value in held if math.isfinite(value) and value > 0]
     if held:
@@ -112,7 +109,7 @@ def draw_jnd_times(
     else:
         ax.set_xticks([])
     drawing.grid_along(ax, "x")
-    ax.set_xlabel("time to 1 JND (ms, logarithmic)")
+    ax.set_xlabel(said)
     key = [("an expression", swatch("people", "o", size=4))]
     if own:
         key.append((f"shortest of the {group_name}", swatch(model, "D", size=5)))
@@ -218,6 +215,8 @@ def draw_latency(
 
 _MOST = 10
 """Frames of a strip."""
+_MOST_STRIPS = 12
+"""Strips that are drawn."""
 _FEWEST = 6
 """Columns that a strip has room for at least, so that few frames do not become large."""
 _ABOVE_AND_BELOW = 0.72
@@ -274,7 +273,9 @@ def draw_jnd_strips(
         n = "no" if images is None else len(images)
         raise InputError(f"{n} pictures for {frame.height} frames; expected as many, and one")
     strips = [own for _, own in frame.group_by("actor", "expression", maintain_order=True)]
-    pictures = _pictures(strips, films, fps) if images is None else images
+    n_strips, said = drawing.first_of(len(strips), "transitions", most=_MOST_STRIPS)
+    strips = strips[:n_strips]
+    pictures = _pictures(strips, films, fps) if images is None else dict(enumerate(images))
     columns = min(_MOST, max(own.height for own in strips))
     across = max(columns, _FEWEST)
     side = drawing.WIDTH / across - 0.06
@@ -299,9 +300,14 @@ def draw_jnd_strips(
             title += f": 1 JND after {number(own['time_ms'][0], 0)} ms"
         panels[0].set_title(shown(title, 100), color=colour("ink"), fontweight="bold")
 
+    if said:
+        drawing.say_below(ax, said)
 
-def _pictures(strips: Sequence[pl.DataFrame], films: str, fps: float | None) -> list[Image.Image]:
-    """Take the frames of strips from their films, in the order of the rows of the table."""
+
+def _pictures(
+    strips: Sequence[pl.DataFrame], films: str, fps: float | None
+) -> dict[int, Image.Image]:
+    """Take the frames of strips from their films, by the rows of the table."""
     from affectlab.stimuli.frames import View, find_transitions
 
     found = find_transitions(Path(films), fps=fps)
@@ -311,7 +317,7 @@ def _pictures(strips: Sequence[pl.DataFrame], films: str, fps: float | None) -> 
         film = by_name[own["actor"][0], own["expression"][0]]
         images = film.images(own["frame"].to_list(), View(None, _SIZE))
         pictures |= dict(zip(own["place"].to_list(), images, strict=True))
-    return [pictures[place] for place in sorted(pictures)]
+    return pictures
 
 
 def _draw_frame(
@@ -395,6 +401,8 @@ def draw_staircases(
 
     if not thresholds:
         raise InputError("there is no run; expected at least one")
+    n, said = drawing.first_of(len(thresholds), "runs", "trial", _MOST_RUNS)
+    thresholds = thresholds[:n]
     runs = [_Run.of(table.frame, place, found) for place, found in enumerate(thresholds)]
     ends = [end for run in runs for end in run.ends]
     bottom, top = 0.75 * min(ends), 1.25 * max(ends)
@@ -403,7 +411,7 @@ def draw_staircases(
     for run, found, (left, right) in zip(runs, thresholds, panels, strict=True):
         _draw_trials(left, run.distance, run.different, bottom)
         left.set_ylabel(shown(unit, 40))
-        left.set_title(shown(found["title"], 24), fontweight="bold", color=colour("ink"))
+        left.set_title(shown(found["title"]), fontweight="bold", color=colour("ink"))
         left.set_title(shown(found.get("note", ""), 64), loc="right", color=colour("ink"))
         _draw_posterior(right, run.grid, run.posterior / run.posterior.max(initial=1e-300))
         for axes in (left, right):
@@ -417,7 +425,7 @@ def draw_staircases(
     _log_marks(first.yaxis, bottom, top)
     last[0].set_xlim(0, max(run.distance.size for run in runs) + 1)
     last[0].xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-    last[0].set_xlabel("trial")
+    last[0].set_xlabel(said)
     last[1].set_xlabel("posterior")
     people = colour("people")
     key = [
@@ -432,6 +440,10 @@ def draw_staircases(
             )
         )
     drawing.key_below(ax, key)
+
+
+_MOST_RUNS = 8
+"""Runs that are drawn."""
 
 
 @dataclass(frozen=True)

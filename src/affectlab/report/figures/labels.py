@@ -57,6 +57,8 @@ def draw_frequencies(
     frame = table.frame
     colours = {} if groups is None else group_colours(frame[groups])
     frame = frame.sort(count, descending=True, maintain_order=True)
+    n, count_name = drawing.first_of(frame.height, "labels", count_name)
+    frame = frame.head(n)
     (amount,) = drawing.columns_of(frame, count)
     own = [colour("people") if groups is None else colours[name] for name in frame[groups or count]]
     fill = own
@@ -166,6 +168,8 @@ def draw_first_words(
     >>> [panel.get_title(loc="left") for panel in page.axes]
     ['joy', 'grief']
     """
+    fits, said = drawing.first_of(len(labels), "labels", most=drawing.MOST_PANELS)
+    labels = labels[:fits]
     known = table.frame.filter(table.frame["word"] != "")
     words = {name: known.filter(label=name).head(n).select("word", "z").rows() for name in labels}
     across = min(_ACROSS, len(words))
@@ -190,7 +194,9 @@ def draw_first_words(
         panel.set_xlim(0, most)
         panel.set_ylim(lines - 0.5, -0.5)
         panel.axis("off")
-        panel.set_title(shown(label, 24), fontweight="bold", color=tint)
+        panel.set_title(shown(label), fontweight="bold", color=tint)
+    if said:
+        drawing.say_below(ax, said)
 
 
 # Cells of labels in the order of a tree, with the tree above.
@@ -254,8 +260,8 @@ def tree_and_cells(
     from scipy.cluster.hierarchy import dendrogram
 
     n = len(names)
-    size = 8.0 if n <= 20 else 6.7 if n <= 36 else 5.5
-    text = max(map(len, names), default=1) * size * 0.61 / 72
+    size = 8.0 if n <= 20 else drawing.SMALLEST
+    text = max((drawing.width_of(name, size) for name in names), default=0.1)
     cell = min(0.36, max((drawing.WIDTH - text - 0.9) / max(n, 4), 0.09))
     side = cell * max(n, 4)
     tree = _TREE if linkage is not None and n > 1 else 0.0
@@ -290,7 +296,8 @@ def tree_and_cells(
     heat, bar = parts[-1]
     heat.set_label("heat")
     mesh = drawing.cells(heat, value, *colours, **written)
-    drawing.name_cells(heat, names, names if columns is None else columns, size=size, limit=0)
+    below_them = names if columns is None else columns
+    drawing.name_cells(heat, names, below_them, size=size, limit=0, room=(side, side))
     heat.tick_params(pad=2.5)
     drawing.colour_bar(mesh, value_name, cax=bar)
     bar.tick_params(labelsize=7.5)
@@ -450,7 +457,8 @@ def _label_cells(
     from matplotlib.patches import Rectangle
 
     value = value[np.ix_(order, order)]
-    names = [shown(labels[k], 26) for k in order]
+    short = drawing.short_names(labels, 26 if len(labels) <= 30 else 20)
+    names = [short[k] for k in order]
     tints = group_colours(groups or ())
     strip = [] if groups is None else [tints[groups[k]] for k in order]
     heat = tree_and_cells(
@@ -462,9 +470,8 @@ def _label_cells(
     for row, column in np.argwhere(undefined).tolist():
         corner = (column + 0.06, row + 0.06)
         heat.add_patch(Rectangle(corner, 0.88, 0.88, color=colour("line"), linewidth=0))
-    for texts in (heat.get_xticklabels(), heat.get_yticklabels()):
-        for text, tint in zip(texts, strip, strict=False):
-            text.set_color(tint)
+    if strip:
+        drawing.tint_names(heat, strip)
     key = [(name, swatch(tint)) for name, tint in tints.items()]
     if undefined.any():
         key.append(("not defined", swatch("line")))
@@ -477,6 +484,8 @@ def _label_cells(
 
 _MANY = 3000
 """Dots above which they are drawn as pixels: as so many shapes a picture is slow to open."""
+_FEW = 60
+"""Dots up to which each is seen by itself."""
 _NAME_HEIGHT = 0.029
 _LETTER_WIDTH = 0.0125
 """Height of a name and width of a letter, as shares of the map."""
@@ -537,6 +546,9 @@ def _place_names(
 
     span = max(float(np.ptp(at, axis=0).max()), 1e-9)
     used: list[tuple[float, float, int]] = []
+    short = drawing.short_names(labels, 24)
+    # Among few stimuli names stand beside the dots, which they would hide.
+    steps = (1, -1, 2, -2, 3, -3, 4) if len(at) <= _FEW else (0, -1, 1, -2, 2, -3, 3, -4)
     for k in np.argsort(-chosen.sum(axis=0), kind="stable"):
         own = at[chosen[:, k]]
         if not len(own):
@@ -544,12 +556,10 @@ def _place_names(
         # Stimuli with only this label say best where it is.
         alone = at[chosen[:, k] & (chosen.sum(axis=1) == 1)]
         x, y = _densest(alone if len(alone) else own, span)
-        name = shown(labels[k], 24)
-        tried = (
-            (x, y + _NAME_HEIGHT * span * step, len(name)) for step in (0, -1, 1, -2, 2, -3, 3, -4)
-        )
+        name = short[k]
+        tried = [(x, y + _NAME_HEIGHT * span * step, len(name)) for step in steps]
         free = (place for place in tried if not _taken(place, used, span))
-        place = next(free, (x, y, len(name)))
+        place = next(free, tried[0])
         used.append(place)
         axes.text(
             place[0],

@@ -17,6 +17,8 @@ from affectlab.core.words import count, percent, shown
 _SYSTEMS = ("people", "model")
 _PEOPLE = ("human", "humans", "people", "person")
 _OTHERS = ("neutral", "ambiguous", "mixed", "positive", "negative")
+_CHOICES = 24
+"""Choices that are drawn."""
 _NAMED = 40
 """Up to so many items are named on the axis."""
 _BARS = 200
@@ -65,6 +67,8 @@ def draw_shares(
     ['human', 'model']
     """
     frame = table.frame.filter(**rows)
+    n, value_name = drawing.first_of(frame.height, "choices", value_name, _CHOICES)
+    frame = frame.head(n)
     choices = frame[choice].to_list()
     share, lower, upper, votes = drawing.columns_of(frame, "value", "low", "high", "count")
     drawing.fit(ax, 0.7 + 0.34 * len(choices), 5.6)
@@ -76,8 +80,9 @@ def draw_shares(
     drawing.names_on_y(ax, choices, value_name)
     ax.set_xlim(0, 1)
     drawing.percent_along(ax, "x")
-    for row, (own, n) in enumerate(zip(share.tolist(), votes.tolist(), strict=True)):
-        drawing.beside(ax, row, f"{percent(own, 1)} ({count(n)})" if own == own else "not defined")
+    for row, (own, n_votes) in enumerate(zip(share.tolist(), votes.tolist(), strict=True)):
+        said = f"{percent(own, 1)} ({count(n_votes)})" if own == own else "not defined"
+        drawing.beside(ax, row, said)
 
 
 def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> None:
@@ -109,7 +114,7 @@ def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> No
     order = np.lexsort((*share.T[:0:-1], share[:, 1], share[:, 1] - share[:, 0]))
     share, n = share[order], voted.size
     items = table.frame.to_series(0)[voted[order]]
-    names = [shown(name, 16) for name in items] if n <= _NAMED else []
+    names = drawing.short_names(items.to_list(), 16) if n <= _NAMED else []
     drawing.fit(ax, 2.7 + 0.05 * max(map(len, names), default=0))
     tints, at, floor = _colours(systems), np.arange(n), np.zeros(n)
     # The second system hangs from the top, so that both are read from an edge.

@@ -18,6 +18,8 @@ from affectlab.core.words import percent, shown
 
 _POLES = ("positive", "negative", "ambiguous", "neutral")
 _BINS = 10
+_BESIDE_WORDS = 4.8
+"""Width in inches of bars and labels beside the longest words."""
 _CROWD = 25
 """Emotions of which one figure is readable."""
 
@@ -54,6 +56,7 @@ def draw_emotion_words(
     >>> [text.get_text() for text in page.axes[0].texts]
     ['sadness', 'no label']
     """
+    n, said = drawing.first_of(table.frame.height, "words", "reactions", n)
     frame = table.frame.head(n)
     (amount,) = drawing.columns_of(frame, "n")
     labels: list[str | None] = frame["label"].to_list()
@@ -63,15 +66,14 @@ def draw_emotion_words(
     drawing.fit(ax, 0.95 + 0.22 * frame.height)
     ax.barh(range(frame.height), amount, color=tints, height=0.72)
     most = max(float(amount.max(initial=0)), 1.0)
-    for row, (times, label) in enumerate(zip(amount.tolist(), labels, strict=True)):
-        said = "no label" if label is None else shown(label, 30)
+    short = drawing.short_names(["no label" if one is None else one for one in labels])
+    for row, (times, label) in enumerate(zip(amount.tolist(), short, strict=True)):
         at = times + 0.012 * most
-        ax.text(at, row, said, va="center", fontsize=7.5, color=colour("soft"))
+        ax.text(at, row, label, va="center", fontsize=7.5, color=colour("soft"))
     drawing.names_on_y(ax, frame["word"].to_list())
-    ax.set_xlabel(
-        f"reactions; beside each bar the label in {taxonomy}" if taxonomy else "reactions"
-    )
-    ax.set_xlim(0, most * 1.25)
+    ax.set_xlabel(f"{said}; beside each bar the label in {taxonomy}" if taxonomy else said)
+    longest = max((drawing.width_of(label, 7.5) for label in short), default=0)
+    ax.set_xlim(0, most * max(1.25, _BESIDE_WORDS / (_BESIDE_WORDS - longest)))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     key = [(pole, swatch(colour(pole))) for pole in _POLES if pole in poles]
     if None in poles:
@@ -122,16 +124,21 @@ def draw_pair_emotions(ax: Axes, table: Table) -> None:
 
 
 def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.hist(values, bins=edges.tolist(), color=colour("people"), rwidth=0.9)
     drawing.grid_along(axes, "y")
     axes.set_xlabel(name)
     axes.set_ylabel("pairs")
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
 _SIDE, _GAP, _LINE = 1.3, 0.16, 0.155
 """Side of a picture, space between parts, and height of a line, in inches."""
 _LETTERS = 80
+_EXAMPLES = 12
+"""Examples that are drawn."""
 _ROLES = {"human": "people", "machine": "model"}
 
 
@@ -172,6 +179,8 @@ def draw_reaction_examples(ax: Axes, table: Table, *, images: Sequence[Image.Ima
     rows = table.frame.to_dicts()
     if not rows or len(rows) != len(images):
         raise InputError(f"{len(images)} pictures of {len(rows)} examples; expected one of each")
+    n, left_out = drawing.first_of(len(rows), "examples", most=_EXAMPLES)
+    rows, images = rows[:n], images[:n]
     texts = [_lines(row) for row in rows]
     heights = [max(_SIDE, _LINE * len(lines)) + _GAP for lines in texts]
     drawing.fit(ax, sum(heights) + _GAP)
@@ -196,6 +205,9 @@ def draw_reaction_examples(ax: Axes, table: Table, *, images: Sequence[Image.Ima
                 fontweight=weight,
                 fontsize=8,
             ).set_in_layout(False)
+
+    if left_out:
+        drawing.say_below(ax, left_out)
 
 
 def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -79,6 +79,8 @@ def draw_scatter(
     >>> page.axes[0].get_title(loc="left")
     'L1'
     """
+    fits, x_name = drawing.first_of(len(panels), "metrics", x_name, drawing.MOST_PANELS)
+    panels = panels[:fits]
     found = [
         _Dots.of(table.frame.filter(**panel.get("rows", {})), panel["x"], y, groups)
         for panel in panels
@@ -86,7 +88,7 @@ def draw_scatter(
     looks = _looks({str(name) for one in found for name in one.groups})
     n, across = len(panels), min(_ACROSS, max(len(panels), 1))
     width = drawing.WIDTH if across > 1 else 4.2
-    height = 0.45 + -(-n // across) * (0.9 * width / across + 0.25) + 0.2 * -(-len(looks) // 4)
+    height = 0.45 + -(-n // across) * (0.9 * width / across + 0.25) + (0.2 if looks else 0)
     # Titles and notes of neighbours would else read as one.
     drawing.fit(ax, height, width, wspace=0.05 if across > 1 else 0)
     grid = drawing.panels_of(ax, n, across, sharey=True, sharex=share_x)
@@ -134,7 +136,7 @@ def _draw(
             line: dict[str, Any] = {"color": colour(role), "linewidth": width}
             axes.plot(*panel["curve"], solid_capstyle="round", **line)
     note = panel.get("note", "")
-    axes.set_title(shown(panel["title"], 26 if note else 40), loc="left", fontweight="bold")
+    axes.set_title(shown(panel["title"]), loc="left", fontweight="bold")
     axes.set_title(note, loc="right", color=colour("soft"))
 
 

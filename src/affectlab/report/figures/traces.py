@@ -8,7 +8,6 @@ from affectlab.core.render import drawing
 from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes
-from affectlab.core.words import shown
 
 _MOST = 8
 """Stimuli that are drawn."""
@@ -44,13 +43,12 @@ def draw_traces(ax: Axes, table: Table, *, label: str | None = None, most: int =
     frame = table.frame
     own = frame.filter(label=frame["label"][0] if label is None else label)
     stimuli = own["stimulus"].unique(maintain_order=True).to_list()
-    names = stimuli[:most]
+    n, said = drawing.first_of(len(stimuli), "stimuli", "seconds", most)
+    names = stimuli[:n]
+    titles = drawing.short_names(names, 60)
     drawing.fit(ax, 0.75 + 1.25 * len(names))
     panels = drawing.split(ax, max(len(names), 1), 1, sharey=True)
-    said = "seconds"
-    if len(stimuli) > most:
-        said += f" (the first {most} of {len(stimuli):,} stimuli)"
-    for (axes,), name in zip(panels, names, strict=True):
+    for (axes,), name, title in zip(panels, names, titles, strict=True):
         part = own.filter(stimulus=name).sort("at")
         rows = np.unique(np.linspace(0, part.height - 1, min(part.height, _POINTS)).astype(int))
         part = part[rows]
@@ -62,7 +60,7 @@ def draw_traces(ax: Axes, table: Table, *, label: str | None = None, most: int =
         axes.grid(visible=True, axis="y")
         axes.tick_params(length=0)
         axes.margins(x=0.01)
-        axes.set_title(shown(name, 60), loc="left", fontweight="bold", color=colour("ink"))
+        axes.set_title(title, loc="left", fontweight="bold", color=colour("ink"))
     panels[-1][0].set_xlabel(said)
     key = [
         ("mean, and one SD of raters", drawing.swatch("people")),

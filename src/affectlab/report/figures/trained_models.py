@@ -254,6 +254,10 @@ def draw_layers(ax: Axes, table: Table) -> None:
 
 _MOST = 40
 """Tokens that are drawn; of a longer text those with the longest bars."""
+_MOST_LABELS = 6
+"""Labels that are drawn side by side."""
+_PARTS, _NUMBER = 5.4, 0.34
+"""Width of all panels beside the tokens, and of a number, in inches."""
 _TOKEN_HEIGHT = 0.19
 """Height of a token in inches."""
 
@@ -287,22 +291,33 @@ def draw_contributions(
     ['so', 'happy', 'not']
     """
     parts = np.stack(drawing.columns_of(table.frame, *labels), axis=1)
+    fits, said = drawing.first_of(len(labels), "labels", most=_MOST_LABELS)
+    labels, parts = labels[:fits], parts[:, :fits]
     strength = np.abs(parts).max(axis=1, initial=0.0)
     longest = np.sort(np.argsort(-strength, kind="stable")[:_MOST])
     reach = float(strength[longest].max(initial=0.0)) or 1.0
     height = 0.55 + _TOKEN_HEIGHT * max(longest.size, 1)
     drawing.fit(ax, height, drawing.WIDTH if len(labels) > 1 else drawing.WIDTH / 2)
+    # A text says a word more than once, so tokens need not be distinct.
     names = [shown(token, 18) for token in table.frame["token"][longest]]
     panels = drawing.split(ax, 1, len(labels))[0]
     for place, (axes, label) in enumerate(zip(panels, labels, strict=True)):
-        _bars(axes, parts[longest, place].tolist(), reach)
+        _bars(axes, parts[longest, place].tolist(), reach, 0.5 * _PARTS / len(labels))
         axes.set_yticks(range(longest.size), names if place == 0 else [""] * longest.size)
         certain = "" if probabilities is None else f"  p = {number(probabilities[label])}"
-        axes.set_title(f"{shown(label, 20)}{certain}", fontweight="bold", color=colour("ink"))
+        axes.set_title(f"{shown(label)}{certain}", fontweight="bold", color=colour("ink"))
+    if longest.size < strength.size:
+        tokens = f"{longest.size} of {strength.size:,} tokens, those that add most"
+        said = f"{said}; {tokens}" if said else tokens
+    if said:
+        drawing.say_below(ax, said)
 
 
-def _bars(axes: Axes, values: Sequence[float], reach: float) -> None:
-    """Draw one bar per token, up to the right, down to the left, with its number."""
+def _bars(axes: Axes, values: Sequence[float], reach: float, room: float) -> None:
+    """Draw one bar per token, up to the right, down to the left, with its number.
+
+    To either side there is so much room, in inches.
+    """
     tints = [colour("people") if value > 0 else colour("model") for value in values]
     axes.barh(range(len(values)), values, color=tints, height=0.78, alpha=0.75)
     axes.axvline(0, color=colour("soft"), linewidth=0.8)
@@ -317,7 +332,8 @@ def _bars(axes: Axes, values: Sequence[float], reach: float) -> None:
                 ha="left" if value > 0 else "right",
                 fontsize=7,
             )
-    axes.set_xlim(-1.35 * reach, 1.35 * reach)
+    most = reach * room / max(room - _NUMBER, 0.3 * room)
+    axes.set_xlim(-most, most)
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.tick_params(length=0)
     axes.set_xticks([])
