@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
@@ -100,7 +101,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     if nominal:
         # Who chose one category has answered about all of them.
         count = np.repeat(raters[:, None], n_labels, axis=1)
-    mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    mean = ratio(total, count)
     seen = np.flatnonzero(raters > 0)
     every = seen.size == n
     return Profiles(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Share, Table
@@ -294,9 +295,7 @@ def cluster_confusion(
             f"row {labels[row]!r}, column {labels[column]!r}: {counts[row, column]:g} is no count"
         )
     total = counts.sum(axis=1)
-    rows = np.divide(
-        counts, total[:, None], out=np.full((n, n), np.nan), where=(total > 0)[:, None]
-    )
+    rows = ratio(counts, total[:, None])
     correlations = _row_correlations(rows)
     clusters = cluster_labels(correlations, labels=labels, method=method, metric=metric, k=k)
     shares = pl.DataFrame(

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
@@ -84,7 +85,7 @@ def pooled(scores: Floats, stimulus: Ints, n_stimuli: int, rule: Rule) -> tuple[
     if rule == "median":
         return _median(*_spread(scores, stimulus, n_stimuli)[:2]), size
     total, answers = _sums(scores, stimulus, n_stimuli)
-    return _ratio(total, answers), size
+    return ratio(total, answers).round(_DIGITS), size
 
 
 def leave_one_out(
@@ -104,7 +105,7 @@ def leave_one_out(
     total, answers = _sums(scores, stimulus, n_stimuli)
     own = ~np.isnan(scores)
     rest = total[stimulus] - np.where(own, scores, 0.0)
-    return _ratio(rest, answers[stimulus] - own), others
+    return ratio(rest, answers[stimulus] - own).round(_DIGITS), others
 
 
 def _sums(scores: Floats, stimulus: Ints, n_stimuli: int) -> tuple[Floats, Ints]:
@@ -116,12 +117,6 @@ def _sums(scores: Floats, stimulus: Ints, n_stimuli: int) -> tuple[Floats, Ints]
     answers = np.bincount(cell[known], minlength=n_stimuli * k)
     shape = (n_stimuli, k)
     return total.astype(np.float64).reshape(shape), answers.astype(np.int64).reshape(shape)
-
-
-def _ratio(total: Floats, answers: Ints) -> Floats:
-    mean = np.divide(total, answers, out=np.full(total.shape, np.nan), where=answers > 0)
-    rounded: Floats = np.round(mean, _DIGITS)
-    return rounded
 
 
 def _spread(scores: Floats, stimulus: Ints, n_stimuli: int) -> tuple[Floats, Ints, Ints]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
@@ -313,8 +314,7 @@ def _kendall(
     net += ties - of_both
     pairs = 0.5 * total * (total - 1)
     size = (pairs - of_x) * (pairs - ties)
-    tau: Floats = np.divide(net, np.sqrt(size), out=np.full(lanes, np.nan), where=size > 0)
-    return tau
+    return ratio(net, np.sqrt(size))
 
 
 def _from_moments(sums: Floats) -> dict[str, Floats]:

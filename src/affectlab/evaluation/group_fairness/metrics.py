@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry
 from affectlab.core.statistic import Draws
@@ -230,21 +231,9 @@ _LANES = 64
 """Rows of weights that are ranked at once."""
 
 
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Divide, ``nan`` where there is nothing to divide by."""
-    value: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
-    return value
-
-
 def _mean_of(data: Compared, values: Floats, weights: Floats) -> Floats:
     """Mean over all rows."""
-    return _ratio(data.totals(values, weights), data.totals(np.ones_like(values), weights))
-
-
-def mean_defined(values: Floats) -> Floats:
-    """Mean over the columns that are defined, shape (b, m) to (b,)."""
-    known = ~np.isnan(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+    return ratio(data.totals(values, weights), data.totals(np.ones_like(values), weights))
 
 
 def _spearman(data: Compared, weights: Floats) -> Floats:
@@ -267,7 +256,7 @@ def _spearman(data: Compared, weights: Floats) -> Floats:
             spearman_lanes(*truth, lanes, ranks, squares, found[place, block])
 
     in_threads(work, range(len(parts)))
-    return mean_defined(found.T)
+    return mean_of_defined(found)
 
 
 def _rising(values: Floats) -> tuple[Ints, Bools]:
@@ -300,13 +289,13 @@ def _mean_concordance(data: Compared, weights: Floats, key: Ints) -> Floats:
         return data.grouped(group.astype(np.int64), m, values, weights)
 
     n = total(np.ones_like(a))
-    mean_a, mean_t = _ratio(total(a), n), _ratio(total(t), n)
-    squares = _ratio(total(a * a + t * t), n)
+    mean_a, mean_t = ratio(total(a), n), ratio(total(t), n)
+    squares = ratio(total(a * a + t * t), n)
     apart = squares - 2 * mean_a * mean_t
-    observed = _ratio(total((a - t) ** 2), n)
+    observed = ratio(total((a - t) ** 2), n)
     with np.errstate(invalid="ignore", divide="ignore"):
         kappa = np.where(apart > _SMALL, 1 - observed / apart, np.nan)
-    return mean_defined(kappa)
+    return mean_of_defined(kappa, 1)
 
 
 # Agreement of people.
@@ -343,7 +332,7 @@ def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetr
             n = len(each)
             draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
             found.append(statistic.evaluate(draws)[:, 0])
-        return mean_defined(np.stack(found, axis=1))
+        return mean_of_defined(np.stack(found))
 
     name, title = coefficient.name, coefficient.title
     if alpha:

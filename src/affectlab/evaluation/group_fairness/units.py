@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, rests_on_mistakes, why_not
 from affectlab.evaluation.group_fairness.groups import Grouping
-from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared, mean_defined
+from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.ratings import Ratings, answers_of, require_order
 from affectlab.taxonomy import CostMatrix, load_taxonomy
@@ -64,9 +65,7 @@ def _score_rows(
     total = np.bincount(cell, weights=given.value, minlength=n_cells)
     count = np.bincount(cell, minlength=n_cells)
     several = count[cell] > 1
-    others = np.divide(
-        total[cell] - given.value, count[cell] - 1, out=np.zeros(cell.size), where=several
-    )
+    others = ratio(total[cell] - given.value, count[cell] - 1, 0.0)
     if metric.needs in ("people", "answers"):
         several, others = np.ones(cell.size, dtype=np.bool_), np.full(cell.size, np.nan)
     if metric.with_self:
@@ -96,7 +95,7 @@ def _score_rows(
             own = (theirs.rater == code) & shared
             grids[name] = np.full(n_cells, np.nan)
             grids[name][label[own] * n_stimuli + stimulus[own]] = theirs.value[own]
-    mean = np.divide(total, count, out=np.full(total.size, np.nan), where=count > 0)
+    mean = ratio(total, count)
     by_person = metric.needs == "pairs" or (of_raters and metric.needs != "people")
     beside = _beside(rows, n_stimuli, grids, None if by_person else mean)
     return _Rows(given.units, given.raters, given.labels, rows.take(several), beside)
@@ -325,7 +324,7 @@ def _mean_over_people(
     def over_stimuli(weights: Floats) -> Floats:
         if not parts:
             return np.full(len(weights), np.nan)
-        return mean_defined(np.stack([metric(part, weights) for part in parts], axis=1))
+        return mean_of_defined(np.stack([metric(part, weights) for part in parts]))
 
     if not data.of_raters:
         return over_stimuli, data
@@ -338,7 +337,6 @@ def _mean_over_people(
 
     def over_people(weights: Floats) -> Floats:
         top, bottom = weights @ total, weights @ count
-        mean: Floats = np.divide(top, bottom, out=np.full(top.size, np.nan), where=bottom > 0)
-        return mean
+        return ratio(top, bottom)
 
     return over_people, data.take(np.isin(data.rater, raters[known]))

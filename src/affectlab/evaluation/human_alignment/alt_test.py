@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
@@ -129,7 +130,7 @@ def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Float
         either = chosen @ present.T
         either = either + either.T - shared
         # Two empty sets are the same.
-        alike = np.divide(shared, either, out=np.ones(shared.shape), where=either > 0)
+        alike = ratio(shared, either, 1.0)
         people = alike[:-1, :-1]
         others = who.size - 1
         own.append(1 - (people.sum(axis=1) - np.diag(people)) / others)

@@ -251,16 +251,6 @@ def panel_of(
     )
 
 
-def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:
-    """Mean over an axis of the values that are defined, weighted where weights are given."""
-    defined = ~np.isnan(values)
-    used = defined if weights is None else weights * defined
-    total = used.sum(axis=axis)
-    summed = (used * np.where(defined, values, 0.0)).sum(axis=axis)
-    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
-    return mean
-
-
 def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:
     """Keep some labels and stimuli, numbered anew, in their order."""
     label = _places(answers.labels, tuple(labels))[answers.label]

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Target, draw_weights
 from affectlab.core.types import Floats, Ints
@@ -157,7 +158,7 @@ def _shares(counts: Floats) -> Floats:
     out = np.empty((len(counts), counts.shape[1] + 2))
     for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
         total = part.sum(axis=1, keepdims=True)
-        out[:, place] = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
+        out[:, place] = ratio(part, total)
     return out
 
 

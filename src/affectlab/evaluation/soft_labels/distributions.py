@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
@@ -98,7 +99,7 @@ class Votes:
     def _shares(self, total: Floats, count: Floats, n_raters: Ints) -> Floats:
         """Divide sums by the raters who were asked."""
         asked = np.broadcast_to(n_raters[:, None], total.shape) if self.of_all else count
-        return np.divide(total, asked, out=np.zeros_like(total), where=asked > 0)
+        return ratio(total, asked, 0.0)
 
     def pooled(self) -> tuple[Floats, Ints]:
         """Share of raters, or mean intensity, by stimulus and label; and raters by stimulus."""

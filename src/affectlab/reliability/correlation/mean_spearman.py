@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
@@ -395,15 +396,6 @@ def mean_spearman(
     )
 
 
-def _mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of the values that are defined."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=-1)
-    total = np.where(defined, values, 0.0).sum(axis=-1)
-    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return mean
-
-
 _ANEW = "ranks recomputed, "
 _MOST_LEFT_OUT = 1000
 """Stimuli that are left out by themselves; more are left out in so many groups."""
@@ -454,7 +446,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
     """The mean over labels of the correlations of every rater."""
 
     def evaluate(draws: Draws) -> Floats:
-        return _mean_of_defined(_evaluate(panel, draws))
+        return mean_of_defined(_evaluate(panel, draws), -1)
 
     defined, n = (~np.isnan(panel.point)).sum(axis=1), len(panel.raters)
     return Statistic(
@@ -486,8 +478,7 @@ def _over_labels(panel: Panel, method: str) -> Statistic:
         weights = draws.weights(len(panel.labels))
         n = weights @ defined.T
         total = weights @ np.where(defined, point, 0.0).T
-        mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-        return mean
+        return ratio(total, n)
 
     of_stimuli = _by_rater(panel, method)
     return replace(
