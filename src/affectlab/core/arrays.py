@@ -12,7 +12,7 @@ from affectlab.core.types import Floats, Ints
 
 
 def numbers_of(given: ArrayLike, expected: str) -> Floats:
-    """Read numbers as floats, in an array of their own.
+    """Read numbers as floats; an array of floats is given back as it is.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def numbers_of(given: ArrayLike, expected: str) -> Floats:
     affectlab.InputError: weights: expected numbers
     """
     try:
-        return np.array(given, dtype=np.float64)
+        return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(expected) from None
 

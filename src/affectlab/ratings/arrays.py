@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import numbers_of
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
@@ -239,12 +240,9 @@ def matrix_of(data: ArrayLike) -> Floats:
     array = (
         np.ma.filled(np.ma.asarray(data, dtype=np.float64), np.nan) if np.ma.isMA(data) else data
     )
-    try:
-        matrix = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "expected an array of numbers of shape (raters, units), nan where there is no rating"
-        ) from None
+    matrix = numbers_of(
+        array, "expected an array of numbers of shape (raters, units), nan where there is no rating"
+    )
     if matrix.ndim != 2:
         raise InputError(f"expected an array of shape (raters, units), got shape {matrix.shape}")
     if np.isinf(matrix).any():

@@ -264,7 +264,7 @@ def _order(values: Floats) -> _Order:
 
 def _lanes(block: _Block, weights: NDArray[np.float32], names: tuple[str, ...]) -> Floats:
     """Measure one set of replicates; shape (lanes, raters of the block, metrics)."""
-    from affectlab.evaluation.correlation_kernels import (
+    from affectlab.core.compiled.correlation import (
         moment_lanes,
         pair_ties,
         rank_lanes,
@@ -302,7 +302,7 @@ def _lanes(block: _Block, weights: NDArray[np.float32], names: tuple[str, ...]) 
 def _kendall(
     block: _Block, metric: _Metric, weights: NDArray[np.float32], ties: Floats, total: Floats
 ) -> Floats:
-    from affectlab.evaluation.correlation_kernels import discordance_lanes, pair_ties
+    from affectlab.core.compiled.correlation import discordance_lanes, pair_ties
 
     lanes = weights.shape[1]
     tree = np.empty((int(block.level.max()) + 1, lanes), dtype=np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -330,10 +331,7 @@ def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 
 
 def _numbers(what: str, given: ArrayLike) -> Floats:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected an array of numbers") from None
+    array = numbers_of(given, f"{what}: expected an array of numbers")
     if np.isinf(array).any():
         raise InputError(f"{what}: a value is infinite; expected numbers, or nan where none is")
     return array

@@ -239,7 +239,7 @@ def _mean_of(data: Compared, values: Floats, weights: Floats) -> Floats:
 def _spearman(data: Compared, weights: Floats) -> Floats:
     """Mean over labels of the correlation of the ranks, ranked anew for every row of weights."""
     from affectlab.core.compiled import in_threads
-    from affectlab.evaluation.correlation_kernels import rank_lanes, spearman_lanes
+    from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 
     parts = [np.flatnonzero(data.label == label) for label in np.unique(data.label)]
     found = np.full((len(parts), weights.shape[0]), np.nan)

@@ -244,11 +244,8 @@ def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
     """
     from affectlab.core.compiled import in_threads
-    from affectlab.reliability.correlation.mean_spearman_kernels import (
-        rank_lanes,
-        spearman_lanes,
-        spearman_table_lanes,
-    )
+    from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
+    from affectlab.reliability.correlation.mean_spearman_kernels import spearman_table_lanes
 
     n_raters, n_labels, n_units = panel.others.shape
     n_boot = len(weights)
@@ -256,31 +253,31 @@ def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     shared, orders = panel._shared, panel._orders
     for start in range(0, n_boot, _BLOCK * LANES):
         size = min(_BLOCK * LANES, n_boot - start)
-        block = weights[start : start + size]
+        block = weights[start : start + size].astype(np.float32)
         lanes = [
             np.ascontiguousarray(block[first : first + LANES].T) for first in range(0, size, LANES)
         ]
 
-        def one_label(k: int, lanes: list[Floats] = lanes, start: int = start) -> None:
+        def one_label(k: int, lanes: list[NDArray[np.float32]] = lanes, start: int = start) -> None:
             of_reference, of_raters = orders[k]
             tables = [_table(of_reference, order, n_units) for order in of_raters]
             for place, weight in enumerate(lanes):
                 width = weight.shape[1]
                 first = start + place * LANES
-                both = np.empty((n_units, 2 * width))
-                squares, rho = np.empty(width), np.empty(width)
+                ranks, squares, rho = np.empty_like(weight), np.empty(width), np.empty(width)
+                reference = of_reference.items, of_reference.last
                 if None in tables:
-                    rank_lanes(of_reference.items, of_reference.last, weight, both, squares)
+                    rank_lanes(*reference, weight, ranks, squares)
                 for r, (order, table) in enumerate(zip(of_raters, tables, strict=True)):
                     if table is not None:
                         spearman_table_lanes(order.items, *table, weight, rho)
                     elif order.items.size == of_reference.items.size:
-                        spearman_lanes(order.items, order.last, both, squares, rho)
+                        spearman_lanes(order.items, order.last, weight, ranks, squares, rho)
                     else:
                         present = weight * shared[r, k][:, None]
-                        own, of_own = np.empty_like(both), np.empty(width)
-                        rank_lanes(of_reference.items, of_reference.last, present, own, of_own)
-                        spearman_lanes(order.items, order.last, own, of_own, rho)
+                        own, of_own = np.empty_like(weight), np.empty(width)
+                        rank_lanes(*reference, present, own, of_own)
+                        spearman_lanes(order.items, order.last, present, own, of_own, rho)
                     out[first : first + width, r, k] = rho
 
         in_threads(one_label, range(n_labels))
