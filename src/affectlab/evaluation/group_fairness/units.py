@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
@@ -88,8 +88,8 @@ def _score_rows(
     grids: dict[str, Floats] = {}
     if models is not None:
         theirs = answers_of(models)
-        stimulus = _codes(theirs.units, given.units)[theirs.unit]
-        label = _codes(theirs.labels, given.labels)[theirs.label]
+        stimulus = places_in(given.units, theirs.units)[theirs.unit]
+        label = places_in(given.labels, theirs.labels)[theirs.label]
         shared = (stimulus >= 0) & (label >= 0)
         for code, name in enumerate(theirs.raters):
             own = (theirs.rater == code) & shared
@@ -114,8 +114,8 @@ def _class_rows(
     given = found.people or _NOBODY
     stimuli = tuple(dict.fromkeys([*found.stimuli, *given.stimuli]))
     stimulus, of_truth = (
-        _codes(given.stimuli, stimuli)[given.stimulus],
-        _codes(found.stimuli, stimuli),
+        places_in(stimuli, given.stimuli)[given.stimulus],
+        places_in(stimuli, found.stimuli),
     )
     rows = Compared(
         unit=stimulus,
@@ -167,12 +167,6 @@ def _beside(
             truth=truth[cells],
         )
     return found
-
-
-def _codes(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
-    """Code of each name in another list, -1 where it is not there."""
-    place = {name: at for at, name in enumerate(into)}
-    return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import numbers_of, ratio
+from affectlab.core.arrays import numbers_of, places_in, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
@@ -113,9 +113,7 @@ class Votes:
 
     def rows_of(self, stimuli: Sequence[str], units: Ints) -> Ints:
         """Places among `stimuli` of the stimuli with these codes."""
-        place = {stimulus: row for row, stimulus in enumerate(stimuli)}
-        found = [place[self.units[unit]] for unit in units.tolist()]
-        return np.array(found, dtype=np.int64)
+        return places_in(stimuli, self.units)[units]
 
     def against_others(self, smoothing: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Each person's own distribution, and that of the other people, at every shared stimulus.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -11,14 +11,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Answers, Ratings, answers_of, canonical, numeric_part, require_order
+from affectlab.ratings import (
+    Answers,
+    Ratings,
+    answers_of,
+    canonical,
+    cube_of,
+    numeric_part,
+    require_order,
+)
 from affectlab.reliability.rank_correlation import grouped_spearman
 
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
@@ -143,28 +151,14 @@ def _from_ratings(
     if not units:
         raise InputError("the reference and the other raters share no stimulus")
     y = np.full((len(labels), len(units)), np.nan)
-    label = _places(reference.labels, labels)[reference.label]
-    unit = _places(reference.units, units)[reference.unit]
+    label = places_in(labels, reference.labels)[reference.label]
+    unit = places_in(units, reference.units)[reference.unit]
     rows = (label >= 0) & (unit >= 0)
     cell, value = (label * len(units) + unit)[rows], reference.value[rows]
     filled, middle = _aggregated(cell, value, aggregate)
     y.ravel()[filled] = middle
-    # One place more for labels and stimuli that the reference lacks: they get the index -1.
-    x = np.full((len(used.rater_names), len(labels) + 1, len(units) + 1), np.nan)
-    label = _places(used.label_names, labels)[used.label_code]
-    unit = _places(used.stimulus_names, units)[used.stimulus_code]
-    # Of repeated answers the first counts: written last.
-    backwards = slice(None, None, -1)
-    x[used.rater_code[backwards], label[backwards], unit[backwards]] = used.value[backwards]
-    x[np.isinf(x)] = np.nan
     n_raters = np.unique(reference.rater).size
-    return Panel(y, np.ascontiguousarray(x[:, :-1, :-1]), labels, tuple(used.rater_names), n_raters)
-
-
-def _places(own: Sequence[str], wanted: tuple[str, ...]) -> NDArray[np.int32]:
-    """Place of every name among the wanted ones, -1 where it is not wanted."""
-    place = {name: k for k, name in enumerate(wanted)}
-    return np.array([place.get(name, -1) for name in own], dtype=np.int32)
+    return Panel(y, cube_of(used, labels, units), labels, tuple(used.rater_names), n_raters)
 
 
 def _aggregated(cell: Ints, value: Floats, aggregate: Aggregate) -> tuple[Ints, Floats]:
