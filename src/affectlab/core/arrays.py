@@ -1,8 +1,8 @@
-"""What every statistic does with arrays: read numbers, divide, find names."""
+"""What every statistic does with arrays: read numbers, divide, find names, split replicates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,3 +69,48 @@ def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None
     defined = ~np.isnan(values)
     used = defined if weights is None else weights * defined
     return ratio((used * np.where(defined, values, 0.0)).sum(axis=axis), used.sum(axis=axis))
+
+
+def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:
+    """Split a number of rows of this width into blocks of at most about `most` entries.
+
+    Yields
+    ------
+    Rows of each block, one row at least.
+
+    Examples
+    --------
+    >>> list(blocks_of(5, 10, most=20))
+    [2, 2, 1]
+    """
+    rows = max(1, most // max(width, 1))
+    for start in range(0, total, rows):
+        yield min(rows, total - start)
+
+
+def sums_of_groups(values: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Add up the rows of each group, and count them, where they are defined.
+
+    Parameters
+    ----------
+    values
+        Shape (rows, columns), ``nan`` where there is nothing.
+    group
+        Code of the group of each row, shape (rows,).
+
+    Returns
+    -------
+    Sums and counts, shape (groups, columns) each.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, np.nan], [2.0, 3.0]])
+    >>> [part.tolist() for part in sums_of_groups(rows, np.array([0, 0]), 2)]
+    [[[3.0, 3.0], [0.0, 0.0]], [[2, 1], [0, 0]]]
+    """
+    shape = (n_groups, values.shape[1])
+    cell = (group[:, None] * shape[1] + np.arange(shape[1])).ravel()
+    known = ~np.isnan(values).ravel()
+    total = np.bincount(cell[known], values.ravel()[known], minlength=shape[0] * shape[1])
+    count = np.bincount(cell[known], minlength=shape[0] * shape[1])
+    return total.astype(np.float64).reshape(shape), count.astype(np.int64).reshape(shape)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.arrays import places_in
+from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.result import Result
@@ -141,9 +141,7 @@ class _Scored:
         columns = columns - columns.mean(axis=0)
         observed = np.abs(columns[part.good].sum(axis=0))
         rng, beyond = np.random.default_rng(self.seeds[1]), np.zeros(2)
-        size = max(1, (1 << 22) // n)
-        for start in range(0, self.n_permutations, size):
-            rows = min(size, self.n_permutations - start)
+        for rows in blocks_of(self.n_permutations, n):
             labels = rng.permuted(np.tile(part.good.astype(np.float64), (rows, 1)), axis=1)
             beyond += (np.abs(labels @ columns) >= observed * (1 - 1e-12) - 1e-300).sum(axis=0)
         area, means = (beyond + 1) / (self.n_permutations + 1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import blocks_of, ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.planning.model import PlanModel
 from affectlab.reliability.rank_correlation import grouped_spearman
@@ -43,9 +43,7 @@ def _studies(
     """Draw answers and whether they are given, both (replicates, stimuli, raters), in blocks."""
     panels = design.panels
     n_panels = int(panels[-1]) + 1
-    rows = max(1, _BLOCK // (design.n_stimuli * n_raters))
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, design.n_stimuli * n_raters, _BLOCK):
         quality = model.draw_stimuli(rng, (size, design.n_stimuli))
         bias = model.draw_bias(rng, (size, n_panels, n_raters))
         noise = model.draw_noise_sd(rng, (size, n_panels, n_raters))
@@ -146,10 +144,8 @@ def detections(
     ``paired``: the same raters rate both, and their differences are tested; otherwise Welch's test.
     """
     most = int(raters[-1])
-    rows = max(1, _BLOCK // (2 * most))
     found = []
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, 2 * most, _BLOCK):
         middle = _between_ends(model, model.draw_stimuli(rng, (size, 1)), difference)
         people = (size, most) if paired else (size, 2 * most)
         bias = model.draw_bias(rng, people)
@@ -301,10 +297,8 @@ def group_detections(
     """
     half, most = design.n_stimuli // 2, int(raters[-1])
     panels = np.arange(half) // max(design.batch // 2, 1)
-    rows = max(1, _BLOCK // (2 * half * most))
     parts = []
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, 2 * half * most, _BLOCK):
         mean = float(model.mean or 0)
         first, other = (model.draw_stimuli(rng, (size, half)) - mean for _ in range(2))
         second = correlation * first + np.sqrt(1 - correlation**2) * other
