@@ -124,11 +124,6 @@ class Scores:
         times = self.units.times[None, :].astype(np.float64)
         return np.asarray(self.values(self.units.tallies(times))[:, 0])
 
-    @property
-    def over(self) -> str:
-        """What is drawn, or left out."""
-        return "items" if self.clusters is None else "clusters"
-
     def said(self, text: str) -> str:
         """Say what a number is."""
         return text if self.weights is None else f"{text}; weighted items"

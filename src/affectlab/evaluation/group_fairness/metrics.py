@@ -231,11 +231,6 @@ _LANES = 64
 """Rows of weights that are ranked at once."""
 
 
-def _mean_of(data: Compared, values: Floats, weights: Floats) -> Floats:
-    """Mean over all rows."""
-    return ratio(data.totals(values, weights), data.totals(np.ones_like(values), weights))
-
-
 def _spearman(data: Compared, weights: Floats) -> Floats:
     """Mean over labels of the correlation of the ranks, ranked anew for every row of weights."""
     from affectlab.core.compiled import in_threads
@@ -266,36 +261,31 @@ def _rising(values: Floats) -> tuple[Ints, Bools]:
     return order, np.append(ordered[1:] > ordered[:-1] + _SMALL, True)
 
 
-def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
-    """Mean over people and labels of the concordance with each person."""
-    return _mean_concordance(data, weights, data.rater * len(data.labels) + data.label)
-
-
-def _concordance(data: Compared, weights: Floats) -> Floats:
-    """Mean over labels of the concordance with the people's mean."""
-    return _mean_concordance(data, weights, data.label)
-
-
-def _mean_concordance(data: Compared, weights: Floats, key: Ints) -> Floats:
-    """Mean over groups of rows of 1 - E(a - t)² / E(a - t')², t' drawn apart from a.
+def _mean_concordance(
+    key: Callable[[Compared], Ints],
+) -> Callable[[Compared, Floats], Floats]:
+    """Mean over groups of rows with one key of 1 - E(a - t)² / E(a - t')², t' drawn apart from a.
 
     This is quadratic kappa of answers in steps, and Lin's concordance of any.
     """
-    _, group = np.unique(key, return_inverse=True)
-    m = int(group.max()) + 1
-    a, t = data.answer, data.truth
 
-    def total(values: Floats) -> Floats:
-        return data.grouped(group.astype(np.int64), m, values, weights)
+    def weighted(data: Compared, weights: Floats) -> Floats:
+        groups, group = np.unique(key(data), return_inverse=True)
+        a, t = data.answer, data.truth
 
-    n = total(np.ones_like(a))
-    mean_a, mean_t = ratio(total(a), n), ratio(total(t), n)
-    squares = ratio(total(a * a + t * t), n)
-    apart = squares - 2 * mean_a * mean_t
-    observed = ratio(total((a - t) ** 2), n)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kappa = np.where(apart > _SMALL, 1 - observed / apart, np.nan)
-    return mean_of_defined(kappa, 1)
+        def total(values: Floats) -> Floats:
+            return data.grouped(group, groups.size, values, weights)
+
+        n = total(np.ones_like(a))
+        mean_a, mean_t = ratio(total(a), n), ratio(total(t), n)
+        squares = ratio(total(a * a + t * t), n)
+        apart = squares - 2 * mean_a * mean_t
+        observed = ratio(total((a - t) ** 2), n)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kappa = np.where(apart > _SMALL, 1 - observed / apart, np.nan)
+        return mean_of_defined(kappa, 1)
+
+    return weighted
 
 
 # Agreement of people.
@@ -357,7 +347,9 @@ def _answers(part: Compared, scale: Scale | None) -> Answers:
 
 
 def _mean(values: Callable[[Compared], Floats]) -> Callable[[Compared, Floats], Floats]:
-    return lambda data, weights: _mean_of(data, values(data), weights)
+    return lambda data, weights: ratio(
+        data.totals(values(data), weights), data.totals(np.ones_like(data.answer), weights)
+    )
 
 
 def _ours() -> Iterator[AnswerMetric]:
@@ -368,8 +360,11 @@ def _ours() -> Iterator[AnswerMetric]:
     signed, title = _mean(lambda data: data.answer - data.truth), "mean signed difference"
     yield of("bias", title, signed, "scores", "zero", with_self=True, pooled=True)
     yield of("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True)
-    yield of("concordance", "Lin's concordance", _concordance, "scores", "higher")
-    yield of("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher")
+    concordance = _mean_concordance(lambda data: data.label)
+    yield of("concordance", "Lin's concordance", concordance, "scores", "higher")
+    # Each person and label has a kappa of its own.
+    kappa = _mean_concordance(lambda data: data.rater * len(data.labels) + data.label)
+    yield of("quadratic_kappa", "quadratic kappa", kappa, "pairs", "higher")
     level = _mean(lambda data: data.answer)
     yield of("mean", "mean rating", level, "answers", pooled=True, any_scale=True)
     yield _of_coefficient(load_coefficient("krippendorff_alpha"), alpha=True)

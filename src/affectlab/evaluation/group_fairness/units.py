@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
-from affectlab.evaluation.classification import CLASSIFICATION_METRICS, rests_on_mistakes, why_not
+from affectlab.evaluation.classification import CLASSIFICATION_METRICS, why_not
 from affectlab.evaluation.group_fairness.groups import Grouping
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
@@ -280,12 +280,12 @@ def _side(
     n_units = grouping.group.size
     data = replace(data, unit=unit, n_units=n_units, of_raters=of_raters).take(unit >= 0)
     mistakes, kind = None, CLASSIFICATION_METRICS.get(metric.name)
-    if metric.needs == "classes" and kind is not None and rests_on_mistakes(kind):
+    if metric.needs == "classes" and kind is not None and kind.of_mistakes:
         mistakes = np.bincount(data.unit[data.answer != data.truth], minlength=n_units)
     if metric.needs != "people" and (of_raters or (is_people and not metric.pooled)):
         evaluate, data = _mean_over_people(data, metric)
     else:
-        evaluate = _alone(data, metric)
+        evaluate = partial(metric, data)
     members = np.unique(data.rater if of_raters else data.stimulus)
     return Side(
         rater=name,
@@ -298,10 +298,6 @@ def _side(
         n_raters=int(np.unique(data.rater).size) if is_people else 1,
         mistakes=mistakes,
     )
-
-
-def _alone(data: Compared, metric: AnswerMetric) -> Callable[[Floats], Floats]:
-    return lambda weights: metric(data, weights)
 
 
 def _mean_over_people(

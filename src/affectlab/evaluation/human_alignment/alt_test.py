@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -45,20 +45,14 @@ def duels_of(
         models = (_of_sets(panel, f, min_people) for f in range(len(panel.models)))
     else:
         parts = (_of_label(part, score, min_people) for part in panel.parts)
-        models = (_together(labels) for labels in zip(*parts, strict=True))
+        models = (
+            map(np.concatenate, zip(*labels, strict=True)) for labels in zip(*parts, strict=True)
+        )
     for keys, theirs, own in models:
         if score != "jaccard" and items == "stimuli":
             keys, theirs, own = _summed(keys, theirs, own)
         room = _TIE * (1.0 + np.abs(own))
         yield keys // len(panel.stimuli), theirs <= own + room, own <= theirs + room
-
-
-def _together(
-    labels: Sequence[tuple[Ints, Floats, Floats]],
-) -> tuple[Ints, Floats, Floats]:
-    """Put the items of all labels behind each other."""
-    keys, theirs, own = zip(*labels, strict=True)
-    return np.concatenate(keys), np.concatenate(theirs), np.concatenate(own)
 
 
 def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floats]:

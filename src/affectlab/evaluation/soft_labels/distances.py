@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -226,18 +227,12 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
     return within
 
 
-def _required(distance: Floats | None) -> Floats:
-    if distance is None:
-        raise InputError("the earth mover's distance needs costs of mistakes between labels")
-    return distance
-
-
 @dataclass(frozen=True)
 class SoftMetric:
     """A measure of distributions."""
 
     method: str
-    function: Callable[[Floats, Floats, Floats | None, float], Floats]
+    function: Callable[[Floats, Floats, Any, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
     floored: bool = False
@@ -272,7 +267,7 @@ SOFT_METRICS: dict[str, SoftMetric] = {
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
-        lambda p, q, distance, _: transported(p, q, _required(distance)),
+        lambda p, q, distance, _: transported(p, q, distance),
         needs_costs=True,
     ),
     "brier": SoftMetric(
