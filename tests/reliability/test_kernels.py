@@ -9,6 +9,7 @@ from scipy.stats import spearmanr
 
 from affectlab.core import inference as resampling
 from affectlab.core.compiled import LANES, in_threads
+from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import kappa as kappa_dense
@@ -20,7 +21,6 @@ from affectlab.reliability.agreement.kappa_kernels import (
 )
 from affectlab.reliability.correlation import interrater as counts
 from affectlab.reliability.correlation.mean_spearman import _order
-from affectlab.reliability.correlation.mean_spearman_kernels import rank_lanes, spearman_lanes
 from affectlab.reliability.rank_correlation import spearman_of_counts
 
 seeds = st.integers(0, 2**32 - 1)
@@ -76,11 +76,11 @@ def test_weighted_spearman_equals_spearman_of_repeated_items(
 ) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, n_values, n).astype(float), rng.normal(size=n).round(1)
-    weights = rng.integers(0, 4, (n, lanes)).astype(float)
-    both, squares, rho = np.empty((n, 2 * lanes)), np.empty(lanes), np.empty(lanes)
+    weights = rng.integers(0, 4, (n, lanes)).astype(np.float32)
+    ranks, squares, rho = np.empty_like(weights), np.empty(lanes), np.empty(lanes)
     by_x, by_y = (_order(side, np.arange(n)) for side in (x, y))
-    rank_lanes(by_y.items, by_y.last, weights, both, squares)
-    spearman_lanes(by_x.items, by_x.last, both, squares, rho)
+    rank_lanes(by_y.items, by_y.last, weights, ranks, squares)
+    spearman_lanes(by_x.items, by_x.last, weights, ranks, squares, rho)
     for lane in range(lanes):
         drawn = np.repeat(np.arange(n), weights[:, lane].astype(int))
         if np.unique(x[drawn]).size < 2 or np.unique(y[drawn]).size < 2:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
@@ -100,7 +101,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     if nominal:
         # Who chose one category has answered about all of them.
         count = np.repeat(raters[:, None], n_labels, axis=1)
-    mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    mean = ratio(total, count)
     seen = np.flatnonzero(raters > 0)
     every = seen.size == n
     return Profiles(
@@ -129,10 +130,7 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         if labels is not None:
             raise InputError("labels: ratings name their own; expected None")
         return profiles_of(data)
-    try:
-        mean = np.array(data, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("expected ratings, or an array of numbers (stimuli, labels)") from None
+    mean = numbers_of(data, "expected ratings, or an array of numbers (stimuli, labels)").copy()
     if mean.ndim != 2 or 0 in mean.shape:
         raise InputError(f"expected an array of shape (stimuli, labels), got shape {mean.shape}")
     if np.isinf(mean).any():

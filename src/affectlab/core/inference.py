@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut
@@ -137,9 +138,7 @@ def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floa
     ------
     Blocks of shape (replicates, n) with rows that sum to ``n``; ``n_boot`` rows in all.
     """
-    rows = max(1, _BLOCK // max(n, 1))
-    for start in range(0, n_boot, rows):
-        size = min(rows, n_boot - start)
+    for size in blocks_of(n_boot, n):
         drawn = rng.integers(0, n, size=(size, n), dtype=np.int64 if n > 2**31 else np.int32)
         if drawn.size < _MANY:
             flat = (drawn + np.arange(size, dtype=np.int64)[:, None] * n).ravel()

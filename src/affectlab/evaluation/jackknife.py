@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.jackknife import in_effect
 from affectlab.core.types import Floats
 
@@ -74,6 +75,6 @@ def t_test(gap: Floats, se: Floats, df: Floats, against: float = 0.0) -> Floats:
     from scipy.special import stdtr
 
     known = se > 0
-    scaled = np.divide(gap - against, se, out=np.full(np.shape(gap), np.nan), where=known)
+    scaled = ratio(gap - against, se)
     p: Floats = np.where(known, stdtr(df, -scaled), np.nan)
     return p

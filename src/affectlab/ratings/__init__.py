@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from affectlab.ratings.arrays import (
         Answers as Answers,
         answers_of as answers_of,
+        cube_of as cube_of,
         in_label_order as in_label_order,
         matrix_of as matrix_of,
         numeric_part as numeric_part,
@@ -97,6 +98,7 @@ if not TYPE_CHECKING:
             "answers_of": "arrays",
             "as_listed": "order",
             "canonical": "order",
+            "cube_of": "arrays",
             "in_label_order": "arrays",
             "load_dataset": "reading.hub",
             "matrix_of": "arrays",

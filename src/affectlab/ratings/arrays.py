@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import numbers_of, places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
@@ -207,6 +208,30 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     )
 
 
+def cube_of(used: Ratings, labels: Sequence[str], units: Sequence[str]) -> Floats:
+    """Arrange numeric answers by rater, label and unit, ``nan`` where there is none.
+
+    Parameters
+    ----------
+    used
+        What :meth:`~affectlab.ratings.Ratings.answers` gave. Of repeated answers the first counts.
+    labels, units
+        The labels and stimuli that are wanted, in this order.
+
+    Returns
+    -------
+    Shape (raters, labels, units).
+    """
+    label = places_in(labels, used.label_names)[used.label_code]
+    unit = places_in(units, used.stimulus_names)[used.stimulus_code]
+    # One place more for labels and stimuli that are not wanted: they get the index -1.
+    cube = np.full((len(used.rater_names), len(labels) + 1, len(units) + 1), np.nan)
+    back = slice(None, None, -1)  # what is written last stays
+    cube[used.rater_code[back], label[back], unit[back]] = used.value[back]
+    cube[np.isinf(cube)] = np.nan
+    return np.ascontiguousarray(cube[:, :-1, :-1])
+
+
 def in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
     """Sort rows by their key, below ``n_keys``; of equal keys the first stays, or all.
 
@@ -239,12 +264,9 @@ def matrix_of(data: ArrayLike) -> Floats:
     array = (
         np.ma.filled(np.ma.asarray(data, dtype=np.float64), np.nan) if np.ma.isMA(data) else data
     )
-    try:
-        matrix = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "expected an array of numbers of shape (raters, units), nan where there is no rating"
-        ) from None
+    matrix = numbers_of(
+        array, "expected an array of numbers of shape (raters, units), nan where there is no rating"
+    )
     if matrix.ndim != 2:
         raise InputError(f"expected an array of shape (raters, units), got shape {matrix.shape}")
     if np.isinf(matrix).any():

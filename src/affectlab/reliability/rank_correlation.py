@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from affectlab.core.arrays import ratio
+
 if TYPE_CHECKING:
     from affectlab.core.types import Floats, Ints
 
@@ -37,7 +39,7 @@ def grouped_means(value: Floats, group: Ints, n_groups: int) -> tuple[Ints, Floa
     """
     n = np.bincount(group, minlength=n_groups)
     total = np.bincount(group, value, n_groups)
-    mean = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+    mean = ratio(total, n)
     squares = np.bincount(group, (value - mean[group]) ** 2, n_groups)
     sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
     return n, mean, sd
@@ -135,7 +137,7 @@ def spearman_of_counts(tables: Floats) -> tuple[Floats, Floats]:
         squares.append((counts * rank**2).sum(axis=0))
     products = (np.einsum("ijk,jk->ik", tables, ranks[1]) * ranks[0]).sum(axis=0)
     size = np.sqrt(squares[0] * squares[1])
-    rho = np.divide(products, size, out=np.full(n.size, np.nan), where=size > 0)
+    rho = ratio(products, size)
     return np.clip(rho, -1, 1), n
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
@@ -72,11 +73,7 @@ class _Traces:
 
     def mean(self) -> Floats:
         """Mean of the raters at each point, ``nan`` where there is nobody."""
-        known = ~np.isnan(self.value)
-        n = known.sum(axis=0)
-        total = np.where(known, self.value, 0.0).sum(axis=0)
-        mean: Floats = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
-        return mean
+        return mean_of_defined(self.value)
 
     def weights(self) -> Floats:
         """Weights of the evaluator-weighted estimator: correlations with the mean, not below 0."""
@@ -458,9 +455,9 @@ def _gold(
         mean = part.mean()
         filled = np.where(known, part.value, 0.0)
         own = weight @ known
-        ewe = np.divide(weight @ filled, own, out=np.full(n.size, np.nan), where=own > 0)
+        ewe = ratio(weight @ filled, own)
         squares = np.where(known, (part.value - mean) ** 2, 0.0).sum(axis=0)
-        sd = np.sqrt(np.divide(squares, n - 1, out=np.full(n.size, np.nan), where=n > 1))
+        sd = np.sqrt(ratio(squares, n - 1))
         rows = (part.stimulus >= 0) & (n > 0)
         names = np.array(used.stimulus_names, dtype=object)[part.stimulus[rows]]
         frames.append(

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.taxonomy.cost_matrix import (
     SMALLEST,
@@ -172,7 +173,7 @@ def cost_from_reference(
     different = 1 - np.eye(len(reference.labels))
     pairs = share @ different @ share.T
     total = share @ (reference.matrix * different) @ share.T
-    costs = np.divide(total, pairs, out=np.full_like(total, SMALLEST), where=pairs > 0)
+    costs = ratio(total, pairs, SMALLEST)
     np.fill_diagonal(costs, 1)
     return CostMatrix(names, _symmetric(costs), f"from reference costs ({reference.kind})")
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, label_tree
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 from affectlab.core.result import Result
@@ -89,7 +90,7 @@ def cells_of(inter: PairScores, *, adjust: bool) -> Cells:
     size = found.size * n_actors
     count = np.bincount(cell, minlength=size)
     total = np.bincount(cell, value, minlength=size)
-    mean = np.divide(total, count, out=np.zeros(size), where=count > 0)
+    mean = ratio(total, count, 0.0)
     return Cells(
         names,
         inter.actors,
@@ -271,7 +272,7 @@ def priority_of(
         Bootstrap replicates of it, shape (B, n, n).
     """
     n, n_actors = len(cells.expressions), len(cells.actors)
-    value = _row_means(matrix[None])[0]
+    value = mean_of_defined(matrix[None], 2)[0]
     apart = value - np.nanmean(value)
     plain = relative = Uncertainty.none(n)
     rank_low = rank_high = np.full(n, np.nan)
@@ -279,7 +280,7 @@ def priority_of(
     if drawn.size and resample == "actors" and n_actors < 2:
         status = [_ONE_ACTOR] * n
     elif drawn.size:
-        means = _row_means(drawn)
+        means = mean_of_defined(drawn, 2)
         few = _few_actors(n_actors) if resample == "actors" else _few_cells(cells)
         plain = _spread(value, means, confidence, *few)
         # How high the drawn actors are in general moves all expressions alike.
@@ -374,15 +375,6 @@ def _rank_ends(
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(ranks, tails, axis=0, method="nearest")
     return low.astype(np.float64), high.astype(np.float64)
-
-
-def _row_means(matrices: Floats) -> Floats:
-    """Average rows over what is known, shape (B, n); ``nan`` where nothing is."""
-    known = ~np.isnan(matrices)
-    count = known.sum(axis=2)
-    total = np.where(known, matrices, 0.0).sum(axis=2)
-    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean
 
 
 Resample: TypeAlias = Literal["actors", "pairs"]

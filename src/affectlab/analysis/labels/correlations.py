@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
+from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
@@ -44,9 +45,7 @@ def weight_blocks(rng: np.random.Generator, counts: Ints, n_boot: int) -> Iterat
     if n == counts.size:
         yield from draw_weights(rng, n, n_boot)
         return
-    rows = max(1, _BLOCK // counts.size)
-    for start in range(0, n_boot, rows):
-        size = min(rows, n_boot - start)
+    for size in blocks_of(n_boot, counts.size):
         yield rng.multinomial(n, counts / n, size=size).astype(np.float64)
 
 

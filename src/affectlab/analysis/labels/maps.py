@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from affectlab.analysis.labels.clusters import cluster_labels
 from affectlab.analysis.labels.correlations import label_correlations
 from affectlab.analysis.profiles import Profiles, neutral_label, vectors_of
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice, check_number
 from affectlab.core.inference import by_name
 from affectlab.core.result import Result
@@ -195,7 +196,7 @@ def mixed_colours(weights: Floats, colours: Sequence[str]) -> list[str]:
     """
     rgb = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
     total = weights.sum(axis=1, keepdims=True)
-    share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    share = ratio(weights, total, 0.0)
     mixed = _hex(to_rgb(share @ to_oklab(rgb)))
     return [colour if own > 0 else GREY for colour, own in zip(mixed, total[:, 0], strict=True)]
 

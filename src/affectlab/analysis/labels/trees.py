@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -269,5 +270,5 @@ def silhouette(distance: Floats, cluster: Ints) -> float:
     within = total[rows, own] / np.maximum(sizes[own] - 1, 1)
     nearest = np.where(inside, np.inf, total / sizes).min(axis=1)
     largest = np.maximum(within, nearest)
-    score = np.divide(nearest - within, largest, out=np.zeros(len(cluster)), where=largest > 0)
+    score = ratio(nearest - within, largest, 0.0)
     return float(np.where(sizes[own] > 1, score, 0.0).mean())

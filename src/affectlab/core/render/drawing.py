@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, cast
 
 import numpy as np
@@ -168,13 +169,17 @@ def _shortenings(names: Sequence[str], limit: int) -> Iterator[Callable[[str], s
         return f"{first}…{name[-tail:]}" if tail else f"{first}…"
 
     for share in (0.5, 0.7, 1.0, 0.3):
-        yield lambda name, head=round(share * (limit - 1)): keep(name, 0, head)  # type: ignore[misc]
+        yield partial(keep, start=0, head=round(share * (limit - 1)))
     # Names that begin and end alike differ from here on.
     first, last = min(names), max(names)
     differ = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
     for back in (limit // 3, 0):
         start = max(differ - back, 1)
-        yield lambda name, start=start: f"…{name[start : start + limit - 2]}…"  # type: ignore[misc]
+        yield partial(_middle, start=start, length=limit - 2)
+
+
+def _middle(name: str, start: int, length: int) -> str:
+    return f"…{name[start : start + length]}…"
 
 
 def ends_of(

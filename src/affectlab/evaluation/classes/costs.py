@@ -152,16 +152,25 @@ def judging_of(
         sides = {label: level[label] for label in classes.labels}
     else:
         sides = {classes.taxonomy.name_of(label): group for label, group in groups.items()}
-    found = _costs(classes, costs)
-    if found is not None:
-        missing = [label for label in classes.labels if label not in _names(classes, found)]
-        if missing and costs is not None:
-            raise InputError(
-                f"costs ({found.kind}): class {missing[0]!r} has none; expected costs of all "
-                f"{len(classes.labels)} classes"
-            )
-        found = None if missing else _canonical(classes, found)
-    return Judging(classes.labels, found, sides or None)
+    return Judging(classes.labels, _known_costs(classes, costs), sides or None)
+
+
+def _known_costs(classes: Classes, costs: Costs | None) -> CostMatrix | None:
+    """Give costs of the classes alone, by their names and in their order; None if one has none."""
+    found, taxonomy = _costs(classes, costs), classes.taxonomy
+    if found is None:
+        return None
+    named = {taxonomy.name_of(label): label for label in found.labels if label in taxonomy}
+    missing = [label for label in classes.labels if label not in named]
+    if missing and costs is not None:
+        raise InputError(
+            f"costs ({found.kind}): class {missing[0]!r} has none; expected costs of all "
+            f"{len(classes.labels)} classes"
+        )
+    if missing:
+        return None
+    wanted = found.reorder([named[label] for label in classes.labels])
+    return CostMatrix(classes.labels, wanted.matrix, found.kind)
 
 
 def _costs(classes: Classes, costs: Costs | None) -> CostMatrix | None:
@@ -188,22 +197,6 @@ def _costs(classes: Classes, costs: Costs | None) -> CostMatrix | None:
             if set(classes.labels) <= set(made.labels):
                 return made
     return None
-
-
-def _names(classes: Classes, costs: CostMatrix) -> set[str]:
-    """Classes that the costs know, under the names of the taxonomy."""
-    return {classes.taxonomy.name_of(label) for label in costs.labels if label in classes.taxonomy}
-
-
-def _canonical(classes: Classes, costs: CostMatrix) -> CostMatrix:
-    """Costs of the classes alone, under their names and in their order."""
-    named = {
-        classes.taxonomy.name_of(label): label
-        for label in costs.labels
-        if label in classes.taxonomy
-    }
-    wanted = costs.reorder([named[label] for label in classes.labels])
-    return CostMatrix(classes.labels, wanted.matrix, costs.kind)
 
 
 def _from_people(classes: Classes) -> CostMatrix:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of
@@ -41,8 +42,7 @@ class Panel:
 
     def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
         """Keep the rows of some stimuli, and code them in the order given."""
-        position = {name: place for place, name in enumerate(stimuli)}
-        code = np.array([position.get(name, -1) for name in self.stimuli], dtype=np.int64)
+        code = places_in(stimuli, self.stimuli)
         found = code[self.stimulus] if len(code) else np.zeros(0, dtype=np.int64)
         order = np.lexsort((found, self.rater))
         rows = order[found[order] >= 0]

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
+from affectlab.core.arrays import ratio, sums_of_groups
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
@@ -83,8 +84,8 @@ def pooled(scores: Floats, stimulus: Ints, n_stimuli: int, rule: Rule) -> tuple[
     size = np.bincount(stimulus, minlength=n_stimuli)
     if rule == "median":
         return _median(*_spread(scores, stimulus, n_stimuli)[:2]), size
-    total, answers = _sums(scores, stimulus, n_stimuli)
-    return _ratio(total, answers), size
+    total, answers = sums_of_groups(scores, stimulus, n_stimuli)
+    return ratio(total, answers).round(_DIGITS), size
 
 
 def leave_one_out(
@@ -101,27 +102,10 @@ def leave_one_out(
     if rule == "median":
         ranked, count, rank = _spread(scores, stimulus, n_stimuli)
         return _median(ranked[stimulus], count[stimulus], rank), others
-    total, answers = _sums(scores, stimulus, n_stimuli)
+    total, answers = sums_of_groups(scores, stimulus, n_stimuli)
     own = ~np.isnan(scores)
     rest = total[stimulus] - np.where(own, scores, 0.0)
-    return _ratio(rest, answers[stimulus] - own), others
-
-
-def _sums(scores: Floats, stimulus: Ints, n_stimuli: int) -> tuple[Floats, Ints]:
-    """Sum and number of answers, each of shape (n_stimuli, k)."""
-    k = scores.shape[1]
-    cell = (stimulus[:, None] * k + np.arange(k)).ravel()
-    known = ~np.isnan(scores).ravel()
-    total = np.bincount(cell[known], scores.ravel()[known], minlength=n_stimuli * k)
-    answers = np.bincount(cell[known], minlength=n_stimuli * k)
-    shape = (n_stimuli, k)
-    return total.astype(np.float64).reshape(shape), answers.astype(np.int64).reshape(shape)
-
-
-def _ratio(total: Floats, answers: Ints) -> Floats:
-    mean = np.divide(total, answers, out=np.full(total.shape, np.nan), where=answers > 0)
-    rounded: Floats = np.round(mean, _DIGITS)
-    return rounded
+    return ratio(rest, answers[stimulus] - own).round(_DIGITS), others
 
 
 def _spread(scores: Floats, stimulus: Ints, n_stimuli: int) -> tuple[Floats, Ints, Ints]:

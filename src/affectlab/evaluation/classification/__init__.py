@@ -37,7 +37,6 @@ from affectlab.evaluation.classification.metrics import (
     ecc,
     emc,
     mean_emotional_distance,
-    rests_on_mistakes,
     why_not,
 )
 from affectlab.evaluation.classification.precision_recall_f1 import (
@@ -78,7 +77,6 @@ __all__ = [
     "metrics_of_confusion",
     "multilabel_confusion",
     "precision_recall_f1",
-    "rests_on_mistakes",
     "severity_bounds",
     "why_not",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Share, Table
@@ -24,7 +25,6 @@ from affectlab.evaluation.classification.labels import (
     label_sets,
 )
 from affectlab.evaluation.classification.metrics import metric_called
-from affectlab.evaluation.classification.tally import ratio
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -310,8 +310,7 @@ def share_of(counts: Floats, axis: Axis) -> Floats:
         raise unknown_name("axis", str(axis), ("true", "pred", "all"))
     sums = {"true": 1, "pred": 0, "all": None}[axis]
     total = counts.sum(axis=sums, keepdims=True)
-    share: Floats = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
-    return share
+    return ratio(counts, total)
 
 
 def long_table(labels: Sequence[str], counts: NDArray[Any]) -> Table:

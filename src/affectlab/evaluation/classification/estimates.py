@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
@@ -122,11 +123,6 @@ class Scores:
         """Give the metrics of each model, shape (models, metrics)."""
         times = self.units.times[None, :].astype(np.float64)
         return np.asarray(self.values(self.units.tallies(times))[:, 0])
-
-    @property
-    def over(self) -> str:
-        """What is drawn, or left out."""
-        return "items" if self.clusters is None else "clusters"
 
     def said(self, text: str) -> str:
         """Say what a number is."""
@@ -364,10 +360,7 @@ def metrics_of_confusion(
 
 def checked_counts(counts: ArrayLike, facts: LabelFacts) -> Floats:
     """Confusion matrices as floats, shape (..., k, k)."""
-    try:
-        stack = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("counts: expected numbers") from None
+    stack = numbers_of(counts, "counts: expected numbers")
     k = len(facts.labels)
     if stack.ndim < 2 or stack.shape[-2:] != (k, k):
         raise InputError(

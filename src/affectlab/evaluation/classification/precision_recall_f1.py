@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
@@ -30,7 +31,7 @@ from affectlab.evaluation.classification.labels import (
     label_sets,
 )
 from affectlab.evaluation.classification.resampling import units_of
-from affectlab.evaluation.classification.tally import LabelSums, ratio
+from affectlab.evaluation.classification.tally import LabelSums
 from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 
 _METRICS = ("precision", "recall", "f1")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab.core.arrays import blocks_of
 from affectlab.core.inference import by_name, draw_weights
 from affectlab.core.statistic import Draws
 from affectlab.core.types import Floats, Ints
@@ -23,8 +24,6 @@ from affectlab.evaluation.classification.tally import Tally, sums_of_cells, tall
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_BLOCK = 1 << 22
-"""Numbers per matrix that are held at once."""
 _FEW = 2
 """Units per cell up to which cells are not counted on the way to the sums."""
 _CROWDED = 8
@@ -71,7 +70,7 @@ class Units:
     def draw(self, rng: np.random.Generator, n_boot: int) -> Iterator[Draws]:
         """Draw items in the place of items, and count those of each kind."""
         n_units, n = self.times.size, int(self.times.sum())
-        for size in _blocks(n_boot, max(n_units, self.cells.size)):
+        for size in blocks_of(n_boot, max(n_units, self.cells.size)):
             if n >= _CROWDED * n_units:
                 drawn = rng.multinomial(n, self.times / n, size=size).astype(np.float64)
                 yield Draws(size, drawn)
@@ -157,7 +156,7 @@ def swapped_tallies(
     gap.eliminate_zeros()
     apart = np.flatnonzero(np.diff(gap.indptr))
     gap, times = gap[apart], units.times[apart]
-    for size in _blocks(n_permutations, max(apart.size, units.cells.size)):
+    for size in blocks_of(n_permutations, max(apart.size, units.cells.size)):
         moved = _swaps(times, size, rng) @ gap
         yield (
             tally_of_sums(facts, (whole[0] + moved) @ units.sums),
@@ -174,10 +173,3 @@ def _swaps(times: Ints, size: int, rng: np.random.Generator) -> Floats:
     swaps[:, single] = np.unpackbits(bits)[: size * n_single].reshape(size, n_single)
     swaps[:, ~single] = rng.binomial(times[~single], 0.5, size=(size, times.size - n_single))
     return swaps
-
-
-def _blocks(total: int, width: int) -> Iterator[int]:
-    """Split replicates so that matrices of this width stay small."""
-    rows = max(1, _BLOCK // max(width, 1))
-    for start in range(0, total, rows):
-        yield min(rows, total - start)

@@ -10,19 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts
 
 _HEAD = 6
-
-
-def ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
-    """Divide, with `otherwise` where there is nothing to divide by."""
-    top, bottom = np.broadcast_arrays(above, below)
-    value: Floats = np.divide(
-        top, bottom, out=np.full(top.shape, float(otherwise)), where=bottom > 0
-    )
-    return value
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

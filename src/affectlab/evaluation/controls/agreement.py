@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import infer, streams
 from affectlab.core.statistic import from_weights
@@ -136,18 +137,8 @@ def _quantities(sums: list[Floats], measure: str, panel: Panel) -> Floats:
     if measure == "answers":
         main, control, same = (kappa(part.sum(axis=1)) for part in sums)
     else:
-        main, control, same = (_mean(kappa(part)) for part in sums)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kept = np.where(main > 0, control / main, np.nan)
-    return np.stack([main, control, same, kept, main - control], axis=1)
-
-
-def _mean(values: Floats) -> Floats:
-    """Average over the labels for which it is defined."""
-    defined = ~np.isnan(values)
-    total = np.where(defined, values, 0.0).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(total / defined.sum(axis=1))
+        main, control, same = (mean_of_defined(kappa(part), 1) for part in sums)
+    return np.stack([main, control, same, ratio(control, main), main - control], axis=1)
 
 
 def _quadratic_kappa(sums: Floats) -> Floats:

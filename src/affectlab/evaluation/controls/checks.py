@@ -294,7 +294,7 @@ def control_checks(
     panel = panel_of(ratings, models)
     source = ratings if models is None else models
     hints = {
-        control.run: hints_of(_holder(control.run, source, ratings), control.run)
+        control.run: hints_of(source if control.run in source.rater_names else ratings, control.run)
         for control in panel.controls
         if control.kind == "decoy_hint"
     }
@@ -306,8 +306,3 @@ def control_checks(
         tuple(sentence_of(name, panel, repeated, runs, accepted) for name in panel.main),
         settings={"n_boot": n_boot, "confidence": confidence},
     )
-
-
-def _holder(run: str, *tables: Ratings) -> Ratings:
-    """Find the table that a run's answers came from."""
-    return next(table for table in tables if run in table.rater_names)

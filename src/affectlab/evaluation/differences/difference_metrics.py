@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
@@ -479,8 +480,7 @@ def _ceiling(
 
     from affectlab.reliability import split_half
 
-    place = {name: k for k, name in enumerate(pairs.stimuli)}
-    at = np.array([place.get(name, -1) for name in people.stimulus_names])[people.stimulus_code]
+    at = places_in(pairs.stimuli, people.stimulus_names)[people.stimulus_code]
     tables = []
     for group in pairs.groups:
         inside = np.zeros(len(pairs.stimuli) + 1, dtype=bool)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
@@ -263,7 +264,7 @@ def _order(values: Floats) -> _Order:
 
 def _lanes(block: _Block, weights: NDArray[np.float32], names: tuple[str, ...]) -> Floats:
     """Measure one set of replicates; shape (lanes, raters of the block, metrics)."""
-    from affectlab.evaluation.correlation_kernels import (
+    from affectlab.core.compiled.correlation import (
         moment_lanes,
         pair_ties,
         rank_lanes,
@@ -301,7 +302,7 @@ def _lanes(block: _Block, weights: NDArray[np.float32], names: tuple[str, ...]) 
 def _kendall(
     block: _Block, metric: _Metric, weights: NDArray[np.float32], ties: Floats, total: Floats
 ) -> Floats:
-    from affectlab.evaluation.correlation_kernels import discordance_lanes, pair_ties
+    from affectlab.core.compiled.correlation import discordance_lanes, pair_ties
 
     lanes = weights.shape[1]
     tree = np.empty((int(block.level.max()) + 1, lanes), dtype=np.float32)
@@ -313,8 +314,7 @@ def _kendall(
     net += ties - of_both
     pairs = 0.5 * total * (total - 1)
     size = (pairs - of_x) * (pairs - ties)
-    tau: Floats = np.divide(net, np.sqrt(size), out=np.full(lanes, np.nan), where=size > 0)
-    return tau
+    return ratio(net, np.sqrt(size))
 
 
 def _from_moments(sums: Floats) -> dict[str, Floats]:

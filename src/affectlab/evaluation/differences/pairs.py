@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of, places_in
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -184,10 +185,8 @@ def _from_ratings(
     people, judged = (_one_label(side, label) for side in (people, judged))
     table, score_name, notes = _scored(people, score)
     stimuli = table["stimulus"].to_list()
-    place = {name: k for k, name in enumerate(stimuli)}
     answers = answers_of(judged)
-    where = np.array([place.get(name, -1) for name in answers.units], dtype=np.int64)
-    at = where[answers.unit]
+    at = places_in(stimuli, answers.units)[answers.unit]
     x = np.full((len(answers.raters), len(stimuli)), np.nan)
     x[answers.rater[at >= 0], at[at >= 0]] = answers.value[at >= 0]
     said = np.unique(answers.rater[at >= 0])
@@ -330,10 +329,7 @@ def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 
 
 def _numbers(what: str, given: ArrayLike) -> Floats:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected an array of numbers") from None
+    array = numbers_of(given, f"{what}: expected an array of numbers")
     if np.isinf(array).any():
         raise InputError(f"{what}: a value is infinite; expected numbers, or nan where none is")
     return array

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.arrays import blocks_of
 from affectlab.core.inference import benjamini_hochberg, holm
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.jackknife import contributions, spread_of, t_test
@@ -15,8 +16,6 @@ from affectlab.evaluation.paired_tests import permutation_p
 
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 
-_BLOCK = 1 << 22
-"""Weights that are held at once."""
 _MOST_BLOCKS = 500
 """Parts of a group of which one is left out at a time."""
 _SMALL = 1e-12
@@ -134,9 +133,7 @@ def _stratified(
 ) -> Iterator[Floats]:
     """Draw units with replacement within each group, shape (b, U); n_boot rows in all."""
     members = [np.flatnonzero(group == place) for place in range(n_groups)]
-    step = max(1, _BLOCK // max(group.size, 1))
-    for start in range(0, n_boot, step):
-        size = min(step, n_boot - start)
+    for size in blocks_of(n_boot, group.size):
         weights = np.zeros((size, group.size))
         for units in members:
             n = units.size
@@ -166,9 +163,7 @@ def _permutation_tests(
         inside = np.frombuffer(key, dtype=np.bool_)
         units = np.flatnonzero(np.append(inside, False)[group])
         permuted = []
-        step = max(1, _BLOCK // max(group.size, 1))
-        for start in range(0, n_permutations, step):
-            size = min(step, n_permutations - start)
+        for size in blocks_of(n_permutations, group.size):
             shuffled = np.full((size, group.size), -1, dtype=np.int64)
             shuffled[:, units] = rng.permuted(np.tile(group[units], (size, 1)), axis=1)
             drawn = _Values(evaluate, shuffled, np.ones(1))

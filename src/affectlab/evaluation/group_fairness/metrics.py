@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry
 from affectlab.core.statistic import Draws
@@ -235,27 +236,10 @@ _LANES = 64
 """Rows of weights that are ranked at once."""
 
 
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Divide, ``nan`` where there is nothing to divide by."""
-    value: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
-    return value
-
-
-def _mean_of(data: Compared, values: Floats, weights: Floats) -> Floats:
-    """Mean over all rows."""
-    return _ratio(data.totals(values, weights), data.totals(np.ones_like(values), weights))
-
-
-def mean_defined(values: Floats) -> Floats:
-    """Mean over the columns that are defined, shape (b, m) to (b,)."""
-    known = ~np.isnan(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-
-
 def _spearman(data: Compared, weights: Floats) -> Floats:
     """Mean over labels of the correlation of the ranks, ranked anew for every row of weights."""
     from affectlab.core.compiled import in_threads
-    from affectlab.evaluation.correlation_kernels import rank_lanes, spearman_lanes
+    from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 
     parts = [np.flatnonzero(data.label == label) for label in np.unique(data.label)]
     found = np.full((len(parts), weights.shape[0]), np.nan)
@@ -272,7 +256,7 @@ def _spearman(data: Compared, weights: Floats) -> Floats:
             spearman_lanes(*truth, lanes, ranks, squares, found[place, block])
 
     in_threads(work, range(len(parts)))
-    return mean_defined(found.T)
+    return mean_of_defined(found)
 
 
 def _rising(values: Floats) -> tuple[Ints, Bools]:
@@ -282,26 +266,21 @@ def _rising(values: Floats) -> tuple[Ints, Bools]:
     return order, np.append(ordered[1:] > ordered[:-1] + _SMALL, True)
 
 
-def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
-    """Mean over people and labels of the concordance with each person."""
-    return _mean_concordance(data, weights, data.rater * len(data.labels) + data.label, fewest=1)
+def _mean_concordance(
+    key: Callable[[Compared], Ints], fewest: int
+) -> Callable[[Compared, Floats], Floats]:
+    """Mean over groups of rows with one key of the concordance; in steps it is quadratic kappa."""
 
+    def weighted(data: Compared, weights: Floats) -> Floats:
+        groups, group = np.unique(key(data), return_inverse=True)
+        a, t = data.answer, data.truth
+        sums = [
+            data.grouped(group, groups.size, values, weights)
+            for values in (np.ones_like(a), a, t, a * a, t * t, a * t)
+        ]
+        return mean_of_defined(concordance_of_moments(np.stack(sums, axis=-1), fewest), 1)
 
-def _concordance(data: Compared, weights: Floats) -> Floats:
-    """Mean over labels of the concordance with the people's mean."""
-    return _mean_concordance(data, weights, data.label, fewest=2)
-
-
-def _mean_concordance(data: Compared, weights: Floats, key: Ints, fewest: int) -> Floats:
-    """Mean of the concordance over groups of rows; of answers in steps it is quadratic kappa."""
-    _, group = np.unique(key, return_inverse=True)
-    m = int(group.max()) + 1
-    a, t = data.answer, data.truth
-    sums = [
-        data.grouped(group.astype(np.int64), m, values, weights)
-        for values in (np.ones_like(a), a, t, a * a, t * t, a * t)
-    ]
-    return mean_defined(concordance_of_moments(np.stack(sums, axis=-1), fewest))
+    return weighted
 
 
 # Agreement of people.
@@ -338,7 +317,7 @@ def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetr
             n = len(each)
             draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
             found.append(statistic.evaluate(draws)[:, 0])
-        return mean_defined(np.stack(found, axis=1))
+        return mean_of_defined(np.stack(found))
 
     name, title = coefficient.name, coefficient.title
     if alpha:
@@ -363,7 +342,9 @@ def _answers(part: Compared, scale: Scale | None) -> Answers:
 
 
 def _mean(values: Callable[[Compared], Floats]) -> Callable[[Compared, Floats], Floats]:
-    return lambda data, weights: _mean_of(data, values(data), weights)
+    return lambda data, weights: ratio(
+        data.totals(values(data), weights), data.totals(np.ones_like(data.answer), weights)
+    )
 
 
 def _ours() -> Iterator[AnswerMetric]:
@@ -374,8 +355,11 @@ def _ours() -> Iterator[AnswerMetric]:
     signed, title = _mean(lambda data: data.answer - data.truth), "mean signed difference"
     yield of("bias", title, signed, "scores", "zero", with_self=True, pooled=True)
     yield of("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True)
-    yield of("concordance", "Lin's concordance", _concordance, "scores", "higher")
-    yield of("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher")
+    concordance = _mean_concordance(lambda data: data.label, 2)
+    yield of("concordance", "Lin's concordance", concordance, "scores", "higher")
+    # Each person and label has a kappa of its own.
+    kappa = _mean_concordance(lambda data: data.rater * len(data.labels) + data.label, 1)
+    yield of("quadratic_kappa", "quadratic kappa", kappa, "pairs", "higher")
     level = _mean(lambda data: data.answer)
     yield of("mean", "mean rating", level, "answers", pooled=True, any_scale=True)
     yield _of_coefficient(load_coefficient("krippendorff_alpha"), alpha=True)

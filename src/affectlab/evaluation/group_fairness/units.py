@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
-from affectlab.evaluation.classification import CLASSIFICATION_METRICS, rests_on_mistakes, why_not
+from affectlab.evaluation.classification import CLASSIFICATION_METRICS, why_not
 from affectlab.evaluation.group_fairness.groups import Grouping
-from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared, mean_defined
+from affectlab.evaluation.group_fairness.metrics import AnswerMetric, Compared
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.ratings import Ratings, answers_of, require_order
 from affectlab.taxonomy import CostMatrix, load_taxonomy
@@ -64,9 +65,7 @@ def _score_rows(
     total = np.bincount(cell, weights=given.value, minlength=n_cells)
     count = np.bincount(cell, minlength=n_cells)
     several = count[cell] > 1
-    others = np.divide(
-        total[cell] - given.value, count[cell] - 1, out=np.zeros(cell.size), where=several
-    )
+    others = ratio(total[cell] - given.value, count[cell] - 1, 0.0)
     if metric.needs in ("people", "answers"):
         several, others = np.ones(cell.size, dtype=np.bool_), np.full(cell.size, np.nan)
     if metric.with_self:
@@ -89,14 +88,14 @@ def _score_rows(
     grids: dict[str, Floats] = {}
     if models is not None:
         theirs = answers_of(models)
-        stimulus = _codes(theirs.units, given.units)[theirs.unit]
-        label = _codes(theirs.labels, given.labels)[theirs.label]
+        stimulus = places_in(given.units, theirs.units)[theirs.unit]
+        label = places_in(given.labels, theirs.labels)[theirs.label]
         shared = (stimulus >= 0) & (label >= 0)
         for code, name in enumerate(theirs.raters):
             own = (theirs.rater == code) & shared
             grids[name] = np.full(n_cells, np.nan)
             grids[name][label[own] * n_stimuli + stimulus[own]] = theirs.value[own]
-    mean = np.divide(total, count, out=np.full(total.size, np.nan), where=count > 0)
+    mean = ratio(total, count)
     by_person = metric.needs == "pairs" or (of_raters and metric.needs != "people")
     beside = _beside(rows, n_stimuli, grids, None if by_person else mean)
     return _Rows(given.units, given.raters, given.labels, rows.take(several), beside)
@@ -115,8 +114,8 @@ def _class_rows(
     given = found.people or _NOBODY
     stimuli = tuple(dict.fromkeys([*found.stimuli, *given.stimuli]))
     stimulus, of_truth = (
-        _codes(given.stimuli, stimuli)[given.stimulus],
-        _codes(found.stimuli, stimuli),
+        places_in(stimuli, given.stimuli)[given.stimulus],
+        places_in(stimuli, found.stimuli),
     )
     rows = Compared(
         unit=stimulus,
@@ -168,12 +167,6 @@ def _beside(
             truth=truth[cells],
         )
     return found
-
-
-def _codes(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
-    """Code of each name in another list, -1 where it is not there."""
-    place = {name: at for at, name in enumerate(into)}
-    return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -287,12 +280,12 @@ def _side(
     n_units = grouping.group.size
     data = replace(data, unit=unit, n_units=n_units, of_raters=of_raters).take(unit >= 0)
     mistakes, kind = None, CLASSIFICATION_METRICS.get(metric.name)
-    if metric.needs == "classes" and kind is not None and rests_on_mistakes(kind):
+    if metric.needs == "classes" and kind is not None and kind.of_mistakes:
         mistakes = np.bincount(data.unit[data.answer != data.truth], minlength=n_units)
     if metric.needs != "people" and (of_raters or (is_people and not metric.pooled)):
         evaluate, data = _mean_over_people(data, metric)
     else:
-        evaluate = _alone(data, metric)
+        evaluate = partial(metric, data)
     members = np.unique(data.rater if of_raters else data.stimulus)
     return Side(
         rater=name,
@@ -305,10 +298,6 @@ def _side(
         n_raters=int(np.unique(data.rater).size) if is_people else 1,
         mistakes=mistakes,
     )
-
-
-def _alone(data: Compared, metric: AnswerMetric) -> Callable[[Floats], Floats]:
-    return lambda weights: metric(data, weights)
 
 
 def _mean_over_people(
@@ -325,7 +314,7 @@ def _mean_over_people(
     def over_stimuli(weights: Floats) -> Floats:
         if not parts:
             return np.full(len(weights), np.nan)
-        return mean_defined(np.stack([metric(part, weights) for part in parts], axis=1))
+        return mean_of_defined(np.stack([metric(part, weights) for part in parts]))
 
     if not data.of_raters:
         return over_stimuli, data
@@ -338,7 +327,6 @@ def _mean_over_people(
 
     def over_people(weights: Floats) -> Floats:
         top, bottom = weights @ total, weights @ count
-        mean: Floats = np.divide(top, bottom, out=np.full(top.size, np.nan), where=bottom > 0)
-        return mean
+        return ratio(top, bottom)
 
     return over_people, data.take(np.isin(data.rater, raters[known]))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import (
     CrossedDraws,
@@ -29,7 +30,7 @@ from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, 
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, measures_of, spread_table
-from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined, panel_of
+from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
@@ -44,20 +45,14 @@ def duels_of(
         models = (_of_sets(panel, f, min_people) for f in range(len(panel.models)))
     else:
         parts = (_of_label(part, score, min_people) for part in panel.parts)
-        models = (_together(labels) for labels in zip(*parts, strict=True))
+        models = (
+            map(np.concatenate, zip(*labels, strict=True)) for labels in zip(*parts, strict=True)
+        )
     for keys, theirs, own in models:
         if score != "jaccard" and items == "stimuli":
             keys, theirs, own = _summed(keys, theirs, own)
         room = _TIE * (1.0 + np.abs(own))
         yield keys // len(panel.stimuli), theirs <= own + room, own <= theirs + room
-
-
-def _together(
-    labels: Sequence[tuple[Ints, Floats, Floats]],
-) -> tuple[Ints, Floats, Floats]:
-    """Put the items of all labels behind each other."""
-    keys, theirs, own = zip(*labels, strict=True)
-    return np.concatenate(keys), np.concatenate(theirs), np.concatenate(own)
 
 
 def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floats]:
@@ -129,7 +124,7 @@ def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Float
         either = chosen @ present.T
         either = either + either.T - shared
         # Two empty sets are the same.
-        alike = np.divide(shared, either, out=np.ones(shared.shape), where=either > 0)
+        alike = ratio(shared, either, 1.0)
         people = alike[:-1, :-1]
         others = who.size - 1
         own.append(1 - (people.sum(axis=1) - np.diag(people)) / others)

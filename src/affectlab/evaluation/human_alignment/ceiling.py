@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import (
     CrossedDraws,
@@ -23,7 +24,7 @@ from affectlab.evaluation.human_alignment.measures import (
     measures_of,
     spread_table,
 )
-from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined, panel_of
+from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 
 

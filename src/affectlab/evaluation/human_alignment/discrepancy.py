@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import (
@@ -176,7 +177,7 @@ def _of_label(part: LabelPanel, draws: CrossedDraws) -> dict[str, Any]:
         n_drawn *= weights
         summed = total @ answered.T - n_drawn @ own.T
         n = n_drawn @ answered.T
-        out[:, rows] = np.divide(summed, n, out=np.full(n.shape, np.nan), where=n > 0).T
+        out[:, rows] = ratio(summed, n).T
     size = np.bincount(part.item, minlength=part.n_items).astype(np.float64)
     total = np.bincount(part.item, weights=part.value, minlength=part.n_items)
     n_answers = answered @ size

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, mean_of_defined
+from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel
 
 _EXACT = 1 << 24
 """Whole numbers up to here are exact in single precision."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import CrossedDraws, Spread
 from affectlab.core.types import Bools, Floats
@@ -18,7 +19,7 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import Panel, mean_of_defined
+from affectlab.evaluation.human_alignment.panel import Panel
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.people_and_models import (
@@ -19,7 +20,7 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scale_map,
 )
-from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of
+from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, cube_of
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def panel_of(
     own = _present(_kept(answers, labels, units))
     model_names: tuple[str, ...] = () if used is None else used.rater_names
     shape = (len(model_names), len(labels), len(units))
-    loose = np.empty(shape) if used is None else _cube(used, labels, units)
+    loose = np.empty(shape) if used is None else cube_of(used, labels, units)
     exact = loose if way is None else way.apply(loose)
     steps = loose if way is None else way.apply(loose, how)
     parts = tuple(
@@ -251,20 +252,10 @@ def panel_of(
     )
 
 
-def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:
-    """Mean over an axis of the values that are defined, weighted where weights are given."""
-    defined = ~np.isnan(values)
-    used = defined if weights is None else weights * defined
-    total = used.sum(axis=axis)
-    summed = (used * np.where(defined, values, 0.0)).sum(axis=axis)
-    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
-    return mean
-
-
 def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:
     """Keep some labels and stimuli, numbered anew, in their order."""
-    label = _places(answers.labels, tuple(labels))[answers.label]
-    unit = _places(answers.units, units)[answers.unit]
+    label = places_in(labels, answers.labels)[answers.label]
+    unit = places_in(units, answers.units)[answers.unit]
     rows = (label >= 0) & (unit >= 0)
     if rows.all() and len(units) == len(answers.units) and len(labels) == len(answers.labels):
         return answers
@@ -284,25 +275,6 @@ def _present(answers: Answers) -> Answers:
         return answers
     names = tuple(name for name, here in zip(answers.raters, present, strict=True) if here)
     return replace(answers, rater=(np.cumsum(present) - 1)[answers.rater], raters=names)
-
-
-def _places(own: tuple[str, ...], wanted: tuple[str, ...]) -> Ints:
-    """Place of every name among the wanted ones, -1 where it is not wanted."""
-    place = {name: k for k, name in enumerate(wanted)}
-    return np.array([place.get(name, -1) for name in own], dtype=np.int64)
-
-
-def _cube(models: Ratings, labels: list[str], units: tuple[str, ...]) -> Floats:
-    """Arrange answers by model, label and stimulus, ``nan`` where there is none."""
-    label = _places(models.label_names, tuple(labels))[models.label_code]
-    unit = _places(models.stimulus_names, units)[models.stimulus_code]
-    # One place more for labels and stimuli that people lack: they get the index -1.
-    cube = np.full((len(models.rater_names), len(labels) + 1, len(units) + 1), np.nan)
-    # Of repeated answers the first counts: written last.
-    back = slice(None, None, -1)
-    cube[models.rater_code[back], label[back], unit[back]] = models.value[back]
-    cube[np.isinf(cube)] = np.nan
-    return np.ascontiguousarray(cube[:, :-1, :-1])
 
 
 def _n_cells(answers: Answers, labels: list[str]) -> int:

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
-from affectlab.evaluation.human_alignment.panel import LabelPanel, mean_of_defined
+from affectlab.evaluation.human_alignment.panel import LabelPanel
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
@@ -168,10 +169,7 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
 
 
 def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Side:
-    place = {name: k for k, name in enumerate(stimuli)}
-    unit = np.array([place[name] for name in answers.units], dtype=np.int64)
-    place = {name: k for k, name in enumerate(labels)}
-    label = np.array([place[name] for name in answers.labels], dtype=np.int64)
+    unit, label = places_in(stimuli, answers.units), places_in(labels, answers.labels)
     order = np.argsort(answers.rater, kind="stable")
     starts = np.searchsorted(answers.rater[order], np.arange(len(answers.raters) + 1))
     return Side(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.inference import draw_weights, summarise
 from affectlab.core.jackknife import around
 from affectlab.core.types import Bools, Floats, Ints
@@ -177,7 +178,7 @@ def fold_areas(
             areas = replicated_areas(values[rows, m], good[rows], part)
             won += np.where(n > 0, np.nan_to_num(areas) * n, 0.0)
             pairs += n
-        out[:, m] = np.divide(won, pairs, out=np.full(won.size, np.nan), where=pairs > 0)
+        out[:, m] = ratio(won, pairs)
     return out
 
 

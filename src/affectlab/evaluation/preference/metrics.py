@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.result import Result
@@ -140,9 +141,7 @@ class _Scored:
         columns = columns - columns.mean(axis=0)
         observed = np.abs(columns[part.good].sum(axis=0))
         rng, beyond = np.random.default_rng(self.seeds[1]), np.zeros(2)
-        size = max(1, (1 << 22) // n)
-        for start in range(0, self.n_permutations, size):
-            rows = min(size, self.n_permutations - start)
+        for rows in blocks_of(self.n_permutations, n):
             labels = rng.permuted(np.tile(part.good.astype(np.float64), (rows, 1)), axis=1)
             beyond += (np.abs(labels @ columns) >= observed * (1 - 1e-12) - 1e-300).sum(axis=0)
         area, means = (beyond + 1) / (self.n_permutations + 1)
@@ -444,8 +443,7 @@ def evaluate_preference_metrics(
     read = _scores_of(models, scores, judged.system)
     columns = {**read.by_item(), **item_columns(items)}
     cluster = cluster_column(columns, cluster)
-    place = {name: k for k, name in enumerate(read.items)}
-    at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
+    at = places_in(read.items, judged.items)
     if not (at >= 0).any():
         raise InputError(
             f"the scores and the verdicts share no item; the scores are of {read.items[0]!r}, the "
@@ -670,5 +668,4 @@ def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str],
     """Name the groups, by rising name, and give the code of every row; -1 for none."""
     said = [of_item.get(name, "") for name in judged.items]
     names = sorted({name for name in said if name})
-    code = {name: k for k, name in enumerate(names)}
-    return names, np.array([code.get(name, -1) for name in said], dtype=np.int64)
+    return names, places_in(names, said)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import (
@@ -356,7 +357,7 @@ def _shares(
     about = [name for name, (names, _) in parts.items() for _ in names]
     k = np.concatenate([counts for _, counts in parts.values()])
     n = np.concatenate([np.full(counts.size, counts.sum()) for _, counts in parts.values()])
-    value = np.divide(k, n, out=np.full(k.size, np.nan), where=n > 0)
+    value = ratio(k, n)
     two = np.array([name.startswith("decided") for name in about])
     exact, wilson = exact_interval(k, n, confidence), wilson_interval(k, n, confidence)
     low, high = (np.where(two, *ends) for ends in zip(exact, wilson, strict=True))

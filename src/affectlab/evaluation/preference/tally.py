@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from affectlab.core.arrays import blocks_of, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Target, draw_weights
 from affectlab.core.types import Floats, Ints
@@ -19,8 +19,6 @@ Rule: TypeAlias = Literal["majority", "plurality"]
 
 ENOUGH_JUDGES = 5
 """Fewest judges whose differences are taken into intervals unless the caller says so."""
-_CELLS = 1 << 22
-"""Tallies that are held at once."""
 
 
 def no_verdict(rule: Rule) -> str:
@@ -157,27 +155,8 @@ def _shares(counts: Floats) -> Floats:
     out = np.empty((len(counts), counts.shape[1] + 2))
     for part, place in ((counts, slice(0, -2)), (counts[:, :2], slice(-2, None))):
         total = part.sum(axis=1, keepdims=True)
-        out[:, place] = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
+        out[:, place] = ratio(part, total)
     return out
-
-
-def crossed_weights(
-    rng: np.random.Generator,
-    target: Target,
-    n_items: int,
-    n_judges: int,
-    n_boot: int,
-    size: int,
-) -> Iterator[tuple[Floats, Floats]]:
-    """Draw items, judges or both, in blocks of at most `size` replicates: how often each counts."""
-    for start in range(0, n_boot, size):
-        n = min(size, n_boot - start)
-        items, judges = (np.broadcast_to(1.0, (n, of)) for of in (n_items, n_judges))
-        if target != "raters":
-            items = np.concatenate(list(draw_weights(rng, n_items, n)))
-        if target != "stimuli":
-            judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
-        yield items, judges
 
 
 def replicates(tally: Tally, target: Target, n_boot: int, rng: np.random.Generator) -> Floats:
@@ -190,23 +169,17 @@ def replicates(tally: Tally, target: Target, n_boot: int, rng: np.random.Generat
     Shape (n_boot, choices + 2), ``nan`` where a share is of nothing.
     """
     item, judge, choice = tally.single
-    n_items, n_judges = tally.n_clusters
-    chosen, wide = np.eye(len(tally.choices))[choice], max(n_items, n_judges)
-    counts = {"stimuli": item, "raters": judge}
-    by_cluster = None if target == "both" else tally.of_clusters(counts[target])
-    drawn = []
-    for items, judges in crossed_weights(
-        rng,
-        target,
-        n_items,
-        n_judges,
-        n_boot,
-        max(1, _CELLS // (choice.size if by_cluster is None else wide)),
-    ):
-        if by_cluster is None:
+    if target == "both":
+        chosen, drawn = np.eye(len(tally.choices))[choice], []
+        for size in blocks_of(n_boot, choice.size):
+            items, judges = (
+                np.concatenate(list(draw_weights(rng, n, size))) for n in tally.n_clusters
+            )
             drawn.append((items[:, item] * judges[:, judge]) @ chosen)
-        else:
-            drawn.append((items if target == "stimuli" else judges) @ by_cluster)
+    else:
+        counts = tally.of_clusters(item if target == "stimuli" else judge)
+        n = tally.n_clusters[0 if target == "stimuli" else 1]
+        drawn = [weights @ counts for weights in draw_weights(rng, n, n_boot)]
     return _shares(np.concatenate(drawn))
 
 

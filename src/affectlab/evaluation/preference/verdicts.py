@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, check_n_boot
@@ -231,7 +232,7 @@ def _bootstrap(
             top, bottom = counts[:, row["columns"]].T
         else:
             top, bottom = counts[:, row["columns"]].sum(axis=1), decided
-        drawn = np.divide(top, bottom, out=np.full(top.size, np.inf), where=bottom > 0)
+        drawn = ratio(top, bottom, np.inf)
         if (drawn == drawn[0]).all():
             # Nothing that could vary is no certainty: the interval stays as it is.
             continue

@@ -669,13 +669,10 @@ def _problem(error: ValidationError) -> str:
 
 
 def _value(value: Any) -> str:
-    said = {True: "true", False: "false", None: "null"}.get(value) if _is_word(value) else None
-    shown = said or (repr(value) if not isinstance(value, dict) else "an object")
+    shown = "an object" if isinstance(value, dict) else repr(value)
+    if value is None or isinstance(value, bool):
+        shown = json.dumps(value)
     return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
-
-
-def _is_word(value: Any) -> bool:
-    return value is None or isinstance(value, bool)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, 
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
-from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
 from affectlab.ratings import HUMAN_KINDS, Ratings, canonical
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
@@ -225,19 +224,14 @@ def group_values(
             if kind in present
         }
     of_model = groups_of(table, groups)
-    with_people = cells_with_people(found)
+    with_people = found.with_people()
     if cells == "raters":
         with_people = with_people.group_by("rater", "label", maintain_order=True).agg(
             pl.col("value").mean(), other=pl.lit("")
         )
-    person = {
-        name
-        for name, kind in zip(found.raters, found.rater_kinds, strict=True)
-        if kind in HUMAN_KINDS
-    }
     frame = with_people.with_columns(
         group=pl.col("rater").replace_strict(
-            dict.fromkeys(person, "people") | of_model, default=None
+            dict.fromkeys(found.people, "people") | of_model, default=None
         )
     ).filter(pl.col("group").is_not_null())
     if cells == "pairs":

@@ -17,7 +17,6 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, shown
 from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
 from affectlab.ratings import (
-    HUMAN_KINDS,
     MODEL_KINDS,
     Answers,
     Ratings,
@@ -225,7 +224,17 @@ def spearman_of_sides(
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    return _pair_table(labels, names, kinds, rho.ravel(), n.ravel())
+    status = np.where(np.isnan(rho), "undefined: constant ratings", "ok")
+    status = np.where(n < 2, "undefined: fewer than two common items", status)
+    return KappaResult.of_pairs(
+        labels,
+        names,
+        kinds,
+        n=n.ravel(),
+        value=np.clip(rho.ravel(), -1, 1),
+        method="Spearman's correlation of two raters",
+        status=status.ravel().tolist(),
+    )
 
 
 def _lists(
@@ -244,35 +253,6 @@ def _lists(
     n_codes = np.zeros(n_raters, dtype=np.int64)
     np.maximum.at(n_codes, rater, code + 1)
     return start, item[order].astype(np.int32), code[order].astype(np.int32), n_codes
-
-
-def _pair_table(
-    labels: list[str], names: tuple[str, ...], kinds: tuple[str, ...], rho: Floats, n: Ints
-) -> KappaResult:
-    first, second = np.triu_indices(len(names), 1)
-    raters = np.array(names, dtype=object)
-    human = np.array([kind in HUMAN_KINDS for kind in kinds])
-    pair = np.array(["model-model", "human-model", "human-human"], dtype=object)
-    kind = pair[human[first].astype(int) + human[second]]
-    status = np.where(np.isnan(rho), "undefined: constant ratings", "ok")
-    status = np.where(n < 2, "undefined: fewer than two common items", status)
-    table = Estimates.build(
-        {
-            "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
-            "rater_a": np.tile(raters[first], len(labels)).tolist(),
-            "rater_b": np.tile(raters[second], len(labels)).tolist(),
-        },
-        value=np.clip(rho, -1, 1),
-        method="Spearman's correlation of two raters",
-        n_items=n,
-        n_raters=2,
-        n_ratings=2 * n,
-        status=status.tolist(),
-    )
-    column = pl.Series("pair_kind", np.tile(kind, len(labels)).tolist(), dtype=pl.String)
-    return KappaResult.of(
-        table.frame.with_columns(column), table.keys, raters=names, rater_kinds=kinds
-    )
 
 
 def alpha_by_side(

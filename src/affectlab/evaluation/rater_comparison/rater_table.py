@@ -70,7 +70,7 @@ def rater_table(
     check_choice("over", over, ("labels", "cells"))
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
     found = pairwise_kappa(table) if pairs is None else pairs
-    cells = cells_with_people(found)
+    cells = found.with_people()
     by_label = cells.group_by("rater", "label", maintain_order=True).agg(
         pl.col("value").mean(), n_people=pl.len().cast(pl.Int64)
     )
@@ -106,23 +106,6 @@ def rater_table(
         f"other people, models all people; SD and median run over {spread}."
     )
     return Result((Table("raters", caption, frame, columns),))
-
-
-def cells_with_people(pairs: KappaResult) -> pl.DataFrame:
-    """List the defined agreement of every rater with every (other) person: rater, label, value."""
-    people = [
-        name
-        for name, kind in zip(pairs.raters, pairs.rater_kinds, strict=True)
-        if kind in HUMAN_KINDS
-    ]
-    frame = pairs.frame.filter(pl.col("status") == "ok").select(
-        "label", "rater_a", "rater_b", "value"
-    )
-    turned = frame.select("label", rater="rater_b", other="rater_a", value="value")
-    both = pl.concat(
-        [frame.select("label", rater="rater_a", other="rater_b", value="value"), turned]
-    )
-    return both.filter(pl.col("other").is_in(people))
 
 
 def _coverage(table: Ratings) -> pl.DataFrame:

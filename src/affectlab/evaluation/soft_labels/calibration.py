@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of, ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
@@ -146,10 +147,7 @@ def claims_of(
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected numbers from 0 to 1") from None
+    values = numbers_of(given, f"{what}: expected numbers from 0 to 1")
     if values.size == 0:
         raise InputError(f"{what}: nothing is given; expected at least one item")
     wrong = ~((values >= 0) & (values <= 1))
@@ -566,7 +564,7 @@ class _Parts:
         share = n / total[:, None]
         several = n > 1
         spread = np.maximum(self._means(self.mass, y * y, weights, n) - mean_y**2, 0.0)
-        noise = np.divide(spread, n - 1, out=np.zeros_like(spread), where=several)
+        noise = ratio(spread, n - 1, 0.0)
         debiased = (share * np.where(several, gap**2 - noise, 0.0)).sum(axis=1)
         found = {
             "ece_equal_mass": (share * np.abs(gap)).sum(axis=1),
@@ -605,7 +603,7 @@ class _Parts:
     def _means(bins: Bins, values: Floats, weights: Floats, n: Floats) -> Floats:
         """Means in each bin, 0 in empty ones, shape (replicates, bins)."""
         total = bins.sums(values, weights)
-        return np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+        return ratio(total, n, 0.0)
 
     def _of_bins(self, bins: Bins, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Items, mean gap, outcome and confidence of each bin, shape (replicates, bins)."""

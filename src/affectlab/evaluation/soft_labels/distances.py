@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.evaluation.soft_labels.distributions import checked_rows
@@ -147,10 +149,7 @@ def ground_distance(costs: CostMatrix | ArrayLike, k: int) -> Floats:
     if isinstance(costs, CostMatrix):
         distance = costs.matrix - 1.0
     else:
-        try:
-            distance = np.array(costs, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("costs: expected a CostMatrix or an array of distances") from None
+        distance = numbers_of(costs, "costs: expected a CostMatrix or an array of distances")
     if distance.shape != (k, k):
         shape = " x ".join(map(str, distance.shape)) or "a single number"
         raise InputError(f"costs: shape is {shape}; expected {k} x {k}, one row per label")
@@ -228,18 +227,12 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
     return within
 
 
-def _required(distance: Floats | None) -> Floats:
-    if distance is None:
-        raise InputError("the earth mover's distance needs costs of mistakes between labels")
-    return distance
-
-
 @dataclass(frozen=True)
 class SoftMetric:
     """A measure of distributions."""
 
     method: str
-    function: Callable[[Floats, Floats, Floats | None, float], Floats]
+    function: Callable[[Floats, Floats, Any, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
     floored: bool = False
@@ -274,7 +267,7 @@ SOFT_METRICS: dict[str, SoftMetric] = {
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
-        lambda p, q, distance, _: transported(p, q, _required(distance)),
+        lambda p, q, distance, _: transported(p, q, distance),
         needs_costs=True,
     ),
     "brier": SoftMetric(

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import numbers_of, places_in, ratio, sums_of_groups
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
@@ -85,36 +86,28 @@ class Votes:
         """Raters who answered, by stimulus, shape (n,)."""
         return np.bincount(self.unit, minlength=len(self.units)).astype(np.int64)
 
-    def _sums(self, rows: Bools | slice) -> tuple[Floats, Floats]:
+    def _sums(self, rows: Bools | slice = slice(None)) -> tuple[Floats, Ints]:
         """Sum amounts and count answers by stimulus and label, shape (n, k) each."""
-        given, unit = self.amount[rows], self.unit[rows]
-        shape = (len(self.units), len(self.labels))
-        cell = (unit[:, None] * shape[1] + np.arange(shape[1])).ravel()
-        known = ~np.isnan(given).ravel()
-        total = np.bincount(cell[known], given.ravel()[known], minlength=shape[0] * shape[1])
-        count = np.bincount(cell[known], minlength=total.size).astype(np.float64)
-        return np.asarray(total, dtype=np.float64).reshape(shape), count.reshape(shape)
+        return sums_of_groups(self.amount[rows], self.unit[rows], len(self.units))
 
-    def _shares(self, total: Floats, count: Floats, n_raters: Ints) -> Floats:
+    def _shares(self, total: Floats, count: Ints, n_raters: Ints) -> Floats:
         """Divide sums by the raters who were asked."""
         asked = np.broadcast_to(n_raters[:, None], total.shape) if self.of_all else count
-        return np.divide(total, asked, out=np.zeros_like(total), where=asked > 0)
+        return ratio(total, asked, 0.0)
 
     def pooled(self) -> tuple[Floats, Ints]:
         """Share of raters, or mean intensity, by stimulus and label; and raters by stimulus."""
-        return self._shares(*self._sums(slice(None)), self.n_raters), self.n_raters
+        return self._shares(*self._sums(), self.n_raters), self.n_raters
 
     def alone(self) -> Floats:
         """What each ballot says by itself, shape (m, k)."""
         known = ~np.isnan(self.amount)
         one = np.ones(len(known), dtype=np.int64)
-        return self._shares(np.where(known, self.amount, 0.0), known.astype(np.float64), one)
+        return self._shares(np.where(known, self.amount, 0.0), known.astype(np.int64), one)
 
     def rows_of(self, stimuli: Sequence[str], units: Ints) -> Ints:
         """Places among `stimuli` of the stimuli with these codes."""
-        place = {stimulus: row for row, stimulus in enumerate(stimuli)}
-        found = [place[self.units[unit]] for unit in units.tolist()]
-        return np.array(found, dtype=np.int64)
+        return places_in(stimuli, self.units)[units]
 
     def against_others(self, smoothing: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Each person's own distribution, and that of the other people, at every shared stimulus.
@@ -126,7 +119,7 @@ class Votes:
         """
         kept = np.flatnonzero(self.n_raters[self.unit] > 1)
         unit, mine = self.unit[kept], self.amount[kept]
-        total, count = self._sums(slice(None))
+        total, count = self._sums()
         own = normalised(self.alone()[kept], np.ones(kept.size, dtype=np.int64))
         # Differences of sums leave rounding noise where nobody else chose a label.
         rest = np.maximum(total[unit] - np.nan_to_num(mine), 0.0)
@@ -550,10 +543,7 @@ def own_distributions(ratings: Ratings, reading: Reading) -> dict[str, LabelDist
 
 def checked_rows(values: ArrayLike, k: int | None = None) -> Floats:
     """Distributions as an array of shape (n, k), each row summing to 1 or all ``nan``."""
-    try:
-        rows = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("expected an array of shares, one row per stimulus") from None
+    rows = numbers_of(values, "expected an array of shares, one row per stimulus").copy()
     if rows.ndim != 2 or (k is not None and rows.shape[1] != k):
         wanted = "one row per stimulus" + ("" if k is None else f", {k} columns")
         raise InputError(f"expected an array with {wanted}, got shape {rows.shape}")

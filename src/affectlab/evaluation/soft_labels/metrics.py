@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
@@ -179,7 +180,7 @@ def mean_by_stimulus(
         count = np.bincount(row[known], minlength=n).astype(np.float64)
         with np.errstate(invalid="ignore"):
             total = np.bincount(row[known], weights=score[known], minlength=n)
-        means[name] = _ratio(np.asarray(total, dtype=np.float64), count)
+        means[name] = ratio(np.asarray(total, dtype=np.float64), count)
     return means
 
 
@@ -203,7 +204,7 @@ def mean_scores(
     filled, counted = np.where(finite, scores, 0.0), finite.astype(np.float64)
 
     def mean(total: Floats, count: Floats) -> Floats:
-        return np.where(n_endless > 0, np.nan, _ratio(total, count))
+        return np.where(n_endless > 0, np.nan, ratio(total, count))
 
     def left_out() -> Floats:
         return mean(filled.sum(axis=0) - filled, counted.sum(axis=0) - counted)
@@ -254,12 +255,6 @@ def _why_none(n_endless: int, *, are_differences: bool) -> str:
     if are_differences:
         return "undefined: no stimulus on which both are defined"
     return "undefined: no stimulus with a distribution on both sides"
-
-
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Divide; ``nan`` where there is nothing to divide by."""
-    ratio: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
-    return ratio
 
 
 def soft_label_metrics(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
@@ -156,17 +157,14 @@ def _name(ratings: Ratings) -> str:
 
 def _aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
     """Predictions in the order of the people's stimuli and labels, ``nan`` where there is none."""
-    place = {label: at for at, label in enumerate(people.labels)}
-    extra = [at for at, label in enumerate(found.labels) if label not in place]
-    if extra and bool((np.nan_to_num(found.values[:, extra]) > 0).any()):
+    column, rows = places_in(people.labels, found.labels), places_in(found.stimuli, people.stimuli)
+    asked = column >= 0
+    if (np.nan_to_num(found.values[:, ~asked]) > 0).any():
         raise InputError(
-            f"model {name!r} answers {found.labels[extra[0]]!r}, which people were not asked "
-            "about; choose labels that both have"
+            f"model {name!r} answers {found.labels[int(asked.argmin())]!r}, which people were not "
+            "asked about; choose labels that both have"
         )
-    row_of = {stimulus: row for row, stimulus in enumerate(found.stimuli)}
-    rows = np.array([row_of.get(stimulus, -1) for stimulus in people.stimuli], dtype=np.int64)
-    columns = [at for at, label in enumerate(found.labels) if label in place]
     wide = np.zeros(people.values.shape)
-    wide[:, [place[found.labels[at]] for at in columns]] = found.values[rows][:, columns]
+    wide[:, column[asked]] = found.values[rows][:, asked]
     wide[(rows < 0) | np.isnan(wide).any(axis=1)] = np.nan
     return wide

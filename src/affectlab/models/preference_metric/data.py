@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation import metric_scores
@@ -71,8 +72,7 @@ def preference_features(
     """
     judged = judged_items(choices, system=system)
     read = scores if isinstance(scores, MetricScores) else metric_scores(scores, system=system)
-    place = {name: k for k, name in enumerate(read.items)}
-    at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
+    at = places_in(read.items, judged.items)
     x = np.where(at[:, None] >= 0, read.values[at], np.nan)
     whole = np.flatnonzero(~np.isnan(x).any(axis=1))
     if not whole.size:
@@ -187,8 +187,7 @@ def preference_texts(
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"texts: item {twice!r} has two rows; expected one")
-    place = {name: k for k, name in enumerate(names)}
-    rows = [place.get(name, -1) for name in judged.items]
+    rows = places_in(names, judged.items).tolist()
     kept = [k for k, row in enumerate(rows) if row >= 0]
     if not kept:
         raise InputError(

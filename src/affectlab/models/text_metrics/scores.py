@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
@@ -232,12 +233,12 @@ def score_means(
     # By unit: what each adds to the sum and to the count of each group.
     by_unit = _by_unit(sums.reshape(-1, n), unit, n_units).reshape(len(scores), len(keys), n_units)
     counts = _by_unit(inside, unit, n_units)
-    point = _ratio(sums.sum(axis=2), inside.sum(axis=1)).ravel()
+    point = ratio(sums.sum(axis=2), inside.sum(axis=1)).ravel()
     if n_boot and n_units:
         rng = np.random.default_rng(seed)
         replicates = np.concatenate(
             [
-                _ratio(
+                ratio(
                     np.einsum("bu,mgu->bmg", weights, by_unit),
                     np.einsum("bu,gu->bg", weights, counts)[:, None],
                 ).reshape(len(weights), -1)
@@ -281,9 +282,3 @@ def _units(clusters: Sequence[str] | None, n: int) -> Ints:
 def _by_unit(rows: Floats, unit: Ints, n_units: int) -> Floats:
     """Add up the columns of each unit; shape (rows, units)."""
     return np.stack([np.bincount(unit, weights=row, minlength=n_units) for row in rows])
-
-
-def _ratio(total: Floats, count: Floats) -> Floats:
-    """Divide; ``nan`` where there is nothing."""
-    found: Floats = np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
-    return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, number, plural
 from affectlab.recipes.goemotions.data import Corpus
@@ -185,7 +186,7 @@ def _table_findings(judged: Mapping[str, Judged], doubt: str) -> dict[str, Findi
 def _told_of_confusion(one: Judged) -> str:
     """Name the emotions that are most often given another label."""
     total = one.confusion.sum(axis=1, keepdims=True)
-    rows = np.divide(one.confusion, total, out=np.zeros_like(one.confusion), where=total > 0)
+    rows = ratio(one.confusion, total, 0.0)
     np.fill_diagonal(rows, 0.0)
     places = [k for k, name in enumerate(one.labels) if name == "neutral"]
     rows[:, places] = 0.0

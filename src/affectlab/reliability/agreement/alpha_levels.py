@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import require_order
@@ -131,8 +132,7 @@ def _one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float) 
 
 def _by_pairable(total: Floats, n: Floats) -> Floats:
     """total / (n - 1), 0 where there are no ratings."""
-    shared: Floats = np.divide(total, n - 1, out=np.zeros_like(n), where=n > 1)
-    return shared
+    return ratio(total, n - 1, 0.0)
 
 
 Distance: TypeAlias = Callable[[Floats, Floats], NDArray[np.float64]]
@@ -199,7 +199,7 @@ class Level(ABC):
         m = data.per_cell(counts)
         n_pairs = m**2 - data.per_cell(squares)
         amount = units.T[data.unit] * m
-        factor = np.divide(amount, n_pairs, out=np.zeros_like(amount), where=n_pairs > 0)
+        factor = ratio(amount, n_pairs, 0.0)
         margin = factor[data.run_cell] * (m[data.run_cell] * counts - squares)
         margins = (self.features.T @ margin).T
         observed = (factor * self.within(counts, m, margins)).sum(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
 
@@ -50,9 +50,61 @@ class KappaResult(Estimates):
         """The kind of pair of each row."""
         return self.frame["pair_kind"]
 
+    @classmethod
+    def of_pairs(
+        cls,
+        labels: Sequence[str],
+        raters: tuple[str, ...],
+        rater_kinds: tuple[str, ...],
+        *,
+        n: Ints,
+        **columns: Any,
+    ) -> KappaResult:
+        """Make the table of all pairs of raters, label by label, first rater by first rater.
+
+        `n` counts the items of each row; `columns` are those of
+        :meth:`~affectlab.core.estimates.Estimates.build`.
+        """
+        first, second = np.triu_indices(len(raters), 1)
+        names = np.array(raters, dtype=object)
+        human = np.array([side_of(kind) == "human" for kind in rater_kinds], dtype=bool)
+        kinds = np.array(["model-model", "human-model", "human-human"], dtype=object)
+        kind = kinds[human[first].astype(int) + human[second]]
+        table = Estimates.build(
+            {
+                "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
+                "rater_a": np.tile(names[first], len(labels)).tolist(),
+                "rater_b": np.tile(names[second], len(labels)).tolist(),
+            },
+            n_items=n,
+            n_raters=2,
+            n_ratings=2 * n,
+            **columns,
+            extra={"pair_kind": pl.Series(np.tile(kind, len(labels)).tolist(), dtype=pl.String)},
+        )
+        return cls(table.tables, raters=raters, rater_kinds=rater_kinds)
+
     def of_kind(self, pair_kind: str) -> pl.DataFrame:
         """Give the rows of one kind of pair."""
         return self.frame.filter(pl.col("pair_kind") == pair_kind)
+
+    @property
+    def people(self) -> list[str]:
+        """The raters who are human."""
+        kinds = zip(self.raters, self.rater_kinds, strict=True)
+        return [name for name, kind in kinds if side_of(kind) == "human"]
+
+    def with_people(self) -> pl.DataFrame:
+        """List what is defined of every rater with every (other) person.
+
+        Columns ``label``, ``rater``, ``other`` (the person) and ``value``.
+        """
+        known = self.frame.filter(pl.col("status") == "ok")
+        sides = (("rater_a", "rater_b"), ("rater_b", "rater_a"))
+        both = pl.concat(
+            known.select("label", rater=rater, other=other, value="value") for rater, other in sides
+        )
+        return both.filter(pl.col("other").is_in(self.people))
 
 
 @dataclass(frozen=True)
@@ -686,30 +738,18 @@ def _method(weights: str, scale: Any, truncate: bool) -> str:
 def _kappa_result(
     panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float
 ) -> KappaResult:
-    n_labels, n_raters = len(panel.labels), len(panel.raters)
-    first, second = np.triu_indices(n_raters, 1)
-    raters = np.array(panel.raters, dtype=object)
-    human = np.array([side_of(kind) == "human" for kind in panel.rater_kinds], dtype=bool)
-    names = np.array(["model-model", "human-model", "human-human"], dtype=object)
-    kinds = names[human[first].astype(int) + human[second]]
     value, _, n = kappas
     se, low, high = _ends(kappas, confidence)
-    table = Estimates.build(
-        {
-            "label": np.repeat(np.array(panel.labels, dtype=object), first.size).tolist(),
-            "rater_a": np.tile(raters[first], n_labels).tolist(),
-            "rater_b": np.tile(raters[second], n_labels).tolist(),
-        },
+    return KappaResult.of_pairs(
+        panel.labels,
+        panel.raters,
+        panel.rater_kinds,
+        n=n,
         value=value,
         se=se,
         low=low,
         high=high,
         method=method,
         target="stimuli",
-        n_items=n,
-        n_raters=2,
-        n_ratings=2 * n,
         status=np.where(np.isnan(value), _undefined(kappas), "ok").tolist(),
-        extra={"pair_kind": pl.Series(np.tile(kinds, n_labels).tolist(), dtype=pl.String)},
     )
-    return KappaResult(table.tables, raters=panel.raters, rater_kinds=panel.rater_kinds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 
@@ -58,8 +59,7 @@ def spearman_brown(single: Floats | float, k: Floats | float) -> Floats:
     """
     single, k = np.broadcast_arrays(np.asarray(single, dtype=np.float64), k)
     size = 1 + (k - 1) * single
-    mean: Floats = np.divide(k * single, size, out=np.full(size.shape, np.nan), where=size > 0)
-    return mean
+    return ratio(k * single, size)
 
 
 def residual_freedom(unit: Ints, rater: Ints) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, by_name, check_confidence, infer
@@ -349,7 +350,7 @@ def _splits(
     parts = [
         LeftOut(
             what,
-            (value + _mean(without - rho[: len(without), None]))[:, None],
+            (value + mean_of_defined(without - rho[: len(without), None]))[:, None],
             np.ones((without.shape[1], 1), dtype=np.bool_),
         )
         for what, without in kinds
@@ -358,15 +359,6 @@ def _splits(
     jackknife = Jackknife(value, tuple(parts), corrects_raters=False)
     n_ratings = int(np.diff(answers.start)[size > 0].sum())
     return _Splits(rho, jackknife, n_items, n_ratings, *troubles.sum(axis=1).tolist())
-
-
-def _mean(values: Floats) -> Floats:
-    """Mean over splits in which there is a correlation, shape (columns,); ``nan`` without any."""
-    known = ~np.isnan(values)
-    n = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    mean: Floats = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
-    return mean
 
 
 def _groups(members: NDArray[np.integer[Any]], n: int) -> Ints:

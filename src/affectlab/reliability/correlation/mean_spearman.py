@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -11,13 +11,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Answers, Ratings, answers_of, canonical, numeric_part, require_order
+from affectlab.ratings import (
+    Answers,
+    Ratings,
+    answers_of,
+    canonical,
+    cube_of,
+    numeric_part,
+    require_order,
+)
 from affectlab.reliability.rank_correlation import grouped_spearman
 
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
@@ -142,28 +151,14 @@ def _from_ratings(
     if not units:
         raise InputError("the reference and the other raters share no stimulus")
     y = np.full((len(labels), len(units)), np.nan)
-    label = _places(reference.labels, labels)[reference.label]
-    unit = _places(reference.units, units)[reference.unit]
+    label = places_in(labels, reference.labels)[reference.label]
+    unit = places_in(units, reference.units)[reference.unit]
     rows = (label >= 0) & (unit >= 0)
     cell, value = (label * len(units) + unit)[rows], reference.value[rows]
     filled, middle = _aggregated(cell, value, aggregate)
     y.ravel()[filled] = middle
-    # One place more for labels and stimuli that the reference lacks: they get the index -1.
-    x = np.full((len(used.rater_names), len(labels) + 1, len(units) + 1), np.nan)
-    label = _places(used.label_names, labels)[used.label_code]
-    unit = _places(used.stimulus_names, units)[used.stimulus_code]
-    # Of repeated answers the first counts: written last.
-    backwards = slice(None, None, -1)
-    x[used.rater_code[backwards], label[backwards], unit[backwards]] = used.value[backwards]
-    x[np.isinf(x)] = np.nan
     n_raters = np.unique(reference.rater).size
-    return Panel(y, np.ascontiguousarray(x[:, :-1, :-1]), labels, tuple(used.rater_names), n_raters)
-
-
-def _places(own: Sequence[str], wanted: tuple[str, ...]) -> NDArray[np.int32]:
-    """Place of every name among the wanted ones, -1 where it is not wanted."""
-    place = {name: k for k, name in enumerate(wanted)}
-    return np.array([place.get(name, -1) for name in own], dtype=np.int32)
+    return Panel(y, cube_of(used, labels, units), labels, tuple(used.rater_names), n_raters)
 
 
 def _aggregated(cell: Ints, value: Floats, aggregate: Aggregate) -> tuple[Ints, Floats]:
@@ -243,11 +238,8 @@ def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
     """
     from affectlab.core.compiled import in_threads
-    from affectlab.reliability.correlation.mean_spearman_kernels import (
-        rank_lanes,
-        spearman_lanes,
-        spearman_table_lanes,
-    )
+    from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
+    from affectlab.reliability.correlation.mean_spearman_kernels import spearman_table_lanes
 
     n_raters, n_labels, n_units = panel.others.shape
     n_boot = len(weights)
@@ -255,31 +247,31 @@ def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     shared, orders = panel._shared, panel._orders
     for start in range(0, n_boot, _BLOCK * LANES):
         size = min(_BLOCK * LANES, n_boot - start)
-        block = weights[start : start + size]
+        block = weights[start : start + size].astype(np.float32)
         lanes = [
             np.ascontiguousarray(block[first : first + LANES].T) for first in range(0, size, LANES)
         ]
 
-        def one_label(k: int, lanes: list[Floats] = lanes, start: int = start) -> None:
+        def one_label(k: int, lanes: list[NDArray[np.float32]] = lanes, start: int = start) -> None:
             of_reference, of_raters = orders[k]
             tables = [_table(of_reference, order, n_units) for order in of_raters]
             for place, weight in enumerate(lanes):
                 width = weight.shape[1]
                 first = start + place * LANES
-                both = np.empty((n_units, 2 * width))
-                squares, rho = np.empty(width), np.empty(width)
+                ranks, squares, rho = np.empty_like(weight), np.empty(width), np.empty(width)
+                reference = of_reference.items, of_reference.last
                 if None in tables:
-                    rank_lanes(of_reference.items, of_reference.last, weight, both, squares)
+                    rank_lanes(*reference, weight, ranks, squares)
                 for r, (order, table) in enumerate(zip(of_raters, tables, strict=True)):
                     if table is not None:
                         spearman_table_lanes(order.items, *table, weight, rho)
                     elif order.items.size == of_reference.items.size:
-                        spearman_lanes(order.items, order.last, both, squares, rho)
+                        spearman_lanes(order.items, order.last, weight, ranks, squares, rho)
                     else:
                         present = weight * shared[r, k][:, None]
-                        own, of_own = np.empty_like(both), np.empty(width)
-                        rank_lanes(of_reference.items, of_reference.last, present, own, of_own)
-                        spearman_lanes(order.items, order.last, own, of_own, rho)
+                        own, of_own = np.empty_like(weight), np.empty(width)
+                        rank_lanes(*reference, present, own, of_own)
+                        spearman_lanes(order.items, order.last, present, own, of_own, rho)
                     out[first : first + width, r, k] = rho
 
         in_threads(one_label, range(n_labels))
@@ -395,15 +387,6 @@ def mean_spearman(
     )
 
 
-def _mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of the values that are defined."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=-1)
-    total = np.where(defined, values, 0.0).sum(axis=-1)
-    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return mean
-
-
 _ANEW = "ranks recomputed, "
 _MOST_LEFT_OUT = 1000
 """Stimuli that are left out by themselves; more are left out in so many groups."""
@@ -454,7 +437,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
     """The mean over labels of the correlations of every rater."""
 
     def evaluate(draws: Draws) -> Floats:
-        return _mean_of_defined(_evaluate(panel, draws))
+        return mean_of_defined(_evaluate(panel, draws), -1)
 
     defined, n = (~np.isnan(panel.point)).sum(axis=1), len(panel.raters)
     return Statistic(
@@ -486,8 +469,7 @@ def _over_labels(panel: Panel, method: str) -> Statistic:
         weights = draws.weights(len(panel.labels))
         n = weights @ defined.T
         total = weights @ np.where(defined, point, 0.0).T
-        mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-        return mean
+        return ratio(total, n)
 
     of_stimuli = _by_rater(panel, method)
     return replace(

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
@@ -329,7 +330,7 @@ def ppca(
         defined += ~np.isnan(rho)
         total += np.nan_to_num(rho)
         cross += _cross(*split.halves())
-    by_rater = np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0)
+    by_rater = ratio(total, defined)
     place = {name: k for k, name in enumerate(ratings.rater_names)}
     listed = sorted(range(len(data.raters)), key=lambda k: place[data.raters[k]])
     n_examples = int(data.example[-1]) + 1

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from affectlab.core.arrays import blocks_of, ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.planning.model import PlanModel
 from affectlab.reliability.rank_correlation import grouped_spearman
@@ -42,9 +43,7 @@ def _studies(
     """Draw answers and whether they are given, both (replicates, stimuli, raters), in blocks."""
     panels = design.panels
     n_panels = int(panels[-1]) + 1
-    rows = max(1, _BLOCK // (design.n_stimuli * n_raters))
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, design.n_stimuli * n_raters, _BLOCK):
         quality = model.draw_stimuli(rng, (size, design.n_stimuli))
         bias = model.draw_bias(rng, (size, n_panels, n_raters))
         noise = model.draw_noise_sd(rng, (size, n_panels, n_raters))
@@ -90,17 +89,12 @@ def interval_widths(
         undefined = np.isnan(width)
         if assurance is None:
             total, defined = np.where(undefined, 0, width).sum(axis=1), (~undefined).sum(axis=1)
-            found.append(_ratio(total, defined))
+            found.append(ratio(total, defined))
         else:
             # A stimulus without an interval has none that is narrow enough.
             width[undefined] = np.inf
             found.append(np.quantile(width, assurance, axis=1, method="higher"))
     return np.concatenate(found)
-
-
-def _ratio(top: Floats, bottom: Floats | Ints) -> Floats:
-    ratio: Floats = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
-    return ratio
 
 
 def split_half_correlations(
@@ -124,7 +118,7 @@ def split_half_correlations(
             values = np.where(swap, x[..., first], x[..., second])
             counts = np.where(swap, present[..., first], present[..., second])
             total = np.cumsum(values, axis=2)[:, :, halves - 1]
-            scores.append(_ratio(total, np.cumsum(counts, axis=2)[:, :, halves - 1]))
+            scores.append(ratio(total, np.cumsum(counts, axis=2)[:, :, halves - 1]))
         group = np.broadcast_to(
             np.arange(size)[:, None, None] * halves.size + np.arange(halves.size), scores[0].shape
         )
@@ -150,10 +144,8 @@ def detections(
     ``paired``: the same raters rate both, and their differences are tested; otherwise Welch's test.
     """
     most = int(raters[-1])
-    rows = max(1, _BLOCK // (2 * most))
     found = []
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, 2 * most, _BLOCK):
         middle = _between_ends(model, model.draw_stimuli(rng, (size, 1)), difference)
         people = (size, most) if paired else (size, 2 * most)
         bias = model.draw_bias(rng, people)
@@ -236,7 +228,7 @@ def coefficients_of_means(
         for side in (slice(0, most), slice(most, None)):
             x = np.where(given[:, :, side], answers[:, :, side], 0.0)
             n = np.cumsum(given[:, :, side], axis=2, dtype=np.int64)[:, :, raters - 1]
-            scores.append(_ratio(np.cumsum(x, axis=2)[:, :, raters - 1], n))
+            scores.append(ratio(np.cumsum(x, axis=2)[:, :, raters - 1], n))
         both = ~np.isnan(scores[0] + scores[1])
         n_both = np.maximum(both.sum(axis=1), 2)
         means = [np.where(both, one, 0).sum(axis=1) / n_both for one in scores]
@@ -248,8 +240,8 @@ def coefficients_of_means(
         bottom.append(size + (means[0] - means[1]) ** 2 if absolute else size)
     above, below = np.concatenate(top), np.concatenate(bottom)
     size = below.mean(axis=0)
-    value = _ratio(above.mean(axis=0), size)
-    spread: Floats = value + _ratio(above - value * below, np.broadcast_to(size, above.shape))
+    value = ratio(above.mean(axis=0), size)
+    spread: Floats = value + ratio(above - value * below, size)
     return spread
 
 
@@ -276,14 +268,14 @@ def alpha_widths(
         m = np.where(m > 1, m, 0)
         squares = np.maximum(s2 - s1**2 / np.maximum(m, 1), 0)
         n = m.sum(axis=1)
-        within = (_ratio(m * squares, m - 1)).clip(0).sum(axis=1) / np.maximum(n, 1)
+        within = ratio(m * squares, m - 1).clip(0).sum(axis=1) / np.maximum(n, 1)
         total = s2.sum(axis=1) - s1.sum(axis=1) ** 2 / np.maximum(n, 1)
-        parts.append(1 - _ratio(within * (n - 1), total))
+        parts.append(1 - ratio(within * (n - 1), total))
     alpha = np.concatenate(parts)
     error = np.nanstd(alpha, axis=0, ddof=1)
     deviation = (alpha - np.nanmean(alpha, axis=0)) ** 2 * alpha.shape[0] / (alpha.shape[0] - 1)
     # The mean over studies is the standard deviation, and their spread its Monte Carlo error.
-    relative = _ratio(deviation, np.broadcast_to(error, deviation.shape))
+    relative = ratio(deviation, error)
     widths: Floats = ndtri((1 + confidence) / 2) * (error + relative)
     return widths
 
@@ -305,10 +297,8 @@ def group_detections(
     """
     half, most = design.n_stimuli // 2, int(raters[-1])
     panels = np.arange(half) // max(design.batch // 2, 1)
-    rows = max(1, _BLOCK // (2 * half * most))
     parts = []
-    for start in range(0, n_sim, rows):
-        size = min(rows, n_sim - start)
+    for size in blocks_of(n_sim, 2 * half * most, _BLOCK):
         mean = float(model.mean or 0)
         first, other = (model.draw_stimuli(rng, (size, half)) - mean for _ in range(2))
         second = correlation * first + np.sqrt(1 - correlation**2) * other
@@ -321,7 +311,7 @@ def group_detections(
             given = _given(model, answers.shape, rng)
             total = np.cumsum(np.where(given, answers, 0.0), axis=2)[:, :, raters - 1]
             n_given = np.cumsum(given, axis=2, dtype=np.int64)[:, :, raters - 1]
-            scores.append(_ratio(total, n_given))
+            scores.append(ratio(total, n_given))
         if correlation:
             apart = scores[1] - scores[0]
             n = np.maximum((~np.isnan(apart)).sum(axis=1), 2).astype(np.float64)

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.screening.outliers import outward, predicted
 from affectlab.reliability.screening.rules import Judgement, Rule, judged, not_applicable
@@ -70,8 +71,7 @@ class BesideOthers:
     def mean(self, values: Floats) -> Floats:
         """Mean of each unit, shape (units,)."""
         total = np.bincount(self.unit, values, self.n.size)
-        mean: Floats = np.divide(total, self.n, out=np.full(self.n.size, np.nan), where=self.n > 0)
-        return mean
+        return ratio(total, self.n)
 
     def line(self, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
         """Regress y on x in each unit: slopes, their standard errors, and what is left of y."""
@@ -95,7 +95,7 @@ def biases(cell: Ints, rater: Ints, value: Floats, panel: Mask) -> Floats:
     bias = np.zeros(panel.size)
     for _ in range(_ROUNDS):
         total = np.bincount(cell, (value - bias[rater]) * counts)
-        mean = np.divide(total, size, out=np.zeros(size.size), where=size > 0)
+        mean = ratio(total, size, 0.0)
         new = (
             np.bincount(rater, np.where(size > 0, 1, 0)[cell] * (value - mean[cell]), panel.size)
             / n

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.rank_correlation import grouped_pearson, grouped_spearman
@@ -242,7 +243,7 @@ class SeenBefore(Rule):
         np.minimum.at(first, code, trials.unit[rows])
         again = np.bincount(trials.unit[rows], first[code] < trials.unit[rows], trials.n_units)
         n = trials.count(trials.main)
-        share: Floats = np.divide(again, n, out=np.zeros(n.size), where=n > 0)
+        share = ratio(again, n, 0.0)
 
         def words(index: int) -> str:
             sign = ">=" if share[index] >= self.at_least else "<"
@@ -496,8 +497,8 @@ class Outliers(Rule):
         if self.denominator == "all":
             _, times = np.unique(cell * n_raters + rater, return_counts=True)
             n = np.full(n_raters, float(cells.size * times.max(initial=0)))
-        share = np.divide(p + q, n, out=np.zeros(n_raters), where=n > 0)
-        balance = np.divide(np.abs(p - q), p + q, out=np.full(n_raters, np.inf), where=p + q > 0)
+        share = ratio(p + q, n, 0.0)
+        balance = ratio(np.abs(p - q), p + q, np.inf)
         rejected = (share > self.share) & (balance < self.balance)
         everyone = bool(rejected[made > 0].all())
         if everyone:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, withhold_certainty
 from affectlab.core.inference import check_confidence
@@ -215,8 +216,7 @@ class Fitted:
     @cached_property
     def _source_share(self) -> Floats:
         shares, n = self._described[3][:, 2:].T
-        share: Floats = np.divide(shares, n, out=np.full(n.size, np.nan), where=n > 0)
-        return share
+        return ratio(shares, n)
 
     @cached_property
     def weight_share(self) -> Floats:

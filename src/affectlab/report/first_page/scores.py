@@ -236,8 +236,9 @@ def _groups(study: Study) -> str:
             else ""
         )
         texts.append(
-            f"By {called}, {what} is {number(abs(first['value']))} higher {where} {shown(more, 40)} "
-            f"than {where} {shown(less, 40)}{ends_in_words({'low': low, 'high': high})}{pairs}."
+            f"By {called}, {what} is {number(abs(first['value']))} higher {where} "
+            f"{shown(more, 40)} than {where} {shown(less, 40)}"
+            f"{ends_in_words({'low': low, 'high': high})}{pairs}."
         )
     if without:
         texts.append(f"No difference by {joined(without, 'or')} could be shown.")

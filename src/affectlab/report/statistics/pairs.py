@@ -57,15 +57,7 @@ class PairAgreement:
 
         Columns ``rater`` and ``with_people``, for raters of whom any pair with people is defined.
         """
-        kinds = zip(self.result.raters, self.result.rater_kinds, strict=True)
-        people = [name for name, kind in kinds if is_person(kind)]
-        known = self.frame.filter(pl.col("value").is_not_nan())
-        turned = (("rater_a", "rater_b"), ("rater_b", "rater_a"))
-        sides = pl.concat(
-            known.select("value", rater=rater, other=other) for rater, other in turned
-        )
-        of_people = sides.filter(pl.col("other").is_in(people))
-        groups = of_people.group_by("rater", maintain_order=True)
+        groups = self.result.with_people().group_by("rater", maintain_order=True)
         return groups.agg(with_people=pl.col("value").mean())
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import places_in
 from affectlab.core.csv import require_columns
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
@@ -108,8 +109,8 @@ def recovery(
     answers = simulation.ratings.answers()
     people = np.array([kind in ("human", "simulated") for kind in answers.rater_kinds])
     n_labels = len(truth.labels)
-    stimulus = _positions(answers.stimulus_names, truth.stimuli)[answers.stimulus_code]
-    label = _positions(answers.label_names, truth.labels)[answers.label_code]
+    stimulus = places_in(truth.stimuli, answers.stimulus_names)[answers.stimulus_code]
+    label = places_in(truth.labels, answers.label_names)[answers.label_code]
     cell = stimulus * n_labels + label
     if not people.any():
         raise InputError("no person among the raters; recovery needs at least one")
@@ -231,7 +232,7 @@ def _given(estimates: pl.DataFrame, truth: Truth) -> Floats:
     """Give estimates in the shape of the truth, ``nan`` where there is none."""
     require_columns(estimates, ["stimulus", "label", "value"], "estimates: ")
     row, column = (
-        _positions(tuple(estimates[name].cast(pl.String).to_list()), known)
+        places_in(known, estimates[name].cast(pl.String))
         for name, known in (("stimulus", truth.stimuli), ("label", truth.labels))
     )
     known = (row >= 0) & (column >= 0)
@@ -240,11 +241,6 @@ def _given(estimates: pl.DataFrame, truth: Truth) -> Floats:
     score = np.full(truth.value.shape, np.nan)
     score[row[known], column[known]] = estimates["value"].cast(pl.Float64).to_numpy()[known]
     return score
-
-
-def _positions(names: tuple[str, ...], known: tuple[str, ...]) -> NDArray[np.intp]:
-    place = {name: index for index, name in enumerate(known)}
-    return np.array([place.get(name, -1) for name in names], dtype=np.intp)
 
 
 def _pearson(x: Floats, y: Floats) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -130,7 +131,7 @@ def by_embedding(embed: Callable[[Sequence[str]], ArrayLike], terms: Sequence[st
 def _cosines(vectors: Floats) -> Floats:
     """Cosines of rows; 0 for rows of zeros."""
     length = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
-    unit = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    unit = ratio(vectors, length, 0.0)
     cosines: Floats = np.clip(unit @ unit.T, -1.0, 1.0)
     return cosines
 

@@ -10,7 +10,6 @@ from affectlab.evaluation.classification.metrics.metric import (
     chosen_metrics,
     class_metric,
     metric_called,
-    rests_on_mistakes,
     why_not,
 )
 
@@ -27,7 +26,6 @@ __all__ = [
     "emc",
     "mean_emotional_distance",
     "metric_called",
-    "rests_on_mistakes",
     "why_not",
 ]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
-from affectlab.evaluation.classification.tally import Tally, ratio
+from affectlab.evaluation.classification.tally import Tally
 
 _ONE_LABEL = "undefined: one label throughout"
 

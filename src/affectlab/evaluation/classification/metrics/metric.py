@@ -228,11 +228,6 @@ def metric_called(name: str, where: str = "") -> ClassificationMetric:
     return CLASSIFICATION_METRICS[name]
 
 
-def rests_on_mistakes(metric: ClassificationMetric) -> bool:
-    """Say whether a metric looks at mistakes alone."""
-    return metric.of_mistakes
-
-
 def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:
     """Say why the labels do not allow a metric; empty if they do."""
     if metric.needs == "costs":

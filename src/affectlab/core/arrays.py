@@ -1,0 +1,116 @@
+"""What every statistic does with arrays: read numbers, divide, find names, split replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats, Ints
+
+
+def numbers_of(given: ArrayLike, expected: str) -> Floats:
+    """Read numbers as floats; an array of floats is given back as it is.
+
+    Raises
+    ------
+    InputError
+        With the sentence `expected`, when they are not numbers.
+
+    Examples
+    --------
+    >>> numbers_of([1, 2], "weights: expected numbers")
+    array([1., 2.])
+    >>> numbers_of(["a"], "weights: expected numbers")
+    Traceback (most recent call last):
+    affectlab.InputError: weights: expected numbers
+    """
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(expected) from None
+
+
+def ratio(above: Floats | Ints, below: Floats | Ints, otherwise: float = np.nan) -> Floats:
+    """Divide; `otherwise` where the denominator is not above 0.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 2.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    shape = np.broadcast_shapes(above.shape, below.shape)
+    value: Floats = np.divide(above, below, out=np.full(shape, otherwise), where=below > 0)
+    return value
+
+
+def places_in(known: Iterable[str], names: Iterable[str]) -> Ints:
+    """Give the place of every name among the known ones, -1 where it is none of them.
+
+    Examples
+    --------
+    >>> places_in(("joy", "fear"), ["fear", "awe"])
+    array([ 1, -1])
+    """
+    place = {name: k for k, name in enumerate(known)}
+    return np.array([place.get(name, -1) for name in names], dtype=np.int64)
+
+
+def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:
+    """Average along an axis the values that are defined; ``nan`` where none is, or weighs anything.
+
+    Examples
+    --------
+    >>> mean_of_defined(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    array([ 2., nan])
+    """
+    defined = ~np.isnan(values)
+    used = defined if weights is None else weights * defined
+    return ratio((used * np.where(defined, values, 0.0)).sum(axis=axis), used.sum(axis=axis))
+
+
+def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:
+    """Split a number of rows of this width into blocks of at most about `most` entries.
+
+    Yields
+    ------
+    Rows of each block, one row at least.
+
+    Examples
+    --------
+    >>> list(blocks_of(5, 10, most=20))
+    [2, 2, 1]
+    """
+    rows = max(1, most // max(width, 1))
+    for start in range(0, total, rows):
+        yield min(rows, total - start)
+
+
+def sums_of_groups(values: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Add up the rows of each group, and count them, where they are defined.
+
+    Parameters
+    ----------
+    values
+        Shape (rows, columns), ``nan`` where there is nothing.
+    group
+        Code of the group of each row, shape (rows,).
+
+    Returns
+    -------
+    Sums and counts, shape (groups, columns) each.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, np.nan], [2.0, 3.0]])
+    >>> [part.tolist() for part in sums_of_groups(rows, np.array([0, 0]), 2)]
+    [[[3.0, 3.0], [0.0, 0.0]], [[2, 1], [0, 0]]]
+    """
+    shape = (n_groups, values.shape[1])
+    cell = (group[:, None] * shape[1] + np.arange(shape[1])).ravel()
+    known = ~np.isnan(values).ravel()
+    total = np.bincount(cell[known], values.ravel()[known], minlength=shape[0] * shape[1])
+    count = np.bincount(cell[known], minlength=shape[0] * shape[1])
+    return total.astype(np.float64).reshape(shape), count.astype(np.int64).reshape(shape)
