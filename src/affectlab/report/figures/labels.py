@@ -546,6 +546,7 @@ def _place_names(
 
     span = max(float(np.ptp(at, axis=0).max()), 1e-9)
     used: list[tuple[float, float, int]] = []
+    named = int(chosen.any(axis=0).sum())
     short = drawing.short_names(labels, 24)
     # Among few stimuli names stand beside the dots, which they would hide.
     steps = (1, -1, 2, -2, 3, -3, 4) if len(at) <= _FEW else (0, -1, 1, -2, 2, -3, 3, -4)
@@ -559,7 +560,9 @@ def _place_names(
         name = short[k]
         tried = [(x, y + _NAME_HEIGHT * span * step, len(name)) for step in steps]
         free = (place for place in tried if not _taken(place, used, span))
-        place = next(free, tried[0])
+        place = next(free, None)
+        if place is None:
+            continue
         used.append(place)
         axes.text(
             place[0],
@@ -571,6 +574,8 @@ def _place_names(
             color=colour("ink"),
             path_effects=[withStroke(linewidth=2.4, foreground=colour("paper"), alpha=0.85)],
         )
+    if len(used) < named:
+        drawing.say_below(axes, f"({len(used)} of {named} labels named)")
 
 
 def _taken(
