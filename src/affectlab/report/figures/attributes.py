@@ -91,9 +91,8 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     drawing.grid_along(axes, "y")
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
-    for name, side in zip(
-        (axes.get_xticklabels()[:1] + axes.get_xticklabels()[-1:]), ("left", "right")
-    ):
+    names = axes.get_xticklabels()
+    for name, side in ((names[0], "left"), (names[-1], "right")) if len(names) > 1 else ():
         # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
         if len(name.get_text()) > 8:
             name.set_horizontalalignment(side)

@@ -202,6 +202,8 @@ def draw_first_words(
 # Cells of labels in the order of a tree, with the tree above.
 
 
+_NAMED_ROWS = 80
+"""Rows up to which all are named."""
 _TREE = 0.8
 """Height of the tree in inches."""
 
@@ -264,8 +266,10 @@ def tree_and_cells(
     text = max((drawing.width_of(name, size) for name in names), default=0.1)
     cell = min(0.36, max((drawing.WIDTH - text - 0.9) / max(n, 4), 0.09))
     side = cell * max(n, 4)
+    # Rows become higher than wide where only so their names fit.
+    high = max(side, n * 1.17 * size / 72) if n <= _NAMED_ROWS else side
     tree = _TREE if linkage is not None and n > 1 else 0.0
-    heights = [part for part in (tree, 0.09 if strip else 0.0, side) if part]
+    heights = [part for part in (tree, 0.09 if strip else 0.0, high) if part]
     below = text if columns is None else 0.25
     width = max(side + text + 0.95, 4.2 if columns is not None else 0)
     drawing.fit(ax, sum(heights) + below + 0.55, width, hspace=0.0, wspace=0.02, h_pad=0.015)
@@ -297,7 +301,7 @@ def tree_and_cells(
     heat.set_label("heat")
     mesh = drawing.cells(heat, value, *colours, **written)
     below_them = names if columns is None else columns
-    drawing.name_cells(heat, names, below_them, size=size, limit=0, room=(side, side))
+    drawing.name_cells(heat, names, below_them, size=size, limit=0, room=(high, side))
     heat.tick_params(pad=2.5)
     drawing.colour_bar(mesh, value_name, cax=bar)
     bar.tick_params(labelsize=7.5)
