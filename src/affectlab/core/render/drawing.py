@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, cast
 
 import numpy as np
@@ -157,29 +158,40 @@ def short_names(names: Sequence[object], limit: int = _NAME_LIMIT) -> list[str]:
             return found
     # Nothing tells them apart but their place.
     place = {name: f" {k + 1}" for k, name in enumerate(dict.fromkeys(whole))}
-    return [shown(name, limit - len(place[name])) + place[name] for name in whole]
+    return [
+        shown(name, limit - len(place[name])) + place[name] if name in long else name
+        for name in whole
+    ]
 
 
 def _shortenings(names: Sequence[str], limit: int) -> Iterator[Callable[[str], str]]:
     """Give ways of shortening names, from the one that keeps both ends to what differs alone."""
-
-    def keep(name: str, start: int, head: int) -> str:
-        tail = limit - 1 - head
-        first = name[start : start + head]
-        return f"{first}…{name[-tail:]}" if tail else f"{first}…"
-
-    for share in (0.5, 0.7, 1.0, 0.3):
-        yield partial(keep, start=0, head=round(share * (limit - 1)))
-    # Names that begin and end alike differ from here on.
-    first, last = min(names), max(names)
-    differ = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    for back in (limit // 3, 0):
-        start = max(differ - back, 1)
-        yield partial(_middle, start=start, length=limit - 2)
+    for head in ((limit - 1) // 2, 2 * limit // 3, limit - 1, limit // 3):
+        yield partial(_middle_out, head=head, tail=limit - 1 - head)
+    # Names that begin and end alike differ behind what they share with their neighbour.
+    shared = [_alike(*pair) for pair in pairwise(names)]
+    differ = {name: max(shared[max(k - 1, 0) : k + 1], default=0) for k, name in enumerate(names)}
+    for head in (limit // 3, 0):
+        yield partial(_window, differ=differ, head=head, wide=max(limit - head - 2, 1))
 
 
-def _middle(name: str, start: int, length: int) -> str:
-    return f"…{name[start : start + length]}…"
+def _alike(first: str, second: str) -> int:
+    """Count the letters in which two names begin alike."""
+    return next(
+        (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
+    )
+
+
+def _middle_out(name: str, *, head: int, tail: int) -> str:
+    return f"{name[:head]}…{name[len(name) - tail :]}"
+
+
+def _window(name: str, *, differ: Mapping[str, int], head: int, wide: int) -> str:
+    """Keep the beginning of a name, and the surroundings of the place where it differs."""
+    start = min(max(differ[name] - wide // 2, head), len(name) - wide)
+    more = "…" if start + wide < len(name) else ""
+    return f"{name[:head]}…{name[start : start + wide]}{more}"
 
 
 def ends_of(
@@ -249,10 +261,8 @@ def grid_along(axes: Axes, axis: Literal["x", "y"]) -> None:
 
 def percent_along(axes: Axes, axis: Literal["x", "y"]) -> None:
     """Write the numbers of an axis of shares as percentages."""
-    from matplotlib.ticker import PercentFormatter
-
     (axes.xaxis if axis == "x" else axes.yaxis).set_major_formatter(
-        PercentFormatter(1.0, decimals=0)
+        lambda share, _: f"{round(100 * share, 6):g}%"
     )
 
 

@@ -23,15 +23,15 @@ _APART = 6.0
 def make_legible(figure: Figure) -> bool:
     """Wrap, shorten and thin texts that do not fit the page as it is arranged now.
 
-    Names of axes are wrapped, titles of panels shortened in the middle, all to one length so that
-    they stay distinct, and of marks along an axis that lie on each other only some stay.
+    Names of axes are wrapped, titles of panels shortened (:func:`fit_titles`), and of marks along
+    an axis that lie on each other only some stay.
 
     Returns
     -------
     Whether anything changed, so that the page has to be arranged anew.
     """
     panels = [axes for axes in figure.axes if axes.get_visible()]
-    changed = [_fit_titles(panels)]
+    changed = [fit_titles(figure)]
     for axes in panels:
         changed.append(_fit_label(axes.yaxis.label, 1.05 * axes.bbox.height, upright=True))
         changed.append(_fit_label(axes.xaxis.label, _room_below(axes, panels), upright=False))
@@ -75,11 +75,16 @@ def _fit_label(label: Text, room: float, *, upright: bool) -> bool:
     return label.get_text() != text
 
 
-def _fit_titles(panels: list[Axes]) -> bool:
-    """Shorten the titles of panels, all to the length that fits over each."""
+def fit_titles(figure: Figure) -> bool:
+    """Shorten the titles of panels in the middle, all to the length that fits over each.
+
+    It is done before a page is arranged, too: a long title at the left would leave its panel no
+    width.
+    """
+    panels = [axes for axes in figure.axes if axes.get_visible()]
     titles = [axes._left_title for axes in panels]  # type: ignore[attr-defined]
     fits = [
-        int(len(title.get_text()) * room / title.get_window_extent().width)
+        int(0.9 * len(title.get_text()) * room / title.get_window_extent().width)
         for axes, title in zip(panels, titles, strict=True)
         if title.get_text() and "\n" not in title.get_text()
         for room in [_room_above(axes, panels)]
@@ -102,7 +107,11 @@ def _room_above(axes: Axes, panels: list[Axes]) -> float:
     note = axes._right_title  # type: ignore[attr-defined]
     if note.get_text():
         return float(note.get_window_extent().x0) - start - _free(axes)
-    ends = [other.bbox.x0 for other in panels if other.bbox.x0 > axes.bbox.x1 - 1]
+    ends = [
+        other.bbox.x0
+        for other in panels
+        if other.bbox.x0 > axes.bbox.x1 - 1 and other.get_title(loc="left")
+    ]
     end = min(ends, default=(page.bbox.width if page else axes.bbox.x1))
     return float(end) - start - _free(axes)
 
@@ -111,7 +120,9 @@ def _thin(axis: Axis, along: int) -> bool:
     """Leave out marks whose names lie on each other."""
     from matplotlib.ticker import MaxNLocator
 
-    labels = [label for label in axis.get_ticklabels() if label.get_text() and label.get_visible()]
+    # Those between the ends of the axis.
+    ticks = axis._update_ticks()  # type: ignore[attr-defined]
+    labels = [tick.label1 for tick in ticks if tick.label1.get_text() and tick.label1.get_visible()]
     spans = sorted(
         (box.min[along], box.max[along]) for box in (one.get_window_extent() for one in labels)
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from affectlab.core.render.legible import make_legible
+from affectlab.core.render.legible import fit_titles, make_legible
 from affectlab.core.render.theme import ROLE_OF_COLOUR, themed
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def arrange(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         with _quiet():
+            fit_titles(figure)
             engine.execute(figure)
             if make_legible(figure):
                 engine.execute(figure)

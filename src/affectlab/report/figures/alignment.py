@@ -13,9 +13,6 @@ from affectlab.core.render.theme import CYCLE, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Artist, Axes, Floats, Line2D
 
-_MOST = 40
-"""Models that are drawn below each other."""
-
 
 def draw_people_range(
     ax: Axes,

@@ -91,6 +91,11 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     drawing.grid_along(axes, "y")
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
+    names = axes.get_xticklabels()
+    for name, side in ((names[0], "left"), (names[-1], "right")) if len(names) > 1 else ():
+        # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
+        if len(name.get_text()) > 8:
+            name.set_horizontalalignment(side)
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
 
@@ -182,7 +187,7 @@ def draw_coverage(
     cell = min(0.34, (drawing.WIDTH - left - 0.15 * len(names)) / wide)
     width = max(3.2, left + wide * cell + 0.2 * len(names) + 0.2)
     high = n * max(0.17, min(0.3, cell)) + 0.35 + turned * 7 * 0.0085
-    drawing.fit(ax, high + 0.75, width)
+    drawing.fit(ax, high + 0.75, min(width, drawing.WIDTH))
     panels = drawing.split(
         ax, 1, len(names), sharey=True, width_ratios=[*map(len, names.values())]
     )[0]
@@ -222,9 +227,9 @@ def draw_coverage(
     ]
     if short is not None:
         key.append((short_name, swatch("none", edge="negative")))
-    drawing.key_below(ax, key)
-    left_out = frame["value"].n_unique() > len({one for own in names.values() for one in own})
-    if left_out:
-        said = f"{said}, the first {_MOST_BARS} values of each attribute".removeprefix(", ")
+    drawn = {one for own in names.values() for one in own}
+    if frame["value"].n_unique() > len(drawn):
+        key.append((f"(the first {_MOST_BARS} of more values)", swatch("none")))
     if said:
-        drawing.say_below(ax, said)
+        key.append((said, swatch("none")))
+    drawing.key_below(ax, key)

@@ -205,6 +205,5 @@ def draw_measures(
         # Its line says where a panel ends.
         axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
-    if said:
-        drawing.say_below(ax, said)
-    drawing.key_below(ax, [(one, swatch(tone, "o")) for one, tone in colours.items()])
+    key = [(one, swatch(tone, "o")) for one, tone in colours.items()]
+    drawing.key_below(ax, [*key, (said, swatch("none"))] if said else key)

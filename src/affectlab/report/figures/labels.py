@@ -202,6 +202,8 @@ def draw_first_words(
 # Cells of labels in the order of a tree, with the tree above.
 
 
+_NAMED_ROWS = 80
+"""Rows up to which all are named."""
 _TREE = 0.8
 """Height of the tree in inches."""
 
@@ -264,8 +266,10 @@ def tree_and_cells(
     text = max((drawing.width_of(name, size) for name in names), default=0.1)
     cell = min(0.36, max((drawing.WIDTH - text - 0.9) / max(n, 4), 0.09))
     side = cell * max(n, 4)
+    # Rows become higher than wide where only so their names fit.
+    high = max(side, n * 1.17 * size / 72) if n <= _NAMED_ROWS else side
     tree = _TREE if linkage is not None and n > 1 else 0.0
-    heights = [part for part in (tree, 0.09 if strip else 0.0, side) if part]
+    heights = [part for part in (tree, 0.09 if strip else 0.0, high) if part]
     below = text if columns is None else 0.25
     width = max(side + text + 0.95, 4.2 if columns is not None else 0)
     drawing.fit(ax, sum(heights) + below + 0.55, width, hspace=0.0, wspace=0.02, h_pad=0.015)
@@ -297,7 +301,7 @@ def tree_and_cells(
     heat.set_label("heat")
     mesh = drawing.cells(heat, value, *colours, **written)
     below_them = names if columns is None else columns
-    drawing.name_cells(heat, names, below_them, size=size, limit=0, room=(side, side))
+    drawing.name_cells(heat, names, below_them, size=size, limit=0, room=(high, side))
     heat.tick_params(pad=2.5)
     drawing.colour_bar(mesh, value_name, cax=bar)
     bar.tick_params(labelsize=7.5)
@@ -546,6 +550,7 @@ def _place_names(
 
     span = max(float(np.ptp(at, axis=0).max()), 1e-9)
     used: list[tuple[float, float, int]] = []
+    named = int(chosen.any(axis=0).sum())
     short = drawing.short_names(labels, 24)
     # Among few stimuli names stand beside the dots, which they would hide.
     steps = (1, -1, 2, -2, 3, -3, 4) if len(at) <= _FEW else (0, -1, 1, -2, 2, -3, 3, -4)
@@ -559,7 +564,9 @@ def _place_names(
         name = short[k]
         tried = [(x, y + _NAME_HEIGHT * span * step, len(name)) for step in steps]
         free = (place for place in tried if not _taken(place, used, span))
-        place = next(free, tried[0])
+        place = next(free, None)
+        if place is None:
+            continue
         used.append(place)
         axes.text(
             place[0],
@@ -571,6 +578,8 @@ def _place_names(
             color=colour("ink"),
             path_effects=[withStroke(linewidth=2.4, foreground=colour("paper"), alpha=0.85)],
         )
+    if len(used) < named:
+        drawing.say_below(axes, f"({len(used)} of {named} labels named)")
 
 
 def _taken(

@@ -137,7 +137,7 @@ def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
 _SIDE, _GAP, _LINE = 1.3, 0.16, 0.155
 """Side of a picture, space between parts, and height of a line, in inches."""
 _LETTERS = 80
-_EXAMPLES = 12
+_EXAMPLES = 8
 """Examples that are drawn."""
 _ROLES = {"human": "people", "machine": "model"}
 

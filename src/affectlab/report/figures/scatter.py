@@ -18,6 +18,8 @@ from affectlab.core.words import count, shown
 _DOTS = 3000
 """Up to so many pairs dots are drawn, above that density."""
 _ACROSS = 3
+_MOST = 12
+"""Panels that are drawn."""
 _CELLS = 34
 _MARKERS = ("o", "^", "s", "D", "v")
 
@@ -79,7 +81,7 @@ def draw_scatter(
     >>> page.axes[0].get_title(loc="left")
     'L1'
     """
-    fits, x_name = drawing.first_of(len(panels), "metrics", x_name, drawing.MOST_PANELS)
+    fits, said = drawing.first_of(len(panels), "panels", most=_MOST)
     panels = panels[:fits]
     found = [
         _Dots.of(table.frame.filter(**panel.get("rows", {})), panel["x"], y, groups)
@@ -99,7 +101,7 @@ def draw_scatter(
         if place + across >= n:
             axes.set_xlabel(x_name)
     key = [(name, swatch(tint, mark, size=5)) for name, (tint, mark) in looks.items()]
-    drawing.key_below(ax, key, columns=4)
+    drawing.key_below(ax, [*key, (said, swatch("none"))] if said else key, columns=4)
 
 
 def _looks(groups: set[str]) -> dict[str, tuple[str, str]]:

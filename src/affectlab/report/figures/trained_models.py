@@ -254,7 +254,7 @@ def draw_layers(ax: Axes, table: Table) -> None:
 
 _MOST = 40
 """Tokens that are drawn; of a longer text those with the longest bars."""
-_MOST_LABELS = 6
+_MOST_LABELS = 4
 """Labels that are drawn side by side."""
 _PARTS, _NUMBER = 5.4, 0.34
 """Width of all panels beside the tokens, and of a number, in inches."""
@@ -296,16 +296,18 @@ def draw_contributions(
     strength = np.abs(parts).max(axis=1, initial=0.0)
     longest = np.sort(np.argsort(-strength, kind="stable")[:_MOST])
     reach = float(strength[longest].max(initial=0.0)) or 1.0
-    height = 0.55 + _TOKEN_HEIGHT * max(longest.size, 1)
+    height = 0.55 + (0.17 if probabilities else 0) + _TOKEN_HEIGHT * max(longest.size, 1)
     drawing.fit(ax, height, drawing.WIDTH if len(labels) > 1 else drawing.WIDTH / 2)
     # A text says a word more than once, so tokens need not be distinct.
     names = [shown(token, 18) for token in table.frame["token"][longest]]
     panels = drawing.split(ax, 1, len(labels))[0]
+    short = drawing.short_names(labels, int(_PARTS / len(labels) / drawing.width_of("n", 9.5)))
     for place, (axes, label) in enumerate(zip(panels, labels, strict=True)):
         _bars(axes, parts[longest, place].tolist(), reach, 0.5 * _PARTS / len(labels))
         axes.set_yticks(range(longest.size), names if place == 0 else [""] * longest.size)
-        certain = "" if probabilities is None else f"  p = {number(probabilities[label])}"
-        axes.set_title(f"{shown(label)}{certain}", fontweight="bold", color=colour("ink"))
+        certain = "" if probabilities is None else f"\np = {number(probabilities[label])}"
+        title = f"{short[place]}{certain}"
+        axes.set_title(title, fontweight="bold", color=colour("ink"))
     if longest.size < strength.size:
         tokens = f"{longest.size} of {strength.size:,} tokens, those that add most"
         said = f"{said}; {tokens}" if said else tokens
