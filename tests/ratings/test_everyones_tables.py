@@ -514,3 +514,9 @@ def test_the_verb(
     file.write_text("clip,rater,value\na,x,1\na,y,-99\nb,x,3\n")
     assert run("ratings", "summary", file, "--missing-codes", "-99", "--json") == 0
     assert json.loads(capsys.readouterr().out)["result"]["n_ratings"] == 2
+
+
+def test_several_labels_without_any_answer_are_said() -> None:
+    frame = {"stimulus": ["a", "b"], "rater": ["x", "y"], "label": ["u", "v"], "value": ["", ""]}
+    with pytest.raises(InputError, match="no row can be used: 2 rows: no answer"):
+        Ratings(frame, on_bad="set_aside")

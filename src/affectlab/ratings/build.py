@@ -578,6 +578,8 @@ class _Values:
                 join(first.setdefault(word, code), code)
                 n_words[code] = n_words.get(code, 0) + 1
             n_answers[code] = n_answers.get(code, 0) + n
+        if not n_answers:
+            return [labels]
         main = min(numbers) if numbers else max(n_answers, key=lambda code: n_answers[code])
         for code in (*numbers, *(code for code in labels if code not in n_answers)):
             join(main, code)

@@ -46,6 +46,23 @@ def test_components_of_psychopy_are_labels(read: Read) -> None:
     ]
 
 
+def test_a_column_of_psychopy_may_say_which_file_was_shown(read: Read) -> None:
+    """Files are the same in all trials of a person, and ``$eval(shown)`` takes one of them."""
+    text = (
+        "threat,safe,shown,trials.thisN,slider.response,participant,psychopyVersion\n"
+        "a.png,b.png,threat,0,5,p1,2023.1\n"
+        "a.png,b.png,safe,1,2,p1,2023.1\n"
+        "b.png,a.png,threat,0,6,p2,2023.1\n"
+    )
+    assert [row[:2] for row in rows(read(text, scale="1-7"))] == [
+        ("a.png", "p1"),
+        ("b.png", "p1"),
+        ("b.png", "p2"),
+    ]
+    named = read(text, format="psychopy,stimulus=shown", scale="1-7")
+    assert named.stimulus_names == ("threat", "safe")
+
+
 def test_keys_clicks_and_practice_of_psychopy(read: Read) -> None:
     text = table(
         ["word", "key_resp.keys", "mouse.clicked_name", "practice.thisN", "trials.thisN",

@@ -283,3 +283,21 @@ def test_labels_of_redcap(read: Read) -> None:
         ("Face 2", "1", "Joy", 0.0),
     ]
     assert r.raters["How hard was it?"].to_list() == [4]
+
+
+def test_sliders_of_one_row_are_single_questions(read: Read) -> None:
+    """Each as a stimulus, on one scale, not as a label with a stimulus of its own."""
+    text = (
+        "ResponseId,Competence_1,Honesty_1\n"
+        "Response ID,How competent? - most scientists,How honest? - most scientists\n"
+        '"{""ImportId"":""_recordId""}","{""ImportId"":""QID1_1""}","{""ImportId"":""QID2_1""}"\n'
+        "R_1,72,40\nR_2,86,55\n"
+    )
+    r = read(text, scale="0-100")
+    assert (r.stimulus_names, r.has_labels) == (("Competence", "Honesty"), False)
+    assert r.value.tolist() == [72, 86, 40, 55]
+    turned = read(text, scale="0-100", format="qualtrics,rows=stimuli")
+    assert (turned.stimulus_names, turned.label_names) == (
+        ("most scientists",),
+        ("Competence", "Honesty"),
+    )

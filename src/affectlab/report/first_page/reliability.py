@@ -110,7 +110,7 @@ def _mean_of(known: pl.DataFrame) -> str:
     about = "" if np.allclose(k, np.rint(k)) else "about "
     nominal = known["coefficient"].str.contains("shares").all()
     what = "The share of answers" if nominal else "The mean"
-    return f"{what} of {about}{raters} raters per stimulus"
+    return f"{what} of {about}{raters} rater{'' if raters == '1' else 's'} per stimulus"
 
 
 def _named(study: Study, names: list[str], n: int) -> str:

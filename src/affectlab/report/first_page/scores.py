@@ -50,6 +50,11 @@ class _Scored:
         return self.scale.kind in ("nominal", "binary")
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether any stimulus has several answers."""
+        return bool((self.frame["n_ratings"] > 1).any())
+
+    @property
     def n_apart(self) -> int:
         """Stimuli whose interval does not hold the middle."""
         apart = (pl.col("low") > pl.col("middle")) | (pl.col("high") < pl.col("middle"))
@@ -164,6 +169,16 @@ def _shares(scored: list[_Scored]) -> str:
     means = {shown(one.label): float(one.frame["value"].to_numpy().mean()) for one in scored}
     order = sorted(means, key=lambda name: (-means[name], name))
     first, last = order[0], order[-1]
+    if means[first] == means[last]:
+        share = means[first]
+        if share in (0.0, 1.0):
+            return f"All answers to {len(scored)} labels are {'yes' if share else 'no'}."
+        return f"Each of {len(scored)} labels is said equally often ({percent(share)})."
+    if not any(one.is_repeated for one in scored):
+        return (
+            f"Of {len(scored)} labels, {first} is said most (of {percent(means[first])} of "
+            f"stimuli) and {last} least ({percent(means[last])})."
+        )
     return (
         f"Of {len(scored)} labels, raters say {first} most ({percent(means[first])} of them, on "
         f"average over stimuli) and {last} least ({percent(means[last])})."
@@ -199,6 +214,8 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
         span = " to ".join(dict.fromkeys(map(count, (counts[0], counts[-1]))))
         of = f"{span} of {plural(max(one.frame.height for one in part), 'stimulus', 'stimuli')}"
         if is_share:
+            if not any(one.is_repeated for one in part):
+                continue
             each = f" of each {study.thing}" if len(part) > 1 else ""
             texts.append(
                 f"For {of}{each} a majority is sure: the 95\u00a0% interval of its share lies on "
@@ -219,6 +236,8 @@ def _groups(study: Study) -> str:
     for frame in study.differences:
         of_raters = frame["of"][0] == "raters"
         called = shown(frame["attribute"][0].replace("_", " "), 40)
+        if set(frame["a"]) | set(frame["b"]) == {"true", "false"}:
+            called = f"'{called}'"
         called = f"raters' {called}" if of_raters else called
         known = frame.filter(pl.col("p_holm") <= _SURE)
         if known.is_empty():

@@ -49,7 +49,8 @@ class PsychoPy(Trials):
     ----------
     stimulus
         Column of the conditions that names what was shown; by default the one that holds names of
-        files, or is called like one.
+        files, or is called like one. Where a column says by name which of several columns of
+        files was shown, as for ``$eval(shown)``, it is that.
     answers
         Names of the components that hold answers; by default all that do.
 
@@ -93,12 +94,14 @@ class PsychoPy(Trials):
         }
         first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
         info = {name for name in list(columns)[first:] if name in plain}
-        shown = self.shown_column({n: one for n, one in plain.items() if n not in info}, head)
+        conditions = {name: column for name, column in plain.items() if name not in info}
+        shown, pointing = self.shown_column(conditions, head), self.pointing_column(conditions)
         cells = cells_of(columns)
         go_on = {name for name, of in components.items() if _only_go_on(cells, of, shown)}
         practice = [loop for loop in loops if PRACTICE.search(loop)]
         for row in range(len(columns[shown])):
-            stimulus, place = cell(cells, shown, row), read.place(row)
+            of = shown if pointing is None else cell(cells, pointing, row) or shown
+            stimulus, place = cell(cells, of, row), read.place(row)
             values = {name: _value(cell(cells, of, row)) for name, of in components.items()}
             values = {name: value for name, value in values.items() if value}
             for name in go_on & values.keys():

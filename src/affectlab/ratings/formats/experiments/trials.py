@@ -130,9 +130,8 @@ class Trials(Format, ABC):
             if self.stimulus not in columns:
                 raise unknown_name("column", self.stimulus, list(columns), str(head.path))
             return self.stimulus
-        media = {name: sum(map(is_media, filled(column))) for name, column in columns.items()}
         varied = [name for name, column in columns.items() if len(set(filled(column))) > 1]
-        files = [name for name in columns if 2 * media[name] > len(filled(columns[name]))]
+        files = _of_files(columns)
         like = [name for name in varied if _SHOWN.search(name)]
         called = None if files else find_one("stimulus", list(columns))
         fits = [name for name in files if name in varied] or files or [called or "", *like]
@@ -144,6 +143,20 @@ class Trials(Format, ABC):
                 f"({option('format', f'{self.name},stimulus=NAME')}); columns: {listed}"
             )
         return best
+
+    def pointing_column(self, columns: Mapping[str, pl.Series]) -> str | None:
+        """Find a column whose cells are names of columns of files: it says which was shown."""
+        files = _of_files(columns)
+        if self.stimulus is not None or len(files) < 2:
+            return None
+        said = {name: set(filled(column)) for name, column in columns.items() if name not in files}
+        return next((n for n, words in said.items() if len(words) > 1 and words <= {*files}), None)
+
+
+def _of_files(columns: Mapping[str, pl.Series]) -> list[str]:
+    """Name the columns most of whose cells are names of files."""
+    cells = {name: filled(column) for name, column in columns.items()}
+    return [name for name, own in cells.items() if 2 * sum(map(is_media, own)) > len(own)]
 
 
 def is_media(text: str) -> bool:

@@ -184,6 +184,8 @@ class AnswerSheets(Format, ABC):
                 unused[name] = _EMPTY
             elif not (once and _is_personal(one)):
                 asked[name] = one
+        if self.rows is None:
+            asked = _without_lone_rows(asked)
         used, remarks = self._answers(asked, columns, head)
         unused |= dict.fromkeys(remarks, _FREE_TEXT)
         about, steps = self._about({name: asked[name] for name in used})
@@ -400,6 +402,18 @@ def _repeated_rows(asked: Mapping[str, Asked]) -> list[str]:
     return [
         name for name, one in asked.items() if one.row is not None and one.question not in single
     ]
+
+
+def _without_lone_rows(asked: dict[str, Asked]) -> dict[str, Asked]:
+    """Take matrices, as of sliders, that have one row each for single questions."""
+    parts = [one for one in asked.values() if one.row is not None and one.loop is None]
+    rows = Counter(one.question for one in parts)
+    if not rows or max(rows.values()) > 1 or _rows_are_labels(parts):
+        return asked
+    return {
+        name: replace(one, row=None, text=one.text or one.row or "") if one in parts else one
+        for name, one in asked.items()
+    }
 
 
 def _rows_are_labels(parts: Sequence[Asked]) -> bool:
