@@ -250,6 +250,12 @@ def _gwet(study: Study) -> float:
     return (truth.observed - chance) / (1 - chance)
 
 
+def _brennan(study: Study) -> float:
+    truth = _Truth.of(study)
+    chance = 1 / truth.shares.size
+    return (truth.observed - chance) / (1 - chance)
+
+
 def _percent(study: Study) -> float:
     return _Truth.of(study).observed
 
@@ -341,6 +347,11 @@ def _of_alpha(study: Study) -> Interval:
 def _of_correlation(study: Study) -> Interval:
     found = reliability.interrater_correlation(study.answers, target=study.cell.target)
     return found["rating"]
+
+
+def _of_concordance(study: Study) -> Interval:
+    found = reliability.concordance(study.answers, target=study.cell.target)
+    return _Found.in_table(found.to_frame(), label="rating")
 
 
 def _of_halves(study: Study) -> Interval:
@@ -690,14 +701,27 @@ STATISTICS: dict[str, Statistic] = {
         _by(reliability.fleiss_kappa), _fleiss, (*_YES, "5 levels"), warns=True
     ),
     "gwet_ac": Statistic(_by(reliability.gwet_ac), _gwet, (*_YES, "5 levels"), warns=True),
+    "brennan_prediger": Statistic(
+        _by(reliability.brennan_prediger), _brennan, (*_YES, "5 levels"), warns=True
+    ),
     "percent_agreement": Statistic(
         _by(reliability.percent_agreement, scaled=False), _percent, (*_YES, "5 levels"), warns=True
     ),
     "interrater_correlation": Statistic(
-        _of_correlation, _large("interrater_correlation"), (*_LEVELS, "continuous"), _BOTH
+        _of_correlation,
+        _large("interrater_correlation"),
+        (*_LEVELS, "continuous"),
+        _BOTH,
+        warns=True,
+    ),
+    "concordance": Statistic(
+        _of_concordance, _large("concordance"), (*_LEVELS, "continuous"), _BOTH
     ),
     "split_half": Statistic(_of_halves, _large("split_half"), (*_LEVELS, "continuous"), _BOTH),
     "ICC(2,1)": Statistic(_of_form("2,1"), _single, ("5 levels", "continuous"), _BOTH),
+    "ICC(3,1)": Statistic(
+        _of_form("3,1"), lambda _: 1 / (1 + _REST), ("continuous",), ("stimuli",)
+    ),
     "ICC(2,k)": Statistic(_of_form("2,k"), _of_mean, ("5 levels", "continuous"), _BOTH),
     **{
         f"variance_of_{name}": Statistic(
@@ -732,7 +756,18 @@ STATISTICS: dict[str, Statistic] = {
     ),
     **{
         name: _of_predictions(name, _of_metric(name))
-        for name in ("accuracy", "macro_f1", "ecc", "emc", "kappa", "weighted_kappa")
+        for name in (
+            "accuracy",
+            "macro_precision",
+            "macro_recall",
+            "macro_f1",
+            "weighted_f1",
+            "ecc",
+            "emc",
+            "mean_emotional_distance",
+            "kappa",
+            "weighted_kappa",
+        )
     },
     **{
         f"difference in {name}": _of_predictions(f"difference in {name}", _of_difference(name))
@@ -753,7 +788,13 @@ STATISTICS: dict[str, Statistic] = {
         name: _of_items(
             _of_shares(name), _large(name), "4 labels", draw=Shares.draw, raters=RATERS[:3]
         )
-        for name in ("jensen_shannon", "brier")
+        for name in (
+            "cross_entropy",
+            "kullback_leibler",
+            "jensen_shannon",
+            "brier",
+            "mean_absolute_difference",
+        )
     },
     "quest": _of_items(
         lambda study: study.staircase.estimate(),

@@ -217,7 +217,10 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-_NAMES = "AC Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff QUEST Shannon Spearman"
+_NAMES = (
+    "AC Brennan Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback Leibler Prediger "
+    "QUEST Shannon Spearman"
+)
 _SPELLED = {name.lower(): name for name in _NAMES.split()}
 """How words of the names of statistics are written."""
 
@@ -283,9 +286,13 @@ Coefficients of agreement fail where there are few *events*: of 100 items with t
 to show how far the next ten may differ. Others have ten items, which is few to know how items
 differ. What helps is more items, of the rare answer above all, and fewer gaps.
 
-Of a coefficient of agreement a result says so where its data are like a design that failed: within
-a factor of two in items, raters and share of yes, within 20 points in gaps, and alike in how raters
-differ.
+Of a coefficient of agreement, or the interrater correlation, a result says so where its data are
+like a design that failed: within a factor of two in items, raters and share of yes, within 20
+points in gaps, and alike in how raters differ.
+
+Not simulated here are intervals of kappas of single pairs of raters, of repeats of one rater, of
+internal consistency, of the bias and noise of raters, of alignment by concordance or Spearman's
+correlation, of single classes, and of verdicts by votes.
 
 ## Where they are wider than they need be
 
@@ -389,13 +396,24 @@ class _Atlas:
         self.path.write_text(text, encoding="utf-8")
 
     def wanted(self, names: Sequence[str], cells: int, runs: int) -> Iterator[Task]:
-        """Give the cells that lack runs: the next one of every statistic in turn."""
-        for cells_in_turn in itertools.zip_longest(*(cells_of(name, cells) for name in names)):
-            for name, cell in zip(names, cells_in_turn, strict=True):
-                if cell is not None:
-                    done = self.rows.get((name, cell), {"runs": 0})["runs"]
-                    if done < runs:
-                        yield name, cell, done, runs - done
+        """Give the cells that lack runs.
+
+        First those in which too few intervals seem to hold, then the next one of every statistic in
+        turn.
+        """
+        weak = [key for key, row in self.rows.items() if key[0] in names and _share(row) < _LEAST]
+        weak.sort(key=lambda key: _share(self.rows[key]))
+        chosen = [cells_of(name, cells) for name in names]
+        in_turn = [
+            (name, cell)
+            for cells_in_turn in itertools.zip_longest(*chosen)
+            for name, cell in zip(names, cells_in_turn, strict=True)
+            if cell is not None
+        ]
+        for name, cell in dict.fromkeys([*weak, *in_turn]):
+            done = self.rows.get((name, cell), {"runs": 0})["runs"]
+            if done < runs:
+                yield name, cell, done, runs - done
 
 
 def _in_turn(

@@ -26,6 +26,7 @@ from affectlab.reliability.agreement.concordance import (
     concordance_of_moments as concordance_of_moments,
     pooled_statistic as pooled_statistic,
 )
+from affectlab.reliability.agreement.coverage import with_coverage as with_coverage
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
 from affectlab.reliability.agreement.icc import Missing, intraclass_correlation
 from affectlab.reliability.agreement.kappa import (

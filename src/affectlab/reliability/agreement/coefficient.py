@@ -22,12 +22,10 @@ from numpy.typing import ArrayLike
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry, modules_of
-from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
-    Answers,
     Ratings,
     Scale,
     answers_of,
@@ -35,7 +33,7 @@ from affectlab.ratings import (
     in_label_order,
     labels_on,
 )
-from affectlab.reliability.agreement.coverage import weak_design_like, weak_designs
+from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
 
@@ -349,7 +347,7 @@ def _function(made: Coefficient) -> CoefficientFunction:
         of_infer = {name: given[name] for name in of_interval}
         table = infer(statistic, **{"interval": made.interval, **of_infer})
         if of_infer.get("interval") == "jackknife":
-            table = _with_coverage(table, made.name, given["target"], answers)
+            table = with_coverage(table, made.name, given["target"], answers)
         if table.keys == ("label",) and not given.get("by_label", True):
             return one_for_an_array(table, ())
         table = replace(table, figures=(made.figure,))
@@ -363,22 +361,6 @@ def _function(made: Coefficient) -> CoefficientFunction:
     function.__doc__ = _documented(made)
     function.coefficient = made  # type: ignore[attr-defined]
     return cast("CoefficientFunction", function)
-
-
-def _with_coverage(table: Estimates, name: str, target: str, answers: Answers) -> Estimates:
-    """Say of which labels' intervals simulations have shown that they hold too rarely."""
-    if table.keys != ("label",) or not weak_designs(name):
-        return table
-    parts = dict(zip(answers.labels, answers.by_label(), strict=True))
-    said = [
-        None if row["low"] != row["low"] else weak_design_like(name, target, parts[row["label"]])
-        for row in table.frame.iter_rows(named=True)
-        if row["label"] in parts
-    ]
-    if len(said) < len(table) or not any(said):
-        return table
-    words = pl.Series(["" if one is None else f"; {COVERAGE}{one.words}" for one in said])
-    return table.with_frame(table.frame.with_columns(pl.col("method") + words))
 
 
 def _documented(made: Coefficient) -> str:

@@ -14,6 +14,8 @@ from importlib.resources import files
 
 import numpy as np
 
+from affectlab.core.estimates import Estimates
+from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.types import Ints
 from affectlab.ratings import Answers
 
@@ -97,3 +99,33 @@ def _rater_sd(answers: Answers) -> float:
 
     of_stimuli = variance(answers.unit)
     return math.sqrt(variance(answers.rater) / of_stimuli) if of_stimuli > 0 else math.inf
+
+
+def with_coverage(table: Estimates, statistic: str, target: str, answers: Answers) -> Estimates:
+    """Say of which labels' intervals simulations have shown that they hold too rarely.
+
+    Parameters
+    ----------
+    table
+        Estimates of the statistic; others than by ``label`` alone are left as they are.
+    target
+        What the intervals are about.
+    answers
+        Those of which the estimates are.
+    """
+    import polars as pl
+
+    if table.keys != ("label",) or not weak_designs(statistic):
+        return table
+    parts = dict(zip(answers.labels, answers.by_label(), strict=True))
+    said = [
+        None
+        if row["low"] != row["low"]
+        else weak_design_like(statistic, target, parts[row["label"]])
+        for row in table.frame.iter_rows(named=True)
+        if row["label"] in parts
+    ]
+    if len(said) < len(table) or not any(said):
+        return table
+    words = pl.Series(["" if one is None else f"; {COVERAGE}{one.words}" for one in said])
+    return table.with_frame(table.frame.with_columns(pl.col("method") + words))

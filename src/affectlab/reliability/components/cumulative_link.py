@@ -302,6 +302,32 @@ class _System:
 
 
 @dataclass(frozen=True, eq=False)
+class _ContainedEffects(FixedEffects):
+    """Fixed effects whose tests know of how few levels of a random factor they are contained in.
+
+    Maximum likelihood takes the variance of n levels, p fixed effects out, for smaller by
+    (n - p) / n than restricted maximum likelihood does.
+    """
+
+    levels: Floats
+    """Levels of the factor that contains each effect, infinite where none does, shape (p,)."""
+    freedom: Floats
+    """Levels less the fixed effects that are constant within them, shape (p,)."""
+
+    def combined(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
+        value, error, _ = super().combined(rows)
+        used = rows != 0
+        freedom = np.where(used, self.freedom, np.inf)
+        with np.errstate(invalid="ignore"):
+            smaller = np.where(np.isfinite(self.levels), self.freedom / self.levels, 1.0)
+        return (
+            value,
+            error / np.sqrt(np.where(used, smaller, 1.0).min(axis=1)),
+            freedom.min(axis=1),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class CumulativeSolution:
     """A fitted cumulative link mixed model."""
 
@@ -388,9 +414,27 @@ class CumulativeSolution:
         rows[0, :n_tau] = -1 / n_tau
         rows[1:, n_tau : n_tau + n_beta] = np.eye(n_beta)
         effects = np.concatenate([[-self.thresholds.mean()], self.beta])
-        known = np.empty((0, 1 + n_beta, 1 + n_beta))
         covariance = rows @ self.covariance @ rows.T
-        return FixedEffects(effects, covariance, known, np.empty((0, 0)), f"{self.method}, Wald")
+        known = np.empty((0, 1 + n_beta, 1 + n_beta))
+        method = f"{self.method}, containment"
+        return _ContainedEffects(
+            effects, covariance, known, np.empty((0, 0)), method, *self._strata()
+        )
+
+    def _strata(self) -> tuple[Floats, Floats]:
+        """Levels and degrees of freedom of the factor that contains the mean and each effect.
+
+        It is the one with the fewest levels of those within which the effect is constant.
+        """
+        columns = np.insert(self.model.fixed, 0, 1.0, axis=1)
+        levels, freedom = np.full((2, columns.shape[1]), np.inf)
+        for one in self.model.factors:
+            first = columns[np.unique(one.level, return_index=True)[1]]
+            within = (first[one.level] == columns).all(axis=0)
+            left = len(first) - np.linalg.matrix_rank(first[:, within])
+            closer = within & (len(first) < levels)
+            levels[closer], freedom[closer] = len(first), max(left, 1)
+        return levels, freedom
 
 
 def fit_cumulative(model: CumulativeModel) -> CumulativeSolution | None:

@@ -17,7 +17,7 @@ from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import Design, Draws, Statistic, by_formula
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
-from affectlab.reliability.agreement import why_no_interval
+from affectlab.reliability.agreement import why_no_interval, with_coverage
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
@@ -327,7 +327,10 @@ class _Means:
             no_interval=() if target == "sample" else self._why_no_interval,
             columns=(pl.Series("n_undefined", ((rated > 0) & ~known).sum(axis=1), dtype=pl.Int64),),
         )
-        return infer(statistic, interval="jackknife", target=target, **options)
+        table = infer(statistic, interval="jackknife", target=target, **options)
+        if target == "sample":
+            return table
+        return with_coverage(table, "interrater_correlation", target, self.answers)
 
     @cached_property
     def _parts(self) -> list[Answers]:
