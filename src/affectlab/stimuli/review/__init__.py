@@ -44,14 +44,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "comment_decisions": "comments",
-            "decisions_about": "rounds",
-            "items_to_review": "rounds",
-            "queue_comments": "comments",
-            "settled_decisions": "rounds",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

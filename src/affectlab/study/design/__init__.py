@@ -88,10 +88,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "write_pilot_study": "pilot_study",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

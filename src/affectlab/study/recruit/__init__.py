@@ -63,24 +63,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs more than the study file when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "CATEGORIES": "prolific",
-            "Decision": "approval",
-            "Outcome": "payments",
-            "Payment": "prolific",
-            "ProlificClient": "prolific",
-            "ProlificError": "prolific",
-            "Submission": "prolific",
-            "UnclearError": "prolific",
-            "approve_sessions": "approval",
-            "carry_out": "payments",
-            "decisions": "approval",
-            "pay_bonuses": "payments",
-            "payments_table": "payments",
-            "reject_sessions": "approval",
-            "study_at_prolific": "payments",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)
