@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 
 __all__ = ["LossName", "Optimiser", "Schedule", "Select", "VisionTraining"]
 
@@ -104,8 +104,7 @@ class VisionTraining:
         """Change some settings; an unknown one is an :class:`InputError`."""
         known = [field.name for field in fields(cls)]
         for name in given:
-            if name not in known:
-                raise unknown_name("setting", name, known)
+            check_choice("setting", name, known)
         return replace(defaults, **given)
 
     def to_dict(self) -> dict[str, Any]:
