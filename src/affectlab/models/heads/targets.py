@@ -205,8 +205,7 @@ def _of_frame(
 
     frame = as_frame(given, what=what)
     for label in labels:
-        if label not in frame.columns:
-            raise unknown_name("label", label, frame.columns, f"{what}, columns")
+        check_choice("label", label, frame.columns, f"{what}, columns")
         if not frame.schema[label].is_numeric() and frame.schema[label] not in (
             pl.Null,
             pl.Boolean,

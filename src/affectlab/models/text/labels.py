@@ -78,8 +78,7 @@ def level_plan(taxonomy: Taxonomy, levels: tuple[str, ...] | None) -> LevelPlan:
     """
     chosen = taxonomy.nesting_levels() if levels is None else levels
     for level in chosen:
-        if level not in taxonomy.levels:
-            raise unknown_name("level", level, taxonomy.levels, f"taxonomy {taxonomy.name}")
+        check_choice("level", level, taxonomy.levels, f"taxonomy {taxonomy.name}")
     return LevelPlan(taxonomy, tuple(dict.fromkeys(chosen)))
 
 

@@ -74,8 +74,7 @@ class VisionTraining:
             For the first that does not fit.
         """
         for name, kinds in (("select", Select), ("optimiser", Optimiser), ("schedule", Schedule)):
-            if getattr(self, name) not in get_args(kinds):
-                raise unknown_name(name, str(getattr(self, name)), get_args(kinds))
+            check_choice(name, getattr(self, name), get_args(kinds))
         if self.augment != "none":
             from affectlab.models.augment import list_augmentations
 

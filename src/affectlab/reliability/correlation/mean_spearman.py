@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.compiled import LANES
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
@@ -132,8 +132,7 @@ def panel_of(
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
     for name in exclude:
-        if name not in labels:
-            raise unknown_name("label", name, labels, "exclude")
+        check_choice("label", name, labels, "exclude")
     return [k for k, name in enumerate(labels) if name not in exclude]
 
 
