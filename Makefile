@@ -74,7 +74,8 @@ test-long: $(VENV)/.dev
 
 # The rooms of which numbers are cited must keep 90 % of their lines and branches under test.
 # Watching every branch more than doubles the time, so it is not part of `make test`.
-WATCHED := reliability/* analysis/* evaluation/* core/estimates.py core/inference.py core/statistic.py core/compiled/tally.py
+WATCHED := reliability/* analysis/* evaluation/* core/estimates.py core/inference.py core/statistic.py \
+	core/arrays.py core/compiled/tally.py core/compiled/correlation.py
 
 coverage: $(VENV)/.dev
 	$(PYTEST) tests/reliability tests/analysis tests/evaluation tests/oracles tests/report \

@@ -543,7 +543,8 @@ def _seeded() -> dict[str, Callable[..., Any]]:
     """Public functions, and methods of what they return, that have a seed and take answers."""
     found: dict[str, Callable[..., Any]] = {}
     for module in _public_modules():
-        for name in getattr(module, "__all__", ()):
+        handed_out = [name for name in vars(module) if not name.startswith("_")]
+        for name in getattr(module, "__all__", handed_out):
             thing = getattr(module, name)
             members = {name: thing}
             if inspect.isclass(thing):

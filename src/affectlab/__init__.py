@@ -64,14 +64,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load a room, or a name of one, when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Ratings": "ratings",
-            "load_protocol": "protocols",
-            "load_taxonomy": "taxonomy",
-            "read_ratings": "ratings",
-            "write_report": "report",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import DrawnTarget, infer
 from affectlab.core.result import Result
@@ -96,8 +96,7 @@ def circumplex(
     ('fair', 7.5, 7.5)
     """
     for name, label in (("x", x), ("y", y)):
-        if label not in ratings.label_names:
-            raise unknown_name("label", label, ratings.label_names, name)
+        check_choice("label", label, ratings.label_names, name)
     if x == y:
         raise InputError(f"x and y are both {x!r}; expected two labels")
     panel = canonical(people_or_all(ratings))

@@ -64,8 +64,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
     return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
 
 
-def check_choice(kind: str, given: object, known: Collection[str]) -> None:
-    """Refuse what is none of the known names.
+def check_choice(kind: str, given: object, known: Collection[str], where: str = "") -> None:
+    """Refuse what is none of the known names; see :func:`unknown_name`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def check_choice(kind: str, given: object, known: Collection[str]) -> None:
     affectlab.InputError: unknown rule 'most'; expected one of: majority, plurality
     """
     if given not in known:
-        raise unknown_name(kind, str(given), known)
+        raise unknown_name(kind, str(given), known, where)
 
 
 def name_hint(name: str, known: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import blocks_of
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut
 from affectlab.core.statistic import MOST_LEFT_OUT, Draws, Statistic, student
@@ -240,8 +240,7 @@ def summarise(
     kind
         A key of :data:`INTERVALS`.
     """
-    if kind not in INTERVALS:
-        raise unknown_name("interval", kind, INTERVALS)
+    check_choice("interval", kind, INTERVALS)
     missing = np.isnan(replicates)
     n_defined = (~missing).sum(axis=0)
     se = np.full(point.size, np.nan)
@@ -348,10 +347,8 @@ def infer(
     >>> infer(statistic, n_boot=200, seed=1)["x"].method
     'mean; percentile bootstrap, 200 replicates'
     """
-    if target not in _TARGETS:
-        raise unknown_name("target", str(target), _TARGETS)
-    if interval not in _KINDS:
-        raise unknown_name("interval", str(interval), _KINDS)
+    check_choice("target", target, _TARGETS)
+    check_choice("interval", interval, _KINDS)
     check_n_boot(n_boot)
     if target in ("raters", "both") and interval == "analytic":
         raise InputError(
@@ -735,8 +732,7 @@ def draw_crossed(
     """
     n_stimuli, n_raters = len(stimulus_names), len(rater_names)
     check_n_boot(n_boot)
-    if target not in get_args(Target):
-        raise unknown_name("target", str(target), get_args(Target))
+    check_choice("target", target, get_args(Target))
     if n_boot == 1:
         raise InputError(
             f"{option('n_boot')} 1: one replicate has no spread; expected 0, or 2 "

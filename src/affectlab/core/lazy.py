@@ -2,44 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
 def lazily(
-    package: str, listed: Sequence[str], places: Mapping[str, str], *, first: str = ""
+    package: str, listed: Sequence[str], *, first: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    Type checkers see the imports under ``TYPE_CHECKING`` instead: what is made here stands in a
-    branch that they do not take, or every name would exist for them.
+    What it imports from its modules under ``TYPE_CHECKING`` is loaded when it is first used. What
+    is made here stands in a branch that type checkers do not take, or every name would exist for
+    them.
 
     Parameters
     ----------
     package
         Its ``__name__``.
     listed
-        Its ``__all__``; what is neither there already nor in `places` is a module of the package.
-    places
-        The module, within the package, that has each name.
+        Its ``__all__``; what of it is imported nowhere is a module of the package.
     first
         A module to import before, which says what to install where a library is missing.
 
     Examples
     --------
-    >>> get, names = lazily("affectlab.core", ["InputError", "csv"], {"InputError": "errors"})
-    >>> get("InputError").__name__, get("csv").__name__, names()
-    ('InputError', 'affectlab.core.csv', ['InputError', 'csv'])
+    >>> import affectlab.protocols
+    >>> get, names = lazily("affectlab.protocols", ["scale"])
+    >>> get("entry_rows").__name__, get("scale").__name__, names()
+    ('entry_rows', 'affectlab.protocols.scale', ['scale'])
     """
 
+    @cache
+    def places() -> dict[str, str]:
+        """Find the module of each name in the source, so that it is written there alone."""
+        source = ast.parse(inspect.getsource(sys.modules[package]))
+        late = [node for node in source.body if isinstance(node, ast.If)]
+        imports = [
+            statement
+            for node in late
+            if ast.unparse(node.test) == "TYPE_CHECKING"
+            for statement in node.body
+            if isinstance(statement, ast.ImportFrom)
+        ]
+        return {
+            alias.asname or alias.name: statement.module
+            for statement in imports
+            if statement.module and statement.module.startswith(f"{package}.")
+            for alias in statement.names
+        }
+
     def get(name: str) -> Any:
-        if name not in places and name not in listed:
+        if name.startswith("__") or (name not in places() and name not in listed):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if first:
             import_module(first)
-        if name not in places:
+        if name not in places():
             return import_module(f"{package}.{name}")
-        return getattr(import_module(f"{package}.{places[name]}"), name)
+        return getattr(import_module(places()[name]), name)
 
     return get, lambda: sorted(listed)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.tables import Figure, Table
 from affectlab.core.types import Axes, pl
 
@@ -81,8 +81,7 @@ class Result:
         if name is None:
             return self.tables[0]
         named = {table.name: table for table in self.tables}
-        if name not in named:
-            raise unknown_name("table", name, named)
+        check_choice("table", name, named)
         return named[name]
 
     def only(self, *names: str) -> Result:

@@ -98,30 +98,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load a part when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Embeddings": "embedding",
-            "EmotionRankLoss": "losses",
-            "ExpressionMetric": "differences",
-            "HeadBank": "heads",
-            "ReactionGenerator": "reactions",
-            "TextClassifier": "text",
-            "VisionClassifier": "vision",
-            "annotate_until": "hinted",
-            "count_improbable": "answers",
-            "difference": "differences",
-            "embed": "embedding",
-            "is_main_process": "processes",
-            "label_overview": "answers",
-            "one_process": "processes",
-            "private_seed": "devices",
-            "quiet_transformers": "devices",
-            "rate_differences": "differences",
-            "rate_faces": "raters",
-            "rate_vlm": "vlm",
-            "times_chosen": "answers",
-            "train_semi": "semi",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
-from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.errors import InputError, MissingDependencyError, check_choice
 from affectlab.core.types import Device, Precision
 
 try:
@@ -35,8 +35,7 @@ def check_device(name: str) -> None:
     InputError
         When it is not.
     """
-    if name not in get_args(Device):
-        raise unknown_name("device", name, get_args(Device))
+    check_choice("device", name, get_args(Device))
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not there.get(name, True):
         raise InputError(f"device {name!r} is not there; expected 'auto' or 'cpu'")
@@ -60,8 +59,7 @@ def pick_precision(name: str, device: torch.device) -> str:
     InputError
         When the name is not known, or the device cannot.
     """
-    if name not in get_args(Precision):
-        raise unknown_name("precision", name, get_args(Precision))
+    check_choice("precision", name, get_args(Precision))
     if name == "auto":
         if device.type != "cuda":
             return "fp32"

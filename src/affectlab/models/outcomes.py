@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.evaluation import OUTCOMES
 
 __all__ = ["again_outcomes"]
@@ -25,8 +25,7 @@ def again_outcomes(again: Collection[str] | str) -> frozenset[str]:
     """
     names = [again] if isinstance(again, str) else list(again)
     for name in names:
-        if name not in OUTCOMES:
-            raise unknown_name("outcome", str(name), OUTCOMES, "again")
+        check_choice("outcome", name, OUTCOMES, "again")
         if name == "ok":
             raise InputError("again: a usable answer is not asked again")
     return frozenset(names)

@@ -35,12 +35,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "entry_rows": "entries",
-            "label_field": "entries",
-            "reason_field": "entries",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

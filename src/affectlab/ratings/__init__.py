@@ -90,22 +90,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what knows of published data sets when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        [*__all__, "datasets"],
-        {
-            "Answers": "arrays",
-            "answers_of": "arrays",
-            "as_listed": "order",
-            "canonical": "order",
-            "cube_of": "arrays",
-            "in_label_order": "arrays",
-            "load_dataset": "reading.hub",
-            "matrix_of": "arrays",
-            "numeric_part": "arrays",
-            "people_or_all": "arrays",
-            "require_order": "arrays",
-            "row_column": "arrays",
-            "rows_as_listed": "order",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, [*__all__, "datasets"])

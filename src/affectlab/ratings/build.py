@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
 from affectlab.ratings.files import (
@@ -400,8 +400,7 @@ def check_columns(
     InputError
         For a missing column, an empty table, and, with ``"raise"``, the first unusable row.
     """
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     ledger = Ledger(on_bad, locate, unit)
     columns = dict(columns)
     for name in ("stimulus", "rater"):

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.ratings.files import (
     OnBad,
     Peek,
@@ -61,8 +61,7 @@ def check_choices(wide: str | None, on_bad: str, absent: str | None = None) -> N
     """
     if wide is not None and wide not in get_args(Wide):
         raise unknown_name("wide", wide, get_args(Wide))
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     if absent is not None and absent not in get_args(Absent):
         raise unknown_name("absent", absent, get_args(Absent))
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
 from affectlab.ratings.holdings import Holdings, Table
@@ -73,8 +73,7 @@ def matrix(
     array([[1., 2.]])
     """
     if label is not None:
-        if label not in ratings.label_names:
-            raise unknown_name("label", label, ratings.label_names)
+        check_choice("label", label, ratings.label_names)
     elif ratings.n_labels > 1:
         names = ", ".join(ratings.label_names[:5]) + (", …" if ratings.n_labels > 5 else "")
         raise InputError(f"there are {ratings.n_labels} labels; name one of them: {names}")
@@ -127,12 +126,10 @@ def pivot(
     ('a', 1.0, 2.0)
     """
     for axis in (index, columns):
-        if axis not in _AXES:
-            raise unknown_name("axis", axis, _AXES)
+        check_choice("axis", axis, _AXES)
     if index == columns:
         raise InputError(f"index and columns are both {index!r}; expected two different axes")
-    if aggregate not in _AGGREGATES:
-        raise unknown_name("aggregate", aggregate, _AGGREGATES)
+    check_choice("aggregate", aggregate, _AGGREGATES)
     if label is not None:
         ratings = ratings._keep(rows_by_name(ratings, labels=label))
     ratings = in_time_order(ratings)
@@ -293,8 +290,7 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
         raise InputError(
             f"the labels belong to no taxonomy; name one ({option('taxonomy', 'NAME')})"
         )
-    if how not in _JOINING:
-        raise unknown_name("aggregate", how, _JOINING)
+    check_choice("aggregate", how, _JOINING)
     mapping = taxonomy.group_to(level)
     targets = {name: mapping[name] for name in ratings.label_names}
     groups = _scales_of_groups(ratings, targets)

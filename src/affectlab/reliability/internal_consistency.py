@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.result import Result
@@ -357,8 +357,7 @@ def _questionnaires(
 ) -> _Questionnaires:
     """Put the answers to all items beside each other."""
     for name in reverse:
-        if name not in items:
-            raise unknown_name("item", name, items, "reverse")
+        check_choice("item", name, items, "reverse")
     if len(set(items)) < 2:
         raise InputError(
             f"internal consistency needs two items or more, got {', '.join(items) or 'none'}; name "

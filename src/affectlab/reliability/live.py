@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args, overload
 
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.ratings import Ratings, Scale
@@ -399,8 +399,7 @@ answer per question, or replace
         for name, given in (("stimulus", stimulus), ("rater", rater)):
             if not isinstance(given, str) or not given:
                 raise InputError(f"{name} {given!r}: expected a name")
-        if kind not in get_args(TrialKind):
-            raise unknown_name("trial kind", str(kind), get_args(TrialKind))
+        check_choice("trial kind", kind, get_args(TrialKind))
         known = self._label_of(label, self._labels)
         number = self._value(value, f"rater {rater!r}, stimulus {stimulus!r}")
         return _Answer(stimulus, rater, number, known, kind, session, trial)

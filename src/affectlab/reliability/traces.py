@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import mean_of_defined, ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
@@ -236,8 +236,7 @@ def traces(
     for name, value in (("max_lag", max_lag), ("step", step)):
         if value is not None and not (0 <= value < np.inf and (value or name == "max_lag")):
             raise InputError(f"{name} {value!r}: expected seconds above 0")
-    if between not in ("linear", "last"):
-        raise unknown_name("between", str(between), ("linear", "last"))
+    check_choice("between", between, ("linear", "last"))
     used = numeric_part(ratings).answers()
     require_order(used, "an average of traces")
     at, step = _seconds(used, step)

@@ -43,16 +43,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "draw_contributions": "model_figures",
-            "draw_coverage": "model_figures",
-            "draw_history": "model_figures",
-            "draw_predictions": "model_figures",
-            "draw_reliability": "model_figures",
-            "recovery_of_scores": "recovery",
-            "report_on_heads": "model_figures",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

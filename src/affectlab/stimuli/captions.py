@@ -12,7 +12,7 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.core.csv import read_table
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
@@ -219,8 +219,7 @@ def _draw(
     """Draw a stratum, the same number from each source as far as it goes."""
     known = sorted(table["source"].unique().to_list())
     for source in sources or ():
-        if source not in known:
-            raise unknown_name("source", source, known, where=f"{stratum} stratum")
+        check_choice("source", source, known, where=f"{stratum} stratum")
     wanted = known if sources is None else sorted(set(sources))
     available = [table.filter(source=source).height for source in wanted]
     if sum(available) < number:

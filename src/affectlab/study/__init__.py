@@ -41,21 +41,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # These need the libraries of the extra `study`; reading a study file does not.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Store": "store",
-            "accept_session": "verdicts",
-            "collect": "dataset.ratings",
-            "erase_person": "people.erase",
-            "export": "dataset.ratings",
-            "golden_from_pilot": "pilot",
-            "invite": "people.invitations",
-            "open_store": "store",
-            "reject_session": "verdicts",
-            "release": "dataset.release",
-            "simulate_study": "rehearsal.simulate",
-            "study_status": "watch.status",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -56,11 +56,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "emotion_key": "emotion_words",
-            "told_words": "emotion_words",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.registry import Definitions
 from affectlab.core.result import Result
 from affectlab.core.toml import parse_toml
@@ -78,8 +78,7 @@ def _check_levels(taxonomy: Taxonomy) -> None:
     _check_once("levels", taxonomy.levels)
     for entry in taxonomy.entries:
         for level in entry.groups:
-            if level not in taxonomy.levels:
-                raise unknown_name("level", level, taxonomy.levels, f"label {entry.name!r}: groups")
+            check_choice("level", level, taxonomy.levels, f"label {entry.name!r}: groups")
         for level in taxonomy.levels:
             if not entry.groups.get(level, "").strip():
                 raise InputError(
@@ -93,8 +92,7 @@ def _check_ring(taxonomy: Taxonomy, labels: list[str]) -> None:
         return
     _check_once("ring", taxonomy.ring)
     for name in taxonomy.ring:
-        if name not in labels:
-            raise unknown_name("label", name, labels, "ring")
+        check_choice("label", name, labels, "ring")
         if name == taxonomy.neutral:
             raise InputError(f"ring: {name!r} is the neutral label, which has no place on a wheel")
     missing = [name for name in labels if name not in taxonomy.ring and name != taxonomy.neutral]
@@ -109,8 +107,7 @@ def _check_opposites(taxonomy: Taxonomy, labels: list[str]) -> None:
     for name, opposite in opposite_of.items():
         if opposite is None:
             continue
-        if opposite not in labels:
-            raise unknown_name("label", opposite, labels, f"label {name!r}: opposite")
+        check_choice("label", opposite, labels, f"label {name!r}: opposite")
         if opposite == name:
             raise InputError(f"label {name!r}: opposite is the label itself")
         back = opposite_of[opposite]
@@ -128,8 +125,7 @@ def _check_stands_for(taxonomy: Taxonomy, labels: list[str]) -> None:
             raise InputError("stands_for: given without a reference taxonomy")
         return
     for name in taxonomy.stands_for:
-        if name not in labels:
-            raise unknown_name("label", name, labels, "stands_for")
+        check_choice("label", name, labels, "stands_for")
     for name in labels:
         if name != taxonomy.neutral and not taxonomy.stands_for.get(name):
             raise InputError(
@@ -304,8 +300,7 @@ class Taxonomy:
 
     def group_of(self, level: str) -> dict[str, str]:
         """Group of each label at a level."""
-        if level not in self.levels:
-            raise unknown_name("level", level, self.levels, f"taxonomy {self.name}")
+        check_choice("level", level, self.levels, f"taxonomy {self.name}")
         return {entry.name: entry.groups[level] for entry in self.entries}
 
     def sentiments(self, labels: Sequence[str]) -> tuple[str, ...] | None:
@@ -600,13 +595,10 @@ class LabelMapping:
     def __post_init__(self) -> None:
         where = f"mapping {self.source.name} to {self.target.name}"
         for label, target in self.targets.items():
-            if label not in self.source.labels:
-                raise unknown_name("label", label, self.source.labels, where)
-            if target not in self.target.labels:
-                raise unknown_name("label", target, self.target.labels, f"{where}: {label!r}")
+            check_choice("label", label, self.source.labels, where)
+            check_choice("label", target, self.target.labels, f"{where}: {label!r}")
         for label in self.reasons:
-            if label not in self.source.labels:
-                raise unknown_name("label", label, self.source.labels, f"{where}: unmapped")
+            check_choice("label", label, self.source.labels, f"{where}: unmapped")
         for label in self.source.labels:
             if (label in self.targets) == (label in self.reasons):
                 said = "both" if label in self.targets else "neither"

@@ -14,7 +14,7 @@ import polars as pl
 from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
-from affectlab.core.errors import InputError, check_number, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
@@ -220,8 +220,7 @@ class FrameStaircase(PlainState):
             raise InputError(
                 f"ends is {self.ends!r}; expected two names, of the first and of the last frame"
             )
-        if self.anchor not in self.ends:
-            raise unknown_name("anchor", str(self.anchor), self.ends)
+        check_choice("anchor", self.anchor, self.ends)
         check_method(self.method)
 
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.reactions.means import check_draws, codes_of, ratio_estimate
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -128,8 +128,7 @@ def sentiment_match(
     for name, column in columns.items():
         if len(column) != n:
             raise InputError(f"{name}: {len(column)} entries for {n} reactions; expected one each")
-    if by not in ("rater", "stimulus"):
-        raise unknown_name("cluster", by, ("rater", "stimulus"), "by")
+    check_choice("cluster", by, ("rater", "stimulus"), "by")
     pairs = list(zip(of_emotion, of_text, strict=True))
     defined = np.array([a is not None and b is not None for a, b in pairs], dtype=bool)
     matches = np.array([a is not None and a == b for a, b in pairs], dtype=bool)

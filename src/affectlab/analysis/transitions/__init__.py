@@ -1,9 +1,4 @@
 """How expressions fall from their peak to rest, and how far the peak is from rest."""
 
-from affectlab.analysis.transitions.curves import transition_curves
-from affectlab.analysis.transitions.ranges import transition_ranges
-
-__all__ = [
-    "transition_curves",
-    "transition_ranges",
-]
+from affectlab.analysis.transitions.curves import transition_curves as transition_curves
+from affectlab.analysis.transitions.ranges import transition_ranges as transition_ranges

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from affectlab.analysis.profiles import profiles_of, texts_of
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
-from affectlab.core.errors import InputError, check_number, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_hochberg, check_confidence, holm
 from affectlab.core.result import Result
@@ -223,8 +223,7 @@ class LogOdds(Result):
         level: float = 0.05,
     ) -> pl.DataFrame:
         """Give the words that go with one label, as :meth:`kept_words` gives those of all."""
-        if label not in self.labels:
-            raise unknown_name("label", label, self.labels)
+        check_choice("label", label, self.labels)
         kept = self.kept(rule, min_z=min_z, level=level)
         return self._rows([self.labels.index(label)], n, kept, rule)
 

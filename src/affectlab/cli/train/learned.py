@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings, write_csv
 from affectlab.cli.parameters import read_settings
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -355,8 +355,7 @@ def _own_settings(settings: Sequence[str], *, weighing: bool) -> dict[str, Any]:
                 # One is about computing alone and the other about reading: neither about tuning.
                 raise unknown_name("setting", key, _OF_TUNING)
             continue
-        if key not in _OF_WEIGHING:
-            raise unknown_name("setting", key, _OF_WEIGHING)
+        check_choice("setting", key, _OF_WEIGHING)
         numbers = value if isinstance(value, list) else [value]
         if not isinstance(value, _OF_WEIGHING[key]) or any(
             not isinstance(one, int | float) for one in numbers

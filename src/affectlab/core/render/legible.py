@@ -103,7 +103,7 @@ def fit_titles(figure: Figure) -> bool:
 
 def _room_above(axes: Axes, panels: list[Axes]) -> float:
     """Pixels for a title: to the note at its right, the next panel or the edge of the page."""
-    start, page = axes.bbox.x0, axes.get_figure(root=True)
+    start, page = float(axes.bbox.x0), axes.get_figure(root=True)
     note = axes._right_title  # type: ignore[attr-defined]
     if note.get_text():
         return float(note.get_window_extent().x0) - start - _free(axes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice
 from affectlab.core.types import Bools, Ints
 from affectlab.taxonomy import Taxonomy
 
@@ -36,8 +36,7 @@ class PeopleAnswers:
 
     def of(self, rater: str) -> tuple[Ints | Bools, Ints | Bools]:
         """Truth and answers of one person."""
-        if rater not in self.raters:
-            raise unknown_name("person", rater, self.raters)
+        check_choice("person", rater, self.raters)
         rows = self.rater == self.raters.index(rater)
         return self.truth[rows], self.predicted[rows]
 
@@ -82,8 +81,7 @@ class Classes:
 
     def of(self, rater: str) -> tuple[Ints | Bools, Ints | Bools]:
         """Truth and answers of one model, on the stimuli that it answered."""
-        if rater not in self.raters:
-            raise unknown_name("model", rater, self.raters)
+        check_choice("model", rater, self.raters)
         place = self.raters.index(rater)
         rows = self.answered[place]
         return self.truth[rows], self.predicted[place][rows]

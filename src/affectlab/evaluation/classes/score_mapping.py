@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
@@ -34,8 +34,7 @@ class Sources:
     """Why these labels and no others."""
 
     def __post_init__(self) -> None:
-        if self.how not in get_args(Combine):
-            raise unknown_name("way to combine", self.how, get_args(Combine))
+        check_choice("way to combine", self.how, get_args(Combine))
         if not self.labels:
             raise InputError("labels: expected at least one source label")
         if len(set(self.labels)) < len(self.labels):

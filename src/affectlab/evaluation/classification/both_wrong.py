@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
@@ -274,8 +274,7 @@ def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[str, str]:
             f"two different models are wanted, and there is {known}; expected systems to name two"
         )
     for name in wanted:
-        if name not in classes.raters:
-            raise unknown_name("model", str(name), classes.raters)
+        check_choice("model", name, classes.raters)
     return wanted[0], wanted[1]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
@@ -306,8 +306,7 @@ def confusion(
 
 def share_of(counts: Floats, axis: Axis) -> Floats:
     """Divide counts by their row, their column, or all; ``nan`` where there is nothing."""
-    if axis not in ("true", "pred", "all"):
-        raise unknown_name("axis", str(axis), ("true", "pred", "all"))
+    check_choice("axis", axis, ("true", "pred", "all"))
     sums = {"true": 1, "pred": 0, "all": None}[axis]
     total = counts.sum(axis=sums, keepdims=True)
     return ratio(counts, total)

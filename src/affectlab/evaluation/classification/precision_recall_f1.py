@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
@@ -207,7 +207,7 @@ def _statistics(sums: LabelSums, zero_division: float) -> Floats:
     counted = _counted(sums, zero_division)
     known = ~np.isnan(counted)
     filled = np.where(known, counted, 0.0)
-    macro = ratio(filled.sum(axis=-2), known.sum(axis=-2).astype(np.float64))
+    macro = mean_of_defined(counted, -2)
     together = replace(
         sums,
         label_hits=sums.label_hits.sum(axis=-1),

@@ -1,8 +1,6 @@
 """Whether a model's score shows that it looked: repeats, runs without the image, wrong hints."""
 
-from affectlab.evaluation.controls.checks import ControlChecks, control_checks
-
-__all__ = [
-    "ControlChecks",
-    "control_checks",
-]
+from affectlab.evaluation.controls.checks import (
+    ControlChecks as ControlChecks,
+    control_checks as control_checks,
+)

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import numbers_of, places_in
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
@@ -145,8 +145,7 @@ def _from_arrays(
         by = {}
     own = None
     if isinstance(cluster, str):
-        if cluster not in by:
-            raise unknown_name("attribute", cluster, by, "cluster")
+        check_choice("attribute", cluster, by, "cluster")
         own = _clusters(cluster, by[cluster], y.size)
     elif cluster is not None:
         own = _clusters("cluster", cluster, y.size)

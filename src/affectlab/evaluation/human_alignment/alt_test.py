@@ -46,7 +46,9 @@ def duels_of(
     else:
         parts = (_of_label(part, score, min_people) for part in panel.parts)
         models = (
-            map(np.concatenate, zip(*labels, strict=True)) for labels in zip(*parts, strict=True)
+            (np.concatenate(keys), np.concatenate(theirs), np.concatenate(own))
+            for labels in zip(*parts, strict=True)
+            for keys, theirs, own in [zip(*labels, strict=True)]
         )
     for keys, theirs, own in models:
         if score != "jaccard" and items == "stimuli":

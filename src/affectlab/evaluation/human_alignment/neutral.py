@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import Ratings, Scale
@@ -54,8 +54,7 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     if not names:
         raise InputError("no neutral stimulus is given; expected their names")
     for name in sorted(names):
-        if name not in models.stimulus_names:
-            raise unknown_name("stimulus", name, models.stimulus_names, "neutral_stimuli")
+        check_choice("stimulus", name, models.stimulus_names, "neutral_stimuli")
     scale = models.scale
     if scale.kind in ("nominal", "text"):
         raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.people_and_models import (
     Rounding,
@@ -197,8 +197,7 @@ def panel_of(
         both = judged_sides(ratings, models)
         people, judged = both.people, both.models
     for name in exclude:
-        if name not in people.label_names:
-            raise unknown_name("label", name, people.label_names, "exclude")
+        check_choice("label", name, people.label_names, "exclude")
     answers = answers_of(people)
     scale = people.scale
     if judged is None:

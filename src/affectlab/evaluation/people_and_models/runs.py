@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
 from affectlab.evaluation.people_and_models.scale_map import moved
@@ -184,8 +184,7 @@ def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -
 def _control_kinds(ratings: Ratings) -> dict[str, str]:
     kinds = _per_rater(ratings, "control", "none")
     for name, kind in kinds.items():
-        if kind not in CONTROLS:
-            raise unknown_name("control", kind, CONTROLS, f"rater {name!r}")
+        check_choice("control", kind, CONTROLS, f"rater {name!r}")
     return kinds
 
 

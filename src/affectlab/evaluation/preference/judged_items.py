@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
@@ -191,8 +191,7 @@ def machine_of(systems: Sequence[str], system: str | None) -> str:
         If it is not one of those compared, or not told by their names.
     """
     if system is not None:
-        if system not in systems:
-            raise unknown_name("system", system, systems)
+        check_choice("system", system, systems)
         return system
     likely = [name for name in systems if any(word in name.casefold() for word in _MACHINES)]
     if len(likely) != 1:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
@@ -253,8 +253,7 @@ def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[st
         return dict.fromkeys(names, "models")
     if isinstance(groups, str):
         attributes = [name for name in table.raters.columns if name not in ("rater", "rater_kind")]
-        if groups not in attributes:
-            raise unknown_name("attribute of raters", groups, attributes, "groups")
+        check_choice("attribute of raters", groups, attributes, "groups")
         column = dict(zip(table.raters["rater"], table.raters[groups], strict=True))
         if all(column[name] is None for name in names):
             raise InputError(
@@ -263,8 +262,7 @@ def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[st
             )
         return {name: "none" if column[name] is None else str(column[name]) for name in names}
     for name in groups:
-        if name not in names:
-            raise unknown_name("model", name, names, "groups")
+        check_choice("model", name, names, "groups")
     if "people" in groups.values():
         raise InputError(
             "groups: 'people' is the group of people; expected another name for models"

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import numbers_of, ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
 from affectlab.core.result import Result
@@ -788,8 +788,7 @@ def model_calibration(
     -0.05
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    if truth not in ("distribution", "majority"):
-        raise unknown_name("truth", truth, ("distribution", "majority"))
+    check_choice("truth", truth, ("distribution", "majority"))
     both = soft_sides(ratings, models, Reading(rule, labels, absent))
     for name, rows in both.shared.items():
         if not rows.any():

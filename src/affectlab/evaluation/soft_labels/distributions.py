@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import numbers_of, places_in, ratio, sums_of_groups
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -46,8 +46,7 @@ class Reading:
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.absent not in ("auto", "missing", "zero"):
-            raise unknown_name("absent", self.absent, ("auto", "missing", "zero"))
+        check_choice("absent", self.absent, ("auto", "missing", "zero"))
         if not 0 <= self.smoothing < np.inf:
             raise InputError(
                 f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
@@ -170,8 +169,7 @@ def votes_of(ratings: Ratings, reading: Reading) -> Votes:
     """Read the answers as amounts."""
     scale = ratings.scale
     chosen = reading.rule or _usual_rule(ratings)
-    if chosen not in RULES:
-        raise unknown_name("rule", chosen, RULES)
+    check_choice("rule", chosen, RULES)
     answers = answers_of(ratings)
     if chosen == "choices":
         label, value, names = _choices(answers, scale)
@@ -256,8 +254,7 @@ def _select(names: tuple[str, ...], wanted: Sequence[str]) -> tuple[list[int], t
     """Give the places of some labels, in the order asked for."""
     chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     for position, name in enumerate(chosen):
-        if name not in names:
-            raise unknown_name("label", name, names)
+        check_choice("label", name, names)
         if name in chosen[:position]:
             raise InputError(f"labels: {name!r} is named twice; expected different names")
     return [names.index(name) for name in chosen], chosen

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 
 __all__ = [
     "OPERATIONS",
@@ -232,8 +232,7 @@ class Strong:
         if not self.among:
             raise InputError("among: no operation to draw from; expected one at least")
         for name in self.among:
-            if name not in OPERATIONS:
-                raise unknown_name("operation", name, OPERATIONS)
+            check_choice("operation", name, OPERATIONS)
         object.__setattr__(self, "_weak", Weak(self.flip, self.padding))
 
     def __call__(self, image: Image.Image, random: np.random.Generator) -> Image.Image:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from PIL import Image
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.models.augment.embeddings import StrongNumbers, WeakNumbers
 from affectlab.models.augment.images import Strong, Weak
 from affectlab.models.augment.texts import StrongWords, WeakWords
@@ -74,8 +74,7 @@ def load_augmentation(name: str, kind: AugmentationKind = "image", **settings: A
     Weak(flip=0.0, padding=0.125)
     """
     known = _of_kind(kind)
-    if name not in known:
-        raise unknown_name("augmentation", name, known)
+    check_choice("augmentation", name, known)
     try:
         return known[name](**settings)
     except TypeError:
@@ -85,6 +84,5 @@ def load_augmentation(name: str, kind: AugmentationKind = "image", **settings: A
 
 
 def _of_kind(kind: str) -> dict[str, Callable[..., Any]]:
-    if kind not in _KNOWN:
-        raise unknown_name("kind", kind, _KNOWN)
+    check_choice("kind", kind, _KNOWN)
     return _KNOWN[kind]

@@ -45,13 +45,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs more than the core when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "ExpressionMetric": "learned.expression_metric",
-            "cross_validate": "learned.cross_validation",
-            "embed_pairs": "learned.sources",
-            "read_scored_pairs": "learned.sources",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import plural, shown
 from affectlab.models.differences.comparison import Work, judged_by
 from affectlab.models.differences.learned import SeenActorWarning
@@ -105,8 +105,7 @@ def rate_differences(
     >>> found.raters["direction"].to_list()
     ['higher is more different', 'higher is more different']
     """
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", str(on_bad), get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     loaded = _loaded(metrics)
     table = find_pairs(pairs)
     work, usable, problems = _work(

@@ -49,18 +49,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs torch or scikit-learn when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Tower": "checkpoints",
-            "TransformersEncoder": "towers",
-            "convert_weights": "conversion",
-            "fingerprint_of_tower": "towers",
-            "fit_text_encoder": "offline_texts",
-            "image_tower": "towers",
-            "load_network": "checkpoints",
-            "read_checkpoint": "checkpoints",
-            "text_tower": "text_towers",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

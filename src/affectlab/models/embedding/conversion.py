@@ -34,7 +34,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.models.devices import quiet_transformers
 
 __all__ = [
@@ -88,8 +88,7 @@ def convert_weights(
     affectlab.InputError: nowhere.pth: there is no such file
     """
 
-    if kind not in get_args(WeightsKind):
-        raise unknown_name("kind of weights", kind, get_args(WeightsKind))
+    check_choice("kind of weights", kind, get_args(WeightsKind))
     file, folder = Path(source), Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is in use; expected a new folder, or an empty one")

@@ -47,25 +47,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs torch when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "HeadBank": "bank",
-            "HeadData": "data",
-            "HeadSources": "sources",
-            "NotCalibratedWarning": "calibration",
-            "NotTrainedWarning": "fit",
-            "Stage": "stage",
-            "bin_names": "notes",
-            "embeddings_of": "sources",
-            "few_identities_notes": "notes",
-            "is_embeddings": "sources",
-            "neutral_sentence": "notes",
-            "people_of": "sources",
-            "rated_part": "bank",
-            "read_zero_to_seven": "sources",
-            "stimulus_values": "data",
-            "unsure_notes": "notes",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.core.words import plural
 from affectlab.models.heads.targets import HIGH
@@ -164,8 +164,7 @@ def fit_intervals(
     (((3.0,),), (array([[3.5]]), array([[7.]])))
     """
     _check_level(level)
-    if by not in get_args(By):
-        raise unknown_name("kind of intervals", by, get_args(By))
+    check_choice("kind of intervals", by, get_args(By))
     edges = _EDGES if by == "score" else ()
     place = np.digitize(predicted, edges)
     half, counts = [], []

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.models.heads.targets import HIGH, off_scale
@@ -116,8 +116,7 @@ def settle_ties(values: Floats, tied: Tied) -> Floats:
     >>> settle_ties(np.array([0.0, 0.5, 1.0]), "leave_out")
     array([ 0., nan,  1.])
     """
-    if tied not in get_args(Tied):
-        raise unknown_name("way with ties", str(tied), get_args(Tied))
+    check_choice("way with ties", tied, get_args(Tied))
     if tied == "present":
         return values
     return np.where(values == TIE, 0.0 if tied == "absent" else np.nan, values)

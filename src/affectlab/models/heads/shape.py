@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 
 __all__ = ["BIG", "SHAPES", "SMALL", "HeadShape", "head_shape"]
 
@@ -95,6 +95,5 @@ def head_shape(shape: str | HeadShape) -> HeadShape:
     """
     if isinstance(shape, HeadShape):
         return shape
-    if shape not in SHAPES:
-        raise unknown_name("head shape", shape, SHAPES)
+    check_choice("head shape", shape, SHAPES)
     return SHAPES[shape]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Count, by_name
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ class Stage:
             raise InputError(f"factor {self.factor!r}; expected a number between 0 and 1")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout!r}; expected a number from 0 to below 1")
-        if self.precision not in _PRECISIONS:
-            raise unknown_name("precision", str(self.precision), _PRECISIONS)
+        check_choice("precision", self.precision, _PRECISIONS)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the settings as plain values."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints, by_name
 from affectlab.core.words import shown
 
@@ -73,8 +73,7 @@ def targets_from(
     """
     from affectlab.ratings import answers_of
 
-    if how not in get_args(Aggregate):
-        raise unknown_name("aggregate", how, get_args(Aggregate))
+    check_choice("aggregate", how, get_args(Aggregate))
     _check_scale(ratings)
     rows = _positions(stimuli, "stimuli")
     columns = _positions(labels, "labels")
@@ -206,8 +205,7 @@ def _of_frame(
 
     frame = as_frame(given, what=what)
     for label in labels:
-        if label not in frame.columns:
-            raise unknown_name("label", label, frame.columns, f"{what}, columns")
+        check_choice("label", label, frame.columns, f"{what}, columns")
         if not frame.schema[label].is_numeric() and frame.schema[label] not in (
             pl.Null,
             pl.Boolean,

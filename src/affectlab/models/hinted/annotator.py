@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
 from affectlab.evaluation import OUTCOMES
@@ -104,8 +104,7 @@ def annotation_of(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | N
     '2 labels above 0; expected at most 1'
     """
     if isinstance(given, str):
-        if given not in OUTCOMES:
-            raise unknown_name("outcome", given, OUTCOMES, "annotator")
+        check_choice("outcome", given, OUTCOMES, "annotator")
         if given == "ok":
             return Annotation("schema_invalid", {}, "outcome ok without values")
         return Annotation(given, {})

@@ -36,10 +36,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "draw_errors": "errors",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -32,14 +32,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs torch when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "EmotionRankLoss": "modules",
-            "SoftLabelLoss": "modules",
-            "Ties": "ranking",
-            "list_mle": "ranking",
-        },
-        first="affectlab.models.devices",
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__, first="affectlab.models.devices")

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
 
@@ -214,8 +214,7 @@ def rank_relevance(
     >>> rank_relevance("mikels", ["amusement", "anger", "awe"], "reversed")[0].tolist()
     [7.0, 5.0, 3.0]
     """
-    if order not in get_args(Order):
-        raise unknown_name("order", order, get_args(Order))
+    check_choice("order", order, get_args(Order))
     among = costs_among(costs, labels)
     found: Floats = _HIGHEST - among.matrix
     if order == "true":

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import torch
 from torch import Tensor
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 
 __all__ = [
     "Reduction",
@@ -148,10 +148,8 @@ def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
 
 def check_choices(ties: str, reduction: str) -> None:
     """Refuse names that are not known."""
-    if ties not in get_args(Ties):
-        raise unknown_name("way with ties", ties, get_args(Ties))
-    if reduction not in get_args(Reduction):
-        raise unknown_name("reduction", reduction, get_args(Reduction))
+    check_choice("way with ties", ties, get_args(Ties))
+    check_choice("reduction", reduction, get_args(Reduction))
 
 
 def _check_shapes(logits: Tensor, relevance: Tensor, target: Tensor | None) -> None:

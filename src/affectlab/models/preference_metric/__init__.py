@@ -18,10 +18,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Import what needs torch when it is asked for: logistic regression does without.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "TunedBartScore": "tuned_bart",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

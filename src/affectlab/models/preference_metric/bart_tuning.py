@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import private_seed
 from affectlab.models.preference_metric.data import PreferenceTexts
@@ -59,8 +59,7 @@ def check_settings(given: dict[str, Any]) -> TuningSettings:
     """
     known = {field.name: field.type for field in fields(TuningSettings)}
     for name, value in given.items():
-        if name not in known:
-            raise unknown_name("setting", name, known)
+        check_choice("setting", name, known)
         whole = known[name] == "int"
         good = isinstance(value, int) if whole else isinstance(value, int | float)
         if isinstance(value, bool) or not good or not math.isfinite(value):

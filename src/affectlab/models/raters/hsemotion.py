@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.errors import InputError, MissingDependencyError, check_choice
 from affectlab.models.raters.rater import Face, FaceRater, Spoken
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ def hsemotion_rater(
     MissingDependencyError
         When hsemotion-onnx is not installed.
     """
-    if faces not in _FACES:
-        raise unknown_name("way to find faces", str(faces), _FACES, "face rater 'hsemotion'")
+    check_choice("way to find faces", faces, _FACES, "face rater 'hsemotion'")
     try:
         cv2 = import_module("cv2")
         recognizer = import_module("hsemotion_onnx.facial_emotions").HSEmotionRecognizer

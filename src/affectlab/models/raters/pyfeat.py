@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.errors import InputError, MissingDependencyError, check_choice
 from affectlab.models.raters.rater import Face, FaceRater, Spoken
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def pyfeat_rater(
     MissingDependencyError
         When py-feat is not installed.
     """
-    if detector not in _DETECTORS:
-        raise unknown_name("detector", str(detector), _DETECTORS, "face rater 'pyfeat'")
+    check_choice("detector", detector, _DETECTORS, "face rater 'pyfeat'")
     if not 0 <= threshold <= 1:
         raise InputError(f"face rater 'pyfeat': threshold = {threshold}; expected 0 to 1")
     try:

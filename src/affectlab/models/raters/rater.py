@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from PIL import Image
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
@@ -80,8 +80,7 @@ class FaceAnswer:
     """How often it was asked again after transport errors."""
 
     def __post_init__(self) -> None:
-        if self.outcome not in OUTCOMES:
-            raise unknown_name("outcome", self.outcome, OUTCOMES)
+        check_choice("outcome", self.outcome, OUTCOMES)
 
 
 Judged: TypeAlias = Any
@@ -208,8 +207,7 @@ class FaceRater:
         for name in ("batch", "concurrency"):
             if getattr(self, name) < 1:
                 raise InputError(f"{where}: {name} = {getattr(self, name)}; expected 1 or more")
-        if self.join not in ("max", "sum"):
-            raise unknown_name("way to join scores", self.join, ("max", "sum"), where)
+        check_choice("way to join scores", self.join, ("max", "sum"), where)
 
     @property
     def fingerprint(self) -> str:

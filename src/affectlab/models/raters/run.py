@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from affectlab.core.errors import AffectlabError, InputError, unknown_name
+from affectlab.core.errors import AffectlabError, InputError, check_choice
 from affectlab.core.words import plural, shown
 from affectlab.models.images import ImageFile, content_hash, load_image
 from affectlab.models.raters.ledger import FaceLedger
@@ -174,8 +174,7 @@ def ask_about(
     InputError
         As :func:`affectlab.models.raters.rate_faces` does.
     """
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     if patience < 1:
         raise InputError(f"patience = {patience}: expected 1 or more")
     with FaceLedger(folder, rater, again) as ledger:

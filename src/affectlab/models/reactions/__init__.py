@@ -36,12 +36,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Asking needs the extra "vlm"; writing does not.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "VlmReactions": "vlm",
-            "plan_reactions_vlm": "vlm",
-            "rate_reactions_vlm": "vlm",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

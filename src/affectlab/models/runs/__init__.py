@@ -1,31 +1,19 @@
 """Folders and locks of a run; nothing here loads a library of networks."""
 
 from affectlab.models.runs.folders import (
-    META,
-    check_folder,
-    file_hash,
-    load_arrays,
-    read_json,
-    read_meta,
-    replacing,
-    save_arrays,
-    write_json,
+    META as META,
+    check_folder as check_folder,
+    file_hash as file_hash,
+    load_arrays as load_arrays,
+    read_json as read_json,
+    read_meta as read_meta,
+    replacing as replacing,
+    save_arrays as save_arrays,
+    write_json as write_json,
 )
-from affectlab.models.runs.locks import NoLocksError, locked, take_lock
-from affectlab.models.runs.states import training_states
-
-__all__ = [
-    "META",
-    "NoLocksError",
-    "check_folder",
-    "file_hash",
-    "load_arrays",
-    "locked",
-    "read_json",
-    "read_meta",
-    "replacing",
-    "save_arrays",
-    "take_lock",
-    "training_states",
-    "write_json",
-]
+from affectlab.models.runs.locks import (
+    NoLocksError as NoLocksError,
+    locked as locked,
+    take_lock as take_lock,
+)
+from affectlab.models.runs.states import training_states as training_states

@@ -29,20 +29,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs torch when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Problem": "strategy",
-            "SemiRun": "run",
-            "SemiTraining": "settings",
-            "Step": "strategy",
-            "Strategy": "strategy",
-            "Switch": "settings",
-            "SwitchWhen": "settings",
-            "list_strategies": "registry",
-            "load_strategy": "registry",
-            "train_semi": "run",
-        },
-        first="affectlab.models.devices",
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__, first="affectlab.models.devices")

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.models.vision import VisionTraining
 
 __all__ = [
@@ -58,8 +58,7 @@ class SemiTraining(VisionTraining):
         super().__post_init__()
         from affectlab.models.augment import list_augmentations
 
-        if self.strong not in list_augmentations():
-            raise unknown_name("augmentation", self.strong, list_augmentations())
+        check_choice("augmentation", self.strong, list_augmentations())
         if self.micro_batch is not None:
             raise InputError(
                 f"micro_batch = {self.micro_batch}: strategies look at whole batches; expected "

@@ -84,10 +84,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what needs torch when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "probe_layers": "encoders.probe",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.models.runs import read_json, write_json
 from affectlab.models.text.classifier import TextClassifier, note_tuning, tune_levels
@@ -73,8 +73,7 @@ class BlendTextClassifier(TextClassifier):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        if criterion not in get_args(Criterion):
-            raise unknown_name("criterion", criterion, get_args(Criterion))
+        check_choice("criterion", criterion, get_args(Criterion))
         self.criterion: Criterion = criterion
         self.parts: tuple[TextClassifier, TextClassifier] = (
             self._part(first, first_settings),

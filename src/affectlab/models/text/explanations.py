@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice
 from affectlab.core.types import Floats
 from affectlab.core.words import number, shown
 from affectlab.models.text.features import EDGES, TfidfFeatures, cut, pieces_of
@@ -53,8 +53,7 @@ class Contributions:
         InputError
             When there is no such label.
         """
-        if label not in self.labels:
-            raise unknown_name("label", label, self.labels)
+        check_choice("label", label, self.labels)
         column = self.parts[:, self.labels.index(label)]
         return tuple(zip(self.tokens, column.tolist(), strict=True))
 

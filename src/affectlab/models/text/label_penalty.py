@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.taxonomy import Taxonomy
 
@@ -74,8 +74,7 @@ def label_relations(
     k = len(taxonomy)
     if not isinstance(penalty, str):
         return _checked(penalty, k, signed)
-    if penalty not in get_args(LabelPenalty):
-        raise unknown_name("label penalty", penalty, get_args(LabelPenalty))
+    check_choice("label penalty", penalty, get_args(LabelPenalty))
     if penalty == "none":
         return None
     relations: Floats

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import shown
 from affectlab.models.text.decisions import logit, sigmoid
@@ -78,8 +78,7 @@ def level_plan(taxonomy: Taxonomy, levels: tuple[str, ...] | None) -> LevelPlan:
     """
     chosen = taxonomy.nesting_levels() if levels is None else levels
     for level in chosen:
-        if level not in taxonomy.levels:
-            raise unknown_name("level", level, taxonomy.levels, f"taxonomy {taxonomy.name}")
+        check_choice("level", level, taxonomy.levels, f"taxonomy {taxonomy.name}")
     return LevelPlan(taxonomy, tuple(dict.fromkeys(chosen)))
 
 
@@ -118,8 +117,7 @@ def group_probabilities(
     >>> group_probabilities(given, goemotions, "sentiment").tolist()
     [[0.75, 0.0, 0.0, 0.0]]
     """
-    if how not in get_args(FromLabels):
-        raise unknown_name("rule", how, get_args(FromLabels))
+    check_choice("rule", how, get_args(FromLabels))
     if probabilities.ndim != 2 or probabilities.shape[1] != len(taxonomy):
         raise InputError(
             f"probabilities: shape {probabilities.shape}; expected one column for each of "

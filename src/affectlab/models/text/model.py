@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.models.text.decisions import DecisionRule, LevelTuning, Scaling
 from affectlab.models.text.labels import GroupScores, LevelPlan, level_plan
@@ -41,8 +41,7 @@ class TextModel(ABC):
         name: str = "",
         seed: int = 0,
     ) -> None:
-        if group_scores not in get_args(GroupScores):
-            raise unknown_name("group_scores", group_scores, get_args(GroupScores))
+        check_choice("group_scores", group_scores, get_args(GroupScores))
         check_values({"level": level, "levels": levels, "name": name, "seed": seed})
         self.given_taxonomy = load_taxonomy(taxonomy)
         self.level = level

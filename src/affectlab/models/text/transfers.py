@@ -13,7 +13,7 @@ from unicodedata import normalize
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count
@@ -100,8 +100,7 @@ class Transfer:
         InputError
             When that setup was not run, or no other was.
         """
-        if over not in self.setups:
-            raise unknown_name("setup", over, self.setups)
+        check_choice("setup", over, self.setups)
         keys = [(s, size) for s in self.setups if s != over for size in self.sizes]
         if not keys:
             raise InputError(f"{over} is the only setup that was run; expected another beside it")
@@ -333,8 +332,7 @@ def transfer(
     """
     chosen = tuple(setups or (SETUPS if source is not None else ("baseline",)))
     for setup in chosen:
-        if setup not in get_args(Setup):
-            raise unknown_name("setup", setup, get_args(Setup))
+        check_choice("setup", setup, get_args(Setup))
         if source is None and setup != "baseline":
             raise InputError(f"setup {setup!r} needs a source model; expected source=")
     if splits < 2:

@@ -46,16 +46,4 @@ __all__ = [
 # These need torch and transformers, which take a second to import.
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "BartScore": "bart",
-            "BertScore": "bert",
-            "ClipScore": "clip",
-            "RefClipScore": "clip",
-            "SentenceSimilarity": "similarity",
-            "Writer": "bart",
-            "candidate_sentence": "sentences",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

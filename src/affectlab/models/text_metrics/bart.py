@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.models.devices import pick_device
 from affectlab.models.text.encoders import (
@@ -271,8 +271,7 @@ class BartScore:
         device: str = "auto",
         precision: str = "fp32",
     ) -> None:
-        if direction not in get_args(Direction):
-            raise unknown_name("direction", direction, get_args(Direction))
+        check_choice("direction", direction, get_args(Direction))
         check_over(references)
         self.model, self.direction, self.references = str(model), direction, references
         self.writer = Writer(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import pick_device
 from affectlab.models.embedding import load_network, read_checkpoint
@@ -275,8 +275,7 @@ class BertScore:
         device: str = "auto",
         precision: str = "fp32",
     ) -> None:
-        if direction not in get_args(_Direction):
-            raise unknown_name("direction", direction, get_args(_Direction))
+        check_choice("direction", direction, get_args(_Direction))
         check_over(references)
         if not isinstance(match_marks, bool):
             raise InputError(f"match_marks {match_marks!r}; expected true or false")

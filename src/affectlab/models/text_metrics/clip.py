@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import shown
 from affectlab.models.text_metrics.clip_formulas import clip_score, ref_clip_score
@@ -282,8 +282,7 @@ class RefClipScore(ClipScore):
         precision: str = "fp32",
         cache: str | Path | None = None,
     ) -> None:
-        if reference_scale not in get_args(ReferenceScale):
-            raise unknown_name("reference_scale", reference_scale, get_args(ReferenceScale))
+        check_choice("reference_scale", reference_scale, get_args(ReferenceScale))
         self.reference_scale = reference_scale
         super().__init__(
             model,

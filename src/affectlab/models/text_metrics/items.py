@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.csv import read_table, text_of_sheet
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.words import shown
 from affectlab.models.images import image_within
 from affectlab.ratings import Ratings
@@ -190,8 +190,7 @@ class TextTable:
         InputError
             When there is none of that name.
         """
-        if name not in self.frame.columns:
-            raise unknown_name("column", name, self.frame.columns, what)
+        check_choice("column", name, self.frame.columns, what)
         return self.frame[name].cast(pl.String).to_list()
 
     def keep(self, rows: Sequence[int], why: Sequence[str]) -> TextTable:
@@ -305,8 +304,7 @@ def _read(place: Path) -> pl.DataFrame:
 
 def _need(frame: pl.DataFrame, columns: Sequence[str], said: str) -> None:
     for name in columns:
-        if name not in frame.columns:
-            raise unknown_name("column", name, frame.columns, said)
+        check_choice("column", name, frame.columns, said)
 
 
 def _names(frame: pl.DataFrame, item: str | None, said: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Interval, Value
@@ -102,8 +102,7 @@ def names_of(items: Sequence[TextItem]) -> tuple[str, ...]:
 
 def check_over(over: str) -> None:
     """Refuse what is no way to bring several references together."""
-    if over not in get_args(OverReferences):
-        raise unknown_name("references", over, get_args(OverReferences))
+    check_choice("references", over, get_args(OverReferences))
 
 
 def over_references(values: Floats, sizes: Ints, over: OverReferences) -> Floats:

@@ -35,24 +35,4 @@ __all__ = ["VisionClassifier", "VisionTraining"]
 
 if not TYPE_CHECKING:
     # Load what needs torch when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "Feed": "inputs",
-            "Forward": "loop",
-            "Head": "backbone",
-            "ImageTraining": "training_options",
-            "Pictures": "inputs",
-            "Report": "loop",
-            "Rows": "inputs",
-            "VisionClassifier": "classifier",
-            "codes_of": "inputs",
-            "loss_of": "loop",
-            "names_of_labels": "inputs",
-            "note_epoch": "loop",
-            "probabilities_of": "loop",
-            "scores_of": "loop",
-        },
-        first="affectlab.models.devices",
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__, first="affectlab.models.devices")

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from affectlab._version import __version__
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.models.augment import load_augmentation
 from affectlab.models.devices import pick_device, pick_precision, private_seed, quiet_transformers
@@ -501,8 +501,7 @@ class VisionClassifier:
 
     def decide(self, proba: Floats, decide: Decision = "probable") -> list[str]:
         """Choose a label by probabilities; see :meth:`predict`."""
-        if decide not in get_args(Decision):
-            raise unknown_name("decision", decide, get_args(Decision))
+        check_choice("decision", decide, get_args(Decision))
         if decide == "cost":
             return expected_cost_labels(proba, self.costs or self.taxonomy, self.labels)
         return [self.labels[place] for place in proba.argmax(axis=1)]

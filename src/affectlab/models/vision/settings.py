@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 
 __all__ = ["LossName", "Optimiser", "Schedule", "Select", "VisionTraining"]
 
@@ -74,8 +74,7 @@ class VisionTraining:
             For the first that does not fit.
         """
         for name, kinds in (("select", Select), ("optimiser", Optimiser), ("schedule", Schedule)):
-            if getattr(self, name) not in get_args(kinds):
-                raise unknown_name(name, str(getattr(self, name)), get_args(kinds))
+            check_choice(name, getattr(self, name), get_args(kinds))
         if self.augment != "none":
             from affectlab.models.augment import list_augmentations
 
@@ -104,8 +103,7 @@ class VisionTraining:
         """Change some settings; an unknown one is an :class:`InputError`."""
         known = [field.name for field in fields(cls)]
         for name in given:
-            if name not in known:
-                raise unknown_name("setting", name, known)
+            check_choice("setting", name, known)
         return replace(defaults, **given)
 
     def to_dict(self) -> dict[str, Any]:

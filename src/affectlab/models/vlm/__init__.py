@@ -41,17 +41,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Load what asks when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "VlmAnnotator": "annotator",
-            "VlmRater": "rater",
-            "VlmRun": "run",
-            "ask_questions": "rater",
-            "check_ratings_of": "ratings_folder",
-            "image_targets": "ratings_folder",
-            "rate_vlm": "rater",
-            "split": "rater",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import shown
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import AskSettings, question_key
@@ -63,8 +63,7 @@ def check_controls(control: str | Sequence[str] | None) -> tuple[str, ...]:
     """
     given = [control] if isinstance(control, str) else list(control or ())
     for name in given:
-        if name not in CONTROLS:
-            raise unknown_name("control", str(name), CONTROLS)
+        check_choice("control", name, CONTROLS)
     return tuple(dict.fromkeys(given))
 
 

@@ -1,26 +1,13 @@
 """Kinds of files with ratings, one module a family; a module here is known by that alone."""
 
 from affectlab.ratings.formats.format import (
-    Contents,
-    Format,
-    Layout,
-    Sure,
-    file_format,
-    find_format,
-    list_formats,
-    load_format,
+    Contents as Contents,
+    Format as Format,
+    Layout as Layout,
+    Sure as Sure,
+    file_format as file_format,
+    find_format as find_format,
+    list_formats as list_formats,
+    load_format as load_format,
 )
-from affectlab.ratings.formats.records import Rejects, Unusable
-
-__all__ = [
-    "Contents",
-    "Format",
-    "Layout",
-    "Rejects",
-    "Sure",
-    "Unusable",
-    "file_format",
-    "find_format",
-    "list_formats",
-    "load_format",
-]
+from affectlab.ratings.formats.records import Rejects as Rejects, Unusable as Unusable

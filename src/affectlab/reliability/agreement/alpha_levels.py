@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import require_order
 from affectlab.reliability.rank_correlation import distinct
@@ -365,8 +365,7 @@ def level_maker(
                 f"an array of ratings has no scale: level is expected to be one of {_LEVELS}"
             )
         level = _LEVEL_OF_SCALE[scale.kind]
-    if level not in _LEVELS:
-        raise unknown_name("level", str(level), _LEVELS)
+    check_choice("level", level, _LEVELS)
     if level == "nominal":
         return level, Nominal
     require_order(scale, f"level {level!r}")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.inference import Interval
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
@@ -144,8 +144,7 @@ def _statistic(
     standard_error: StandardError,
 ) -> Statistic:
     """Make the statistic of each label."""
-    if standard_error not in ("linearised", "gwet"):
-        raise unknown_name("standard_error", str(standard_error), ("linearised", "gwet"))
+    check_choice("standard_error", standard_error, ("linearised", "gwet"))
     scales = declared_scales(answers, scale)
     how = "" if weights == "nominal" else f", {weights} weights"
     parts: list[_Pairs | None] = []

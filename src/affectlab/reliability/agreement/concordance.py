@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
@@ -775,8 +775,7 @@ def _sides_of(
         answers = _with_models(answers, answers_of(_in_order(models)))
     names = (reference,) if isinstance(reference, str) else tuple(reference)
     for name in names:
-        if name not in answers.raters:
-            raise unknown_name("rater", name, answers.raters, "reference")
+        check_choice("rater", name, answers.raters, "reference")
     known = np.isin(np.arange(len(answers.raters)), answers.rater)
     gold = np.isin(answers.raters, names)
     machine = np.isin(answers.rater_kinds, MODEL_KINDS)

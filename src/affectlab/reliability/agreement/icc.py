@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
 from affectlab.core.statistic import Ends, Statistic, by_formula
 from affectlab.core.types import Floats
@@ -460,13 +460,11 @@ def intraclass_correlation(
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     require_order(answers, "the intraclass correlation")
-    if missing not in _MISSING:
-        raise unknown_name("missing", str(missing), _MISSING)
+    check_choice("missing", missing, _MISSING)
     if not forms:
         raise InputError("forms: expected one or more, such as '2,1'")
     for form in forms:
-        if form not in FORMS:
-            raise unknown_name("form", str(form), FORMS)
+        check_choice("form", form, FORMS)
     by_label = list(answers.by_label())
     complete = [missing == "listwise" or _is_complete(part) for part in by_label]
     of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, Statistic, by_formula, student
@@ -157,8 +157,7 @@ def kappa_matrix(result: KappaResult, *, labels: tuple[str, ...] | None = None) 
     if labels is not None:
         known = frame["label"].unique(maintain_order=True).to_list()
         for name in labels:
-            if name not in known:
-                raise unknown_name("label", name, known)
+            check_choice("label", name, known)
         frame = frame.filter(pl.col("label").is_in(list(labels)))
     index = {name: k for k, name in enumerate(result.raters)}
     values = np.full((len(index), len(index)), np.nan)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimate, Estimates, withhold_certainty
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 
@@ -56,8 +56,7 @@ def over_labels(
     >>> mean.low < mean.value < mean.high
     True
     """
-    if average not in ("mean", "median"):
-        raise unknown_name("average", average, ("mean", "median"))
+    check_choice("average", average, ("mean", "median"))
     check_confidence(confidence)
     frame = estimates.frame
     value = frame["value"].to_numpy()

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, by_name, check_confidence, infer
 from affectlab.core.jackknife import Jackknife, LeftOut
@@ -136,8 +136,7 @@ def split_half(
     ratings = canonical(ratings)
     check_confidence(confidence)
     require_order(ratings, "the correlation of halves")
-    if target not in get_args(Target):
-        raise unknown_name("target", str(target), get_args(Target))
+    check_choice("target", target, get_args(Target))
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
     if n_splits < 1:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
@@ -164,8 +164,7 @@ def variance_components(
     """
     check_confidence(confidence)
     check_link(link)
-    if estimator not in get_args(Estimator):
-        raise unknown_name("estimator", estimator, get_args(Estimator), "estimator")
+    check_choice("estimator", estimator, get_args(Estimator), "estimator")
     if estimator == "posterior" and (link != "identity" or len(factors) > MOST_FACTORS):
         raise InputError(
             f"estimator posterior takes the link identity and at most {MOST_FACTORS} factors; "

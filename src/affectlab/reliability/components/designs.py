@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
@@ -68,8 +68,7 @@ def crossed(value: Floats, **levels: Ints) -> MixedModel:
 
 def check_link(link: str) -> None:
     """Refuse an unknown link."""
-    if link not in get_args(Link):
-        raise unknown_name("link", link, get_args(Link), "link")
+    check_choice("link", link, get_args(Link), "link")
 
 
 class Components(Protocol):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.reliability.components.designs import RATER, STIMULUS, Components, Design
 
@@ -45,8 +45,7 @@ def decision_studies(
     """
     given = k if isinstance(k, Mapping) else {RATER: k}
     for name, sizes in given.items():
-        if name not in facets:
-            raise unknown_name("facet", name, facets, "k")
+        check_choice("facet", name, facets, "k")
         if not sizes or min(sizes) < 1:
             raise InputError(f"k {list(sizes)}: expected numbers of {name}s, 1 or more")
     every = [given.get(name, (1,)) for name in facets]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import mean_of_defined, places_in, ratio
 from affectlab.core.compiled import LANES
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
@@ -112,8 +112,7 @@ def panel_of(
     InputError
         If the shapes do not fit, or there is no common label or stimulus.
     """
-    if aggregate not in ("median", "mean"):
-        raise unknown_name("aggregate", str(aggregate), ("median", "mean"))
+    check_choice("aggregate", aggregate, ("median", "mean"))
     if isinstance(reference, Ratings) != isinstance(others, Ratings):
         raise InputError("expected ratings twice or arrays twice, got ratings and an array")
     if isinstance(reference, Ratings) and isinstance(others, Ratings):
@@ -133,8 +132,7 @@ def panel_of(
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
     for name in exclude:
-        if name not in labels:
-            raise unknown_name("label", name, labels, "exclude")
+        check_choice("label", name, labels, "exclude")
     return [k for k, name in enumerate(labels) if name not in exclude]
 
 
@@ -369,8 +367,7 @@ def mean_spearman(
     0.9
     """
     reference, others = canonical(reference), canonical(others, listed="raters")
-    if target not in _TARGETS:
-        raise unknown_name("target", str(target), _TARGETS)
+    check_choice("target", target, _TARGETS)
     if by_label and target == "labels":
         raise InputError("target 'labels': a single label cannot be drawn; use by_label=False")
     require_order(reference, "the mean Spearman correlation")

@@ -1,14 +1,8 @@
 """How many raters a study needs, from a pilot and by simulation."""
 
-from affectlab.reliability.planning.model import PlanModel, plan_model
-from affectlab.reliability.planning.pilot import PilotReport, pilot_report
-from affectlab.reliability.planning.plan import Plan, plan
-
-__all__ = [
-    "PilotReport",
-    "Plan",
-    "PlanModel",
-    "pilot_report",
-    "plan",
-    "plan_model",
-]
+from affectlab.reliability.planning.model import PlanModel as PlanModel, plan_model as plan_model
+from affectlab.reliability.planning.pilot import (
+    PilotReport as PilotReport,
+    pilot_report as pilot_report,
+)
+from affectlab.reliability.planning.plan import Plan as Plan, plan as plan

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
@@ -115,8 +115,7 @@ class _Wanted:
     correlation: float
 
     def __post_init__(self) -> None:
-        if self.target not in _TARGETS:
-            raise unknown_name("target", str(self.target), _TARGETS)
+        check_choice("target", self.target, _TARGETS)
         check_confidence(self.confidence)
         if not 0 < self.goal < (math.inf if self.at_most else 1.0):
             expected = "a width above 0" if self.at_most else "a number between 0 and 1"

@@ -1,32 +1,20 @@
 """Screening of raters by policies: rules, verdicts and evidence; golden items."""
 
 from affectlab.reliability.screening.golden import (
-    GoldenItems,
-    Overlap,
-    batch_overlap,
-    choose_golden,
+    GoldenItems as GoldenItems,
+    Overlap as Overlap,
+    batch_overlap as batch_overlap,
+    choose_golden as choose_golden,
 )
 from affectlab.reliability.screening.outliers import (
-    Apart,
-    EqualTrials,
-    agreement_with_others,
-    equal_trials,
+    Apart as Apart,
+    EqualTrials as EqualTrials,
+    agreement_with_others as agreement_with_others,
+    equal_trials as equal_trials,
 )
-from affectlab.reliability.screening.policy import Policy, list_policies, load_policy
-from affectlab.reliability.screening.screen import Screening, screen
-
-__all__ = [
-    "Apart",
-    "EqualTrials",
-    "GoldenItems",
-    "Overlap",
-    "Policy",
-    "Screening",
-    "agreement_with_others",
-    "batch_overlap",
-    "choose_golden",
-    "equal_trials",
-    "list_policies",
-    "load_policy",
-    "screen",
-]
+from affectlab.reliability.screening.policy import (
+    Policy as Policy,
+    list_policies as list_policies,
+    load_policy as load_policy,
+)
+from affectlab.reliability.screening.screen import Screening as Screening, screen as screen

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -248,8 +248,7 @@ def _check(
 ) -> None:
     if n < 1:
         raise InputError(f"n {n!r}: expected 1 golden item or more")
-    if extremes not in _EXTREMES:
-        raise unknown_name("extremes", str(extremes), _EXTREMES)
+    check_choice("extremes", extremes, _EXTREMES)
     if max_sd is not None and not max_sd >= 0:
         raise InputError(f"max_sd {max_sd!r}: expected 0 or more")
     if not 0 < share <= 0.5:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
@@ -301,10 +301,8 @@ def _measures(trials: Trials, judgements: dict[str, Judgement]) -> Table:
 
 
 def _per(per: str) -> str:
-    from affectlab.core.errors import unknown_name
 
-    if per not in ("session", "rater"):
-        raise unknown_name("per", per, ("session", "rater"))
+    check_choice("per", per, ("session", "rater"))
     return per
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates, withhold_certainty
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
@@ -696,8 +696,7 @@ def subject_model(
     >>> model.to_frame()["value"].round(1).to_list()
     [1.6, 2.3, 3.3, 4.1, 4.5, 1.5]
     """
-    if method not in FITS:
-        raise unknown_name("method", method, FITS)
+    check_choice("method", method, FITS)
     check_confidence(confidence)
     require_order(ratings, "the subject model")
     error = _error(method, se)
@@ -740,8 +739,7 @@ def _error(method: str, se: str | None) -> str:
         return known[0]
     if se == "model" and se not in known:
         raise InputError(f"se 'model' goes with method 'reml'; method {method!r} has {known}")
-    if se not in known:
-        raise unknown_name("standard error", se, known)
+    check_choice("standard error", se, known)
     return se
 
 

@@ -1,39 +1,27 @@
 """The ratings of a report with every statistic that its sections share, each computed once."""
 
-from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, reason
+from affectlab.report.statistics.agreement import (
+    ENOUGH_ITEMS as ENOUGH_ITEMS,
+    Agreement as Agreement,
+    reason as reason,
+)
 from affectlab.report.statistics.means import (
-    FEWEST_IN_GROUP,
-    MOST_GROUPS,
-    NO_GROUPS,
-    STEPS,
-    WANTED,
-    reliability_of_means,
+    FEWEST_IN_GROUP as FEWEST_IN_GROUP,
+    MOST_GROUPS as MOST_GROUPS,
+    NO_GROUPS as NO_GROUPS,
+    STEPS as STEPS,
+    WANTED as WANTED,
+    reliability_of_means as reliability_of_means,
 )
-from affectlab.report.statistics.pairs import PairAgreement, is_person, rater_called
+from affectlab.report.statistics.pairs import (
+    PairAgreement as PairAgreement,
+    is_person as is_person,
+    rater_called as rater_called,
+)
 from affectlab.report.statistics.study import (
-    AGAINST,
-    FEWEST_ITEMS,
-    MOST_PEOPLE,
-    Beside,
-    Study,
+    AGAINST as AGAINST,
+    FEWEST_ITEMS as FEWEST_ITEMS,
+    MOST_PEOPLE as MOST_PEOPLE,
+    Beside as Beside,
+    Study as Study,
 )
-
-__all__ = [
-    "AGAINST",
-    "ENOUGH_ITEMS",
-    "FEWEST_IN_GROUP",
-    "FEWEST_ITEMS",
-    "MOST_GROUPS",
-    "MOST_PEOPLE",
-    "NO_GROUPS",
-    "STEPS",
-    "WANTED",
-    "Agreement",
-    "Beside",
-    "PairAgreement",
-    "Study",
-    "is_person",
-    "rater_called",
-    "reason",
-    "reliability_of_means",
-]

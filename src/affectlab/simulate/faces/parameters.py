@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from affectlab.core.errors import check_number, unknown_name
+from affectlab.core.errors import check_choice, check_number
 
 _SIGNED = (
     "brow_raise", "brow_inner", "brow_outer", "brow_left", "brow_right", "eye_open", "gaze_x",
@@ -107,8 +107,7 @@ class FaceParameters:
         """Make parameters from names and numbers; an unknown name is an error with a hint."""
         known = [field.name for field in fields(cls)]
         for name in values:
-            if name not in known:
-                raise unknown_name("face parameter", name, known, where)
+            check_choice("face parameter", name, known, where)
         return cls(**values)
 
     def scaled(self, intensity: float) -> FaceParameters:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_number, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
@@ -179,8 +179,7 @@ def _check(
         mentioned = [*rater.label_bias, *rater.confusions]
         mentioned += [taken for taken, _ in rater.confusions.values()]
         for label in mentioned:
-            if label not in truth.labels:
-                raise unknown_name("label", label, truth.labels, f"rater {rater.name!r}")
+            check_choice("label", label, truth.labels, f"rater {rater.name!r}")
 
 
 def _each(raters: tuple[RaterProfile, ...], field: str) -> NDArray[np.float64]:

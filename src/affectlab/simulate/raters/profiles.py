@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import check_choice, check_number, unknown_name
+from affectlab.core.errors import check_choice, check_number
 from affectlab.ratings import RATER_KINDS, Scale
 from affectlab.simulate.raters.truth import bounds
 
@@ -62,8 +62,7 @@ class RaterProfile:
     """Columns of the rater table, such as age, gender and location."""
 
     def __post_init__(self) -> None:
-        if self.kind not in RATER_KINDS:
-            raise unknown_name("rater kind", self.kind, RATER_KINDS, f"rater {self.name!r}")
+        check_choice("rater kind", self.kind, RATER_KINDS, f"rater {self.name!r}")
         limits: dict[str, tuple[float, float]] = {
             "bias": (-math.inf, math.inf),
             "inconsistency": (0.0, math.inf),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.stimuli.frames.pictures import UnusableError, View
 from affectlab.stimuli.frames.transition import Transition, kept_at_once
@@ -117,8 +117,7 @@ def difference_of(difference: str | Difference) -> Difference:
     """
     if callable(difference):
         return difference
-    if difference not in DIFFERENCES:
-        raise unknown_name("difference", difference, DIFFERENCES)
+    check_choice("difference", difference, DIFFERENCES)
     return DIFFERENCES[difference]
 
 

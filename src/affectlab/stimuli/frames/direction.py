@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.stimuli.frames.differences import Looks
 from affectlab.stimuli.frames.pictures import UnusableError
 
@@ -53,8 +53,7 @@ def peak_to_neutral(looks: Looks, direction: Direction) -> list[int]:
     UnusableError
         When no frame differs from the first, or the face does not come back.
     """
-    if direction not in DIRECTIONS:
-        raise unknown_name("direction", direction, DIRECTIONS)
+    check_choice("direction", direction, DIRECTIONS)
     n = len(looks)
     if direction == "peak-neutral":
         return list(range(n))

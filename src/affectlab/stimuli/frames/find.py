@@ -15,7 +15,7 @@ from typing import Any, Literal
 import polars as pl
 
 from affectlab.core.csv import read_table
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.multiface import PEAK_EXPRESSIONS, in_multiface, is_multiface
@@ -341,8 +341,7 @@ def find_transitions(
     [('ann', 'joy', 6)]
     """
     place = Path(path)
-    if layout not in LAYOUTS:
-        raise unknown_name("layout", layout, LAYOUTS)
+    check_choice("layout", layout, LAYOUTS)
     if fps is not None and not 0 < fps < float("inf"):
         raise InputError(f"fps = {fps!r}: expected frames per second, above 0")
     if not place.exists():

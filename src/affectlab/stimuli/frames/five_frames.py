@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.stimuli.frames.pictures import UnusableError
 from affectlab.stimuli.pairs import FIVE_FRAMES
@@ -105,8 +105,7 @@ def five_frames(
     for name, value in (("near_peak", near_peak), ("near_neutral", near_neutral)):
         if math.isnan(value) or value < 0:
             raise InputError(f"{name} = {value!r}: expected a distance of 0 or more")
-    if crossed not in CROSSED:
-        raise unknown_name("rule for crossed JNDs", crossed, CROSSED)
+    check_choice("rule for crossed JNDs", crossed, CROSSED)
     last = x.size - 1
     away, back = x - x[0], (x[-1] - x)[::-1]
     p, q = _one_jnd(away, near_peak), last - _one_jnd(back, near_neutral)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 from affectlab.stimuli.frames.differences import Difference, Looks, difference_of, name_of
 from affectlab.stimuli.frames.direction import DIRECTIONS, Direction, peak_to_neutral, typical_ends
@@ -76,8 +76,7 @@ def check_filmed(direction: str, ends: int | None, difference: str | Difference)
         When a name is not known, or there is no frame at the ends.
     """
     difference_of(difference)
-    if direction not in DIRECTIONS:
-        raise unknown_name("direction", direction, DIRECTIONS)
+    check_choice("direction", direction, DIRECTIONS)
     if ends is not None and ends < 1:
         raise InputError(f"ends = {ends}: expected at least 1 frame")
 
@@ -159,10 +158,8 @@ class FiveFrameSampling:
 
     def __post_init__(self) -> None:
         check_filmed(self.direction, self.ends, self.difference)
-        if self.along not in _ALONG:
-            raise unknown_name("way to measure along", self.along, _ALONG)
-        if self.crossed not in CROSSED:
-            raise unknown_name("rule for crossed JNDs", self.crossed, CROSSED)
+        check_choice("way to measure along", self.along, _ALONG)
+        check_choice("rule for crossed JNDs", self.crossed, CROSSED)
         if not 1 <= self.jnds < math.inf:
             raise InputError(f"jnds = {self.jnds!r}: expected JNDs from peak to neutral, 1 or more")
         if self.jnd is not None and not 0 < self.jnd < math.inf:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Count
 from affectlab.core.words import file_part, plural, shown
 from affectlab.stimuli.generation.generator import (
@@ -192,8 +192,7 @@ def generate_images(
     >>> made.images.select("stimulus", "file", "width").row(0)
     ('face-00001', 'images/face-00001.png', 64)
     """
-    if changed not in get_args(Changed):
-        raise unknown_name("way with changed pictures", str(changed), get_args(Changed))
+    check_choice("way with changed pictures", changed, get_args(Changed))
     if patience < 1:
         raise InputError(f"patience = {patience}: expected 1 or more")
     table = prompt_table(prompts)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.stimuli.prompts.coverage import accepted_images, awaiting_review
 from affectlab.stimuli.prompts.faces import (
     NEUTRAL,
@@ -94,8 +94,7 @@ def fill_prompts(
     chosen = plan or load_prompt_plan()
     wanted = known.labels if labels is None else tuple(known.name_of(one) for one in labels)
     people = people_of(chosen, len(chosen.templates))
-    if undecided not in get_args(Undecided):
-        raise unknown_name("way with undecided pictures", str(undecided), get_args(Undecided))
+    check_choice("way with undecided pictures", undecided, get_args(Undecided))
     named = _named(_checked(images), known)
     kept = accepted_images(named, decisions)
     if undecided == "coming":

@@ -4,16 +4,20 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
 from affectlab.stimuli.review.decisions import (
-    DECISIONS,
-    DIGEST,
-    ReviewRule,
-    about,
-    check_rule,
-    read_decisions,
-    review_decisions,
-    typed_decisions,
+    DECISIONS as DECISIONS,
+    DIGEST as DIGEST,
+    ReviewRule as ReviewRule,
+    about as about,
+    check_rule as check_rule,
+    read_decisions as read_decisions,
+    review_decisions as review_decisions,
+    typed_decisions as typed_decisions,
 )
-from affectlab.stimuli.review.queue import ReviewKind, ReviewQueue, review_queue
+from affectlab.stimuli.review.queue import (
+    ReviewKind as ReviewKind,
+    ReviewQueue as ReviewQueue,
+    review_queue as review_queue,
+)
 
 if TYPE_CHECKING:
     from affectlab.stimuli.review.comments import (
@@ -27,31 +31,6 @@ if TYPE_CHECKING:
     )
 
 
-__all__ = [
-    "DECISIONS",
-    "DIGEST",
-    "ReviewKind",
-    "ReviewQueue",
-    "ReviewRule",
-    "about",
-    "check_rule",
-    "read_decisions",
-    "review_decisions",
-    "review_queue",
-    "typed_decisions",
-]
-
-
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "comment_decisions": "comments",
-            "decisions_about": "rounds",
-            "items_to_review": "rounds",
-            "queue_comments": "comments",
-            "settled_decisions": "rounds",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, [])

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from affectlab.core.csv import read_table
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.stimuli.review.decisions import DIGEST
 
 __all__ = ["ReviewKind", "ReviewQueue", "review_queue"]
@@ -141,8 +141,7 @@ def review_queue(
     >>> queue.study.name, queue.n_items, queue.raters
     ('review.toml', 2, 3)
     """
-    if kind not in get_args(ReviewKind):
-        raise unknown_name("kind of review", str(kind), get_args(ReviewKind))
+    check_choice("kind of review", kind, get_args(ReviewKind))
     if raters < 1:
         raise InputError(f"raters = {raters}: expected 1 or more")
     if not 1 <= per_session <= _MOST_TRIALS:

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.stimuli.taxonomy.candidates import Candidates
@@ -292,8 +292,7 @@ def propose_labels(
 def _weights(given: Mapping[str, float] | None) -> dict[str, float]:
     weights = {**EVIDENCE, **({} if given is None else given)}
     for kind, weight in weights.items():
-        if kind not in EVIDENCE:
-            raise unknown_name("kind of evidence", kind, EVIDENCE, "weights")
+        check_choice("kind of evidence", kind, EVIDENCE, "weights")
         if not 0 <= weight < float("inf"):
             raise InputError(f"weights: {kind} = {weight}; expected a number of at least 0")
     return weights

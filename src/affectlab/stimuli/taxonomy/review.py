@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.csv import cell_of_sheet, write_sheet_csv
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 
 __all__ = ["DECISIONS", "Review", "ReviewRow", "read_review"]
 
@@ -50,8 +50,7 @@ class ReviewRow:
     def __post_init__(self) -> None:
         if not self.term.strip():
             raise InputError("the term is empty; expected a word")
-        if self.decision not in DECISIONS:
-            raise unknown_name("decision", self.decision, DECISIONS, repr(self.term))
+        check_choice("decision", self.decision, DECISIONS, repr(self.term))
         if not self.reason.strip():
             raise InputError(f"{self.term!r}: {self.decision} has no reason; expected one sentence")
         if self.decision == "merge" and not self.label.strip():

@@ -1,12 +1,9 @@
 """What comes of a study: ratings and the tables beside them, and a data set to publish."""
 
-from affectlab.study.dataset.bonus import bonuses
-from affectlab.study.dataset.ratings import PLANTED, answer_rows, collect, ratings_of
-
-__all__ = [
-    "PLANTED",
-    "answer_rows",
-    "bonuses",
-    "collect",
-    "ratings_of",
-]
+from affectlab.study.dataset.bonus import bonuses as bonuses
+from affectlab.study.dataset.ratings import (
+    PLANTED as PLANTED,
+    answer_rows as answer_rows,
+    collect as collect,
+    ratings_of as ratings_of,
+)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.study.database import now_ms
 from affectlab.study.store import Store, log
 from affectlab.study.tables import accounts, logins
@@ -235,8 +235,7 @@ def _nobodys_password() -> str:
 
 
 def _role(role: str) -> Role:
-    if role not in ROLES:
-        raise unknown_name("role", role, ROLES)
+    check_choice("role", role, ROLES)
     return role
 
 

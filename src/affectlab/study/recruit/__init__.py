@@ -4,83 +4,44 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
 from affectlab.study.recruit.eligibility import (
-    Check,
+    Check as Check,
     Visitor as Visitor,
-    check_eligibility,
-    passes,
-    verify,
+    check_eligibility as check_eligibility,
+    passes as passes,
+    verify as verify,
 )
-from affectlab.study.recruit.filters import PlatformFilter, platform_filters, with_choices
+from affectlab.study.recruit.filters import (
+    PlatformFilter as PlatformFilter,
+    platform_filters as platform_filters,
+    with_choices as with_choices,
+)
 
 if TYPE_CHECKING:
     from affectlab.study.recruit.approval import (
-        Decision,
-        approve_sessions,
-        decisions,
-        reject_sessions,
+        Decision as Decision,
+        approve_sessions as approve_sessions,
+        decisions as decisions,
+        reject_sessions as reject_sessions,
     )
     from affectlab.study.recruit.payments import (
-        Outcome,
-        carry_out,
-        pay_bonuses,
-        payments_table,
+        Outcome as Outcome,
+        carry_out as carry_out,
+        pay_bonuses as pay_bonuses,
+        payments_table as payments_table,
         study_at_prolific as study_at_prolific,
     )
     from affectlab.study.recruit.prolific import (
-        CATEGORIES,
-        Payment,
-        ProlificClient,
-        ProlificError,
-        Submission,
-        UnclearError,
+        CATEGORIES as CATEGORIES,
+        Payment as Payment,
+        ProlificClient as ProlificClient,
+        ProlificError as ProlificError,
+        Submission as Submission,
+        UnclearError as UnclearError,
     )
 
-__all__ = [
-    "CATEGORIES",
-    "Check",
-    "Decision",
-    "Outcome",
-    "Payment",
-    "PlatformFilter",
-    "ProlificClient",
-    "ProlificError",
-    "Submission",
-    "UnclearError",
-    "approve_sessions",
-    "carry_out",
-    "check_eligibility",
-    "decisions",
-    "passes",
-    "pay_bonuses",
-    "payments_table",
-    "platform_filters",
-    "reject_sessions",
-    "verify",
-    "with_choices",
-]
 
 # These need the store or the network; entering a study does not.
 
 if not TYPE_CHECKING:
     # Load what needs more than the study file when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        __all__,
-        {
-            "CATEGORIES": "prolific",
-            "Decision": "approval",
-            "Outcome": "payments",
-            "Payment": "prolific",
-            "ProlificClient": "prolific",
-            "ProlificError": "prolific",
-            "Submission": "prolific",
-            "UnclearError": "prolific",
-            "approve_sessions": "approval",
-            "carry_out": "payments",
-            "decisions": "approval",
-            "pay_bonuses": "payments",
-            "payments_table": "payments",
-            "reject_sessions": "approval",
-            "study_at_prolific": "payments",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, [])

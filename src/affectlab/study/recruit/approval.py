@@ -8,7 +8,7 @@ from typing import Literal
 
 from sqlalchemy import select, update
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.study.delivery import completeness, enough
 from affectlab.study.recruit.prolific import CATEGORIES, SHORTEST_MESSAGE
 from affectlab.study.store import Store, log
@@ -138,8 +138,7 @@ def reject_sessions(
     StudyError
         When there is no such session.
     """
-    if category not in CATEGORIES:
-        raise unknown_name("category", category, CATEGORIES)
+    check_choice("category", category, CATEGORIES)
     if not pay and len(reason.split()) < 3:
         raise InputError(
             f"reason {reason!r}: participants read it; expected a sentence that says what was "

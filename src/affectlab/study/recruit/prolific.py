@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from affectlab.core.errors import AffectlabError, InputError, unknown_name
+from affectlab.core.errors import AffectlabError, InputError, check_choice
 
 __all__ = [
     "CATEGORIES",
@@ -221,8 +221,7 @@ class ProlificClient:
         InputError
             When the message is too short or the category is not known; nothing is sent.
         """
-        if category not in CATEGORIES:
-            raise unknown_name("category", category, CATEGORIES)
+        check_choice("category", category, CATEGORIES)
         if len(message) < SHORTEST_MESSAGE:
             raise InputError(
                 f"the message has {len(message)} characters; Prolific wants at least "

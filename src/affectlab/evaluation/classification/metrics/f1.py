@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally
 
 
 def _macro(per_label: Floats, tally: Tally) -> Floats:
-    """Mean over the labels that occur, in truth or prediction."""
-    counted = tally.occurs & ~np.isnan(per_label)
-    return ratio(np.where(counted, per_label, 0.0).sum(axis=-1), counted.sum(axis=-1))
+    """Mean over the labels that occur, of what is defined."""
+    return mean_of_defined(np.where(tally.occurs, per_label, np.nan), -1)
 
 
 @class_metric(title="macro precision", undefined="undefined: no label has a precision", macro=True)
@@ -93,7 +92,4 @@ def weighted_f1(tally: Tally, zero_division: float) -> Floats:
     >>> round(weighted_f1(["joy", "fear", "fear"], ["joy", "joy", "fear"]), 3)
     0.667
     """
-    known = tally.f1(zero_division)
-    counted = ~np.isnan(known)
-    weight = np.where(counted, tally.label_true, 0.0)
-    return ratio((np.where(counted, known, 0.0) * weight).sum(axis=-1), weight.sum(axis=-1))
+    return mean_of_defined(tally.f1(zero_division), -1, tally.label_true)

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels, counts_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
@@ -223,8 +223,7 @@ def chosen_metrics(
 
 def metric_called(name: str, where: str = "") -> ClassificationMetric:
     """Find a metric by its name."""
-    if name not in CLASSIFICATION_METRICS:
-        raise unknown_name("metric", str(name), CLASSIFICATION_METRICS, where)
+    check_choice("metric", name, CLASSIFICATION_METRICS, where)
     return CLASSIFICATION_METRICS[name]
 
 

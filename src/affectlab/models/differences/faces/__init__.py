@@ -1,13 +1,7 @@
 """Differences of what a landmarker finds in two faces."""
 
 from affectlab.models.differences.faces.landmarker import (
-    FaceReading,
-    Landmarker,
-    MediaPipeLandmarker,
+    FaceReading as FaceReading,
+    Landmarker as Landmarker,
+    MediaPipeLandmarker as MediaPipeLandmarker,
 )
-
-__all__ = [
-    "FaceReading",
-    "Landmarker",
-    "MediaPipeLandmarker",
-]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.models.differences.learned.distances import ROUNDING, LinearDistance
 from affectlab.models.differences.learned.samples import SCALE
 from affectlab.models.differences.learned.trainers import Distance
@@ -65,8 +65,7 @@ class ExpressionLoss(nn.Module):
         self, first: torch.Tensor, second: torch.Tensor, reduction: str = "mean"
     ) -> torch.Tensor:
         """Give the loss; see :meth:`ExpressionMetric.loss`."""
-        if reduction not in _REDUCTIONS:
-            raise unknown_name("reduction", str(reduction), _REDUCTIONS)
+        check_choice("reduction", reduction, _REDUCTIONS)
         _check(first, second)
         if first.ndim == 4:
             encoder = self._pixel_encoder()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import side_by_side
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
@@ -358,8 +358,7 @@ class CrossValidation(Result):
     def _row(self, table: pl.DataFrame, method: str, measure: str, group: str) -> dict[str, Any]:
         for name, value in (("method", method), ("group", group), ("measure", measure)):
             known = table[name].unique(maintain_order=True).to_list()
-            if value not in known:
-                raise unknown_name(name, value, known)
+            check_choice(name, value, known)
         found = table.filter(
             (pl.col("method") == method)
             & (pl.col("group") == group)

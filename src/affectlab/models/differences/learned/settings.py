@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 
 __all__ = [
     "DEFAULT_STRENGTH",
@@ -128,12 +128,10 @@ def learner_settings(learner: str, given: Mapping[str, Any]) -> LearnerSettings:
     >>> learner_settings("ridge", {"non_negative": True})
     RidgeSettings(strength='auto', non_negative=True)
     """
-    if learner not in LEARNERS:
-        raise unknown_name("learner", str(learner), LEARNERS)
+    check_choice("learner", learner, LEARNERS)
     known = [field.name for field in fields(LEARNERS[learner])]
     for name in given:
-        if name not in known:
-            raise unknown_name("setting", str(name), known, f"learner {learner!r}")
+        check_choice("setting", name, known, f"learner {learner!r}")
     return LEARNERS[learner](**given)
 
 

@@ -2,8 +2,4 @@
 
 from affectlab.models.embedding.jobs.decoding import threads_of as threads_of
 from affectlab.models.embedding.jobs.items import picture_hash as picture_hash
-from affectlab.models.embedding.jobs.job import embed
-
-__all__ = [
-    "embed",
-]
+from affectlab.models.embedding.jobs.job import embed as embed

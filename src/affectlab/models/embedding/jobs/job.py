@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.csv import write_sheet_csv
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.embedding.card import EncoderCard
@@ -324,8 +324,7 @@ def embed(
 
 def _wish(batch: int | str, on_bad: str, partitions: int | None) -> int | None:
     """Check arguments; give the batch size that is wished, or None."""
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     if partitions is not None and partitions < 1:
         raise InputError(f"partitions {partitions}; expected 1 or more")
     if batch == "auto":

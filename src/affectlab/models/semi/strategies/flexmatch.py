@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice
 from affectlab.models.semi.strategies.tensors import check_flag, check_share, hard, softmax
 from affectlab.models.semi.strategy import Problem, Step, Strategy, View
 
@@ -63,8 +63,7 @@ class FlexMatch(Strategy):
         self, tau: float = 0.95, mapping: Mapping = "convex", warm_up: bool = True
     ) -> None:
         super().__init__()
-        if mapping not in get_args(Mapping):
-            raise unknown_name("mapping", str(mapping), get_args(Mapping))
+        check_choice("mapping", mapping, get_args(Mapping))
         self.tau, self.mapping = check_share("tau", tau), mapping
         self.warm_up = check_flag("warm_up", warm_up)
 

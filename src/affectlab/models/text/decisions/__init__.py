@@ -1,42 +1,26 @@
 """From probabilities to chosen labels: thresholds, calibration, and the search on a dev split."""
 
 from affectlab.models.text.decisions.rules import (
-    DecisionKind,
-    DecisionRule,
-    cross_fitted_f1,
-    f1_by_chance,
-    fit_decision,
-    rule_by_shares,
+    DecisionKind as DecisionKind,
+    DecisionRule as DecisionRule,
+    cross_fitted_f1 as cross_fitted_f1,
+    f1_by_chance as f1_by_chance,
+    fit_decision as fit_decision,
+    rule_by_shares as rule_by_shares,
 )
 from affectlab.models.text.decisions.scaling import (
-    Scaling,
-    ScalingKind,
-    fit_scaling,
-    logit,
-    sigmoid,
+    Scaling as Scaling,
+    ScalingKind as ScalingKind,
+    fit_scaling as fit_scaling,
+    logit as logit,
+    sigmoid as sigmoid,
 )
 from affectlab.models.text.decisions.thresholds import (
-    best_global_threshold,
-    best_thresholds,
-    best_top_k,
+    best_global_threshold as best_global_threshold,
+    best_thresholds as best_thresholds,
+    best_top_k as best_top_k,
 )
-from affectlab.models.text.decisions.tuning import LevelTuning, tune_level
-
-__all__ = [
-    "DecisionKind",
-    "DecisionRule",
-    "LevelTuning",
-    "Scaling",
-    "ScalingKind",
-    "best_global_threshold",
-    "best_thresholds",
-    "best_top_k",
-    "cross_fitted_f1",
-    "f1_by_chance",
-    "fit_decision",
-    "fit_scaling",
-    "logit",
-    "rule_by_shares",
-    "sigmoid",
-    "tune_level",
-]
+from affectlab.models.text.decisions.tuning import (
+    LevelTuning as LevelTuning,
+    tune_level as tune_level,
+)

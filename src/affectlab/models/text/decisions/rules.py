@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.classes import Thresholds
 from affectlab.models.text.decisions.thresholds import (
@@ -66,8 +66,7 @@ class DecisionRule:
     """Labels that none of these texts had: their threshold is 0.5, or the common one."""
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(DecisionKind):
-            raise unknown_name("decision", self.kind, get_args(DecisionKind))
+        check_choice("decision", self.kind, get_args(DecisionKind))
         if self.kind == "top_k":
             if not 1 <= self.k <= len(self.labels):
                 raise InputError(f"k = {self.k}: expected 1 to {len(self.labels)}, the labels")
@@ -214,8 +213,7 @@ def fit_decision(
     ((0.75, 0.15000000000000002), 1.0)
     """
     warn_of_test(split, "thresholds")
-    if kind not in get_args(DecisionKind):
-        raise unknown_name("decision", kind, get_args(DecisionKind))
+    check_choice("decision", kind, get_args(DecisionKind))
     names = tuple(labels)
     true = np.asarray(truth)
     limits: Floats | None = None

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
 
 __all__ = ["Scaling", "ScalingKind", "fit_scaling", "logit", "sigmoid"]
@@ -51,8 +51,7 @@ class Scaling:
     """For isotonic: logits and their probabilities, of each label."""
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(ScalingKind):
-            raise unknown_name("calibration", str(self.kind), get_args(ScalingKind))
+        check_choice("calibration", self.kind, get_args(ScalingKind))
         if not 0 < self.temperature < np.inf:
             raise InputError(f"temperature = {self.temperature}: expected a finite number above 0")
         if (self.kind == "isotonic") != bool(self.knots):
@@ -138,8 +137,7 @@ def fit_scaling(logits: ArrayLike, truth: ArrayLike, kind: ScalingKind = "temper
     >>> scaling.temperature > 1
     True
     """
-    if kind not in get_args(ScalingKind):
-        raise unknown_name("calibration", kind, get_args(ScalingKind))
+    check_choice("calibration", kind, get_args(ScalingKind))
     given = np.asarray(logits, dtype=np.float64)
     true = np.asarray(truth, dtype=np.float64)
     if given.ndim != 2 or given.shape != true.shape or not given.size:

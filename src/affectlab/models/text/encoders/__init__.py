@@ -20,16 +20,4 @@ if TYPE_CHECKING:
 
 if not TYPE_CHECKING:
     # Load what other rooms use when it is first used.
-    __getattr__, __dir__ = lazily(
-        __name__,
-        [],
-        {
-            "ChoiceEmbeddingTextClassifier": "choice",
-            "ChoiceTextClassifier": "choice",
-            "collate": "transformer",
-            "context_of": "pretrained",
-            "encode": "pretrained",
-            "fingerprint_of_tokenizer": "pretrained",
-            "load_tokenizer": "pretrained",
-        },
-    )
+    __getattr__, __dir__ = lazily(__name__, [])

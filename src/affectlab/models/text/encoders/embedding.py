@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.models.text.encoders.sentence_encoder import Layers, SentenceEncoder
 from affectlab.models.text.model import Report
 from affectlab.models.text.networks import NetworkTextClassifier, Problem, save_weights
@@ -76,8 +76,7 @@ class EmbeddingTextClassifier(NetworkTextClassifier):
                 "back end 'embedding' needs encoder=, the name of a sentence encoder or its folder"
             )
         for name, value, known in (("layers", layers, Layers), ("head", head, Head)):
-            if value not in get_args(known):
-                raise unknown_name(name, value, get_args(known))
+            check_choice(name, value, get_args(known))
         if not isinstance(hidden, int) or hidden < 1:
             raise InputError(f"hidden = {hidden}: expected a whole number from 1 on")
         if not 0 <= dropout < 1:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Ints
 from affectlab.models.devices import autocast, pick_device, pick_precision, quiet_transformers
 from affectlab.models.text.encoders.pretrained import (
@@ -129,8 +129,7 @@ class SentenceEncoder:
             Shape (n, layers, width).
         """
         for name, value, known in (("layers", which, Layers), ("pooling", pooling, Pooling)):
-            if value not in get_args(known):
-                raise unknown_name(name, value, get_args(known))
+            check_choice(name, value, get_args(known))
         if self.remembers:
             return self._remembered(texts, which, pooling, normalise, progress)
         file = self._file(texts, which, pooling, normalise)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Ints
 from affectlab.models.runs import read_json, write_json
 from affectlab.models.text.features import cut
@@ -98,8 +98,7 @@ class BilstmTextClassifier(NetworkTextClassifier):
         max_tokens: int = 256,
         **settings: Any,
     ) -> None:
-        if preset not in get_args(Preset):
-            raise unknown_name("preset", preset, get_args(Preset))
+        check_choice("preset", preset, get_args(Preset))
         chosen = dict(_PAPER if preset == "paper" else _SANE)
         kept = float(chosen.pop("dropout"))
         super().__init__(**{**chosen, **settings})

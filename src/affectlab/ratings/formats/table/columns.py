@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import option
 from affectlab.ratings.schema import ROW_COLUMNS
 
@@ -171,10 +171,8 @@ def find_columns(
     """
     found: dict[str, str] = {}
     for role, column in (named or {}).items():
-        if role not in ROLES:
-            raise unknown_name("role", role, ROLES, where)
-        if column not in header:
-            raise unknown_name("column", column, header, where)
+        check_choice("role", role, ROLES, where)
+        check_choice("column", column, header, where)
         found[role] = column
     for role in CORE:
         if role not in found:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values
@@ -74,8 +74,7 @@ class _Finder:
         self.steps: list[str] = []
         roles = ("stimulus", "rater", "label", *ROW_COLUMNS)
         for role, column in self.named.items():
-            if column not in self.header:
-                raise unknown_name("column", column, self.header, source)
+            check_choice("column", column, self.header, source)
             if role == "value":
                 raise self.error("a wide table has no value column; leave out 'value'")
             if role not in roles:

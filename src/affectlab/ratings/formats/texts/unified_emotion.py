@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import unknown_name
+from affectlab.core.errors import check_choice, unknown_name
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, json_lines, shown
@@ -136,8 +136,7 @@ class UnifiedEmotion(Intensities):
     def with_cut(self, ratings: Ratings) -> Ratings:
         if self.source is not None:
             known = ratings.stimuli["source"].unique(maintain_order=True).to_list()
-            if self.source not in known:
-                raise unknown_name("source", self.source, known, ratings.source)
+            check_choice("source", self.source, known, ratings.source)
             chosen = ratings.stimuli.filter(pl.col("source") == self.source)["stimulus"]
             ratings = ratings.select(stimuli=chosen.to_list())
         return ratings if ratings.scale.kind == "binary" else super().with_cut(ratings)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import joined, shown
 
 if TYPE_CHECKING:
@@ -209,8 +209,7 @@ def _from_folder(folder: Path) -> WordLists:
     names = [field.name for field in fields(WordLists)]
     own = {}
     for path in sorted(folder.glob("*.txt")):
-        if path.stem not in names:
-            raise unknown_name("word list", path.stem, names, where=str(folder))
+        check_choice("word list", path.stem, names, where=str(folder))
         try:
             own[path.stem] = _terms(path.read_text(encoding="utf-8-sig"), str(path))
         except UnicodeDecodeError as error:
