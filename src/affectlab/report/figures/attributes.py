@@ -92,10 +92,11 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
     names = axes.get_xticklabels()
-    for name, side in ((names[0], "left"), (names[-1], "right")) if len(names) > 1 else ():
-        # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
-        if len(name.get_text()) > 8:
-            name.set_horizontalalignment(side)
+    # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
+    if len(names) > 1 and len(names[0].get_text()) > 8:
+        names[0].set_horizontalalignment("left")
+    if len(names) > 1 and len(names[-1].get_text()) > 8:
+        names[-1].set_horizontalalignment("right")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
 

@@ -236,7 +236,7 @@ def _nobodys_password() -> str:
 
 def _role(role: str) -> Role:
     check_choice("role", role, ROLES)
-    return role
+    return cast(Role, role)
 
 
 def _known(connection: Connection, store: Store, name: str) -> Account:
