@@ -128,7 +128,7 @@ def two_classifiers(al):
 @case("nominal", quick=True)
 def classes(al, ratings):
     evaluation = al.evaluation
-    known = tables.make(al, "nominal").frame["stimulus"].unique().sort().to_list()
+    known = tables.make(al, "nominal").stimulus_names
     gold = {stimulus: "awe" if k % 3 else "fear" for k, stimulus in enumerate(known)}
     settings = {"taxonomy": "mikels", "n_boot": 40, "seed": 5}
     found = evaluation.evaluate_classification(ratings, **settings)
