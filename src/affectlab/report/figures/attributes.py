@@ -229,7 +229,5 @@ def draw_coverage(
         key.append((short_name, swatch("none", edge="negative")))
     drawn = {one for own in names.values() for one in own}
     if frame["value"].n_unique() > len(drawn):
-        key.append((f"(the first {_MOST_BARS} of more values)", swatch("none")))
-    if said:
-        key.append((said, swatch("none")))
-    drawing.key_below(ax, key)
+        said = f"{said} (the first {_MOST_BARS} values of each)".strip()
+    drawing.key_below(ax, key, note=said)
