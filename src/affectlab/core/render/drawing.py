@@ -322,15 +322,8 @@ def key_below(
     )
     if figure.get_label() == _OURS:
         figure.set_figheight(figure.get_figheight() + _KEY_LINE * (-(-n // columns) - 1))
-    figure.legend(
-        marks,
-        names,
-        loc="outside lower left",
-        ncols=columns,
-        handlelength=1.2,
-        columnspacing=1.4,
-        borderaxespad=0.2,
-    )
+    style: dict[str, Any] = {"ncols": columns, "handlelength": 1.2, "columnspacing": 1.4}
+    figure.legend(marks, names, loc="outside lower left", borderaxespad=0.2, **style)
 
 
 _MOST_ENTRIES = 24

@@ -15,6 +15,8 @@ from affectlab.core.words import count, shown
 
 _TICK_LETTERS = 34
 """Letters of the names of ticks that fit below one chart."""
+_LONG = 8
+"""Letters of a long number."""
 _MOST_BARS = 20
 """Values of an attribute that are drawn."""
 
@@ -92,10 +94,10 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
     names = axes.get_xticklabels()
-    for name, side in ((names[0], "left"), (names[-1], "right")) if len(names) > 1 else ():
-        # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
-        if len(name.get_text()) > 8:
-            name.set_horizontalalignment(side)
+    if max((len(name.get_text()) for name in names), default=0) > _LONG and len(names) > 1:
+        # At the ends they would reach the numbers of the other axis, or beyond the chart.
+        names[0].set_horizontalalignment("left")
+        names[-1].set_horizontalalignment("right")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
 
