@@ -286,7 +286,9 @@ def bare(axes: Axes) -> None:
         spine.set_visible(False)
 
 
-def key_below(axes: Axes, entries: Sequence[tuple[str, Artist]], columns: int = 0) -> None:
+def key_below(
+    axes: Axes, entries: Sequence[tuple[str, Artist]], columns: int = 0, note: str = ""
+) -> None:
     """Put a key under a figure, in as many lines as its width asks for.
 
     Parameters
@@ -297,15 +299,21 @@ def key_below(axes: Axes, entries: Sequence[tuple[str, Artist]], columns: int = 
         A text each with a marker (see :func:`swatch`); of very many the first stand there.
     columns
         Columns at most; 0: as many as fit.
+    note
+        What is written behind the entries, such as what is left out of the figure.
     """
-    if not entries:
-        return
     left_out = len(entries) - _MOST_ENTRIES + 1
     if left_out > 1:
         entries = [*entries[:-left_out], (f"and {left_out} more", swatch("none"))]
-    figure, n = figure_with(axes), len(entries)
+    if not entries and not note:
+        return
+    figure = figure_with(axes)
     room = figure.get_figwidth() - 0.15
     names = short_names([text for text, _ in entries], min(40, int((room - 0.4) / width_of("n"))))
+    marks = [mark for _, mark in entries]
+    if note:
+        names, marks = [*names, note], [*marks, swatch("none")]
+    n = len(names)
     widths = np.array([0.42 + width_of(name) for name in names])
     columns = next(
         k
@@ -314,15 +322,8 @@ def key_below(axes: Axes, entries: Sequence[tuple[str, Artist]], columns: int = 
     )
     if figure.get_label() == _OURS:
         figure.set_figheight(figure.get_figheight() + _KEY_LINE * (-(-n // columns) - 1))
-    figure.legend(
-        [mark for _, mark in entries],
-        names,
-        loc="outside lower left",
-        ncols=columns,
-        handlelength=1.2,
-        columnspacing=1.4,
-        borderaxespad=0.2,
-    )
+    style: dict[str, Any] = {"ncols": columns, "handlelength": 1.2, "columnspacing": 1.4}
+    figure.legend(marks, names, loc="outside lower left", borderaxespad=0.2, **style)
 
 
 _MOST_ENTRIES = 24

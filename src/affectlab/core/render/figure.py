@@ -96,8 +96,8 @@ _HEIGHT, _ROW = 3.6, 0.24
 def figure_of(figure: Figure, table: Table, ax: Axes | None = None) -> Page:
     """Draw a declared figure, without its title: on a page of its own, or on axes that are given.
 
-    The page is as high as the drawing asks for (:func:`affectlab.core.render.drawing.fit`), or as
-    its rows of names need.
+    The page is as large as the drawing asks for (:func:`affectlab.core.render.drawing.fit`); that
+    of a drawing that asks for nothing, as another package may bring, as its rows of names need.
 
     Parameters
     ----------

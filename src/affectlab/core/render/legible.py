@@ -106,14 +106,14 @@ def _room_above(axes: Axes, panels: list[Axes]) -> float:
     start, page = float(axes.bbox.x0), axes.get_figure(root=True)
     note = axes._right_title  # type: ignore[attr-defined]
     if note.get_text():
-        return float(note.get_window_extent().x0) - start - _free(axes)
+        return float(note.get_window_extent().x0 - start - _free(axes))
     ends = [
         other.bbox.x0
         for other in panels
         if other.bbox.x0 > axes.bbox.x1 - 1 and other.get_title(loc="left")
     ]
     end = min(ends, default=(page.bbox.width if page else axes.bbox.x1))
-    return float(end) - start - _free(axes)
+    return float(end - start - _free(axes))
 
 
 def _thin(axis: Axis, along: int) -> bool:

@@ -173,6 +173,7 @@ def draw_plan(
     n_raters, middle, least, most = drawing.columns_of(
         table.frame, "raters", "value", "low", "high"
     )
+    drawing.fit(ax, 3.6)
     ax.fill_between(n_raters, least, most, color=colour("people"), alpha=0.25, linewidth=0)
     ax.plot(n_raters, middle, color=colour("people"), linewidth=1.8)
     ax.axhline(goal, color=colour("ink"), linewidth=1, linestyle=(0, (4, 3)))

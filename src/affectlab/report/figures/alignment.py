@@ -93,7 +93,7 @@ _SEPARATE = 3
 def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less model") -> None:
     """Draw by how much people rate each label higher than each model.
 
-    Up to three models are dots with intervals, more are the columns of a heatmap. Of more than 60
+    Up to three models are dots with intervals, more are the columns of a heatmap. Of more than 40
     labels those with the largest differences are drawn, and the axis says so.
 
     Parameters

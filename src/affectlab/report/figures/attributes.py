@@ -15,6 +15,8 @@ from affectlab.core.words import count, shown
 
 _TICK_LETTERS = 34
 """Letters of the names of ticks that fit below one chart."""
+_LONG = 8
+"""Letters of a long number."""
 _MOST_BARS = 20
 """Values of an attribute that are drawn."""
 
@@ -92,10 +94,9 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
     names = axes.get_xticklabels()
-    # Long numbers at the ends would reach the numbers of the other axis, or beyond the chart.
-    if len(names) > 1 and len(names[0].get_text()) > 8:
+    if max((len(name.get_text()) for name in names), default=0) > _LONG and len(names) > 1:
+        # At the ends they would reach the numbers of the other axis, or beyond the chart.
         names[0].set_horizontalalignment("left")
-    if len(names) > 1 and len(names[-1].get_text()) > 8:
         names[-1].set_horizontalalignment("right")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
@@ -230,7 +231,5 @@ def draw_coverage(
         key.append((short_name, swatch("none", edge="negative")))
     drawn = {one for own in names.values() for one in own}
     if frame["value"].n_unique() > len(drawn):
-        key.append((f"(the first {_MOST_BARS} of more values)", swatch("none")))
-    if said:
-        key.append((said, swatch("none")))
-    drawing.key_below(ax, key)
+        said = f"{said} (the first {_MOST_BARS} values of each)".strip()
+    drawing.key_below(ax, key, note=said)

@@ -206,4 +206,4 @@ def draw_measures(
         axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
     key = [(one, swatch(tone, "o")) for one, tone in colours.items()]
-    drawing.key_below(ax, [*key, (said, swatch("none"))] if said else key)
+    drawing.key_below(ax, key, note=said)

@@ -101,7 +101,7 @@ def draw_scatter(
         if place + across >= n:
             axes.set_xlabel(x_name)
     key = [(name, swatch(tint, mark, size=5)) for name, (tint, mark) in looks.items()]
-    drawing.key_below(ax, [*key, (said, swatch("none"))] if said else key, columns=4)
+    drawing.key_below(ax, key, columns=4, note=said)
 
 
 def _looks(groups: set[str]) -> dict[str, tuple[str, str]]:
