@@ -315,7 +315,7 @@ def test_all_measures_of_models_beside_people() -> None:
     people = raters.filter(pl.col("rater") != "m0")
     assert rows["rmse"]["person"] == pytest.approx(people["rmse"].median())
     assert rows["difference"]["person"] == pytest.approx(people["difference"].abs().median())
-    assert f"{1 / wanted['error_share']:.2f}" in result.sentences[-1]
+    assert f"as the mean of {1 / wanted['error_share']:.1f} people" in result.sentences[-1]
 
 
 def test_the_mean_of_k_people_has_the_kth_part_of_the_error_of_one() -> None:

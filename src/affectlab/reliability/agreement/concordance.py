@@ -5,7 +5,6 @@ The moments of two answers are summed over stimuli, so that leaving out and draw
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -955,13 +954,14 @@ def _error(measures: Sequence[pl.DataFrame], best: Mapping[str, Any], confidence
     row = measures[0].filter(*keys, measure="error_share").row(0, named=True)
     if not row["value"] > 0:
         return ""
-    people = {"value": 1 / row["value"], "low": 1 / row["high"], "high": math.inf}
-    if row["low"] > 0:
-        people["high"] = 1 / row["low"]
-    ends = with_ends(people, confidence)
-    if row["low"] <= 0:
-        ends = f"{number(people['value'])}, at least {number(people['low'])}"
-    return f", and is as near to what people say on average as the mean of {ends} people"
+    ends = ""
+    if row["high"] > 0:
+        few = number(1 / row["high"], 1)
+        # An error that may be nothing is that of endlessly many people.
+        span = f"{few} to {number(1 / row['low'], 1)}" if row["low"] > 0 else f"from {few}"
+        ends = f" ({100 * confidence:g}\u00a0% interval {span})"
+    people = f"{number(1 / row['value'], 1)} people{ends}"
+    return f", and is as near to what people say on average as the mean of {people}"
 
 
 def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
