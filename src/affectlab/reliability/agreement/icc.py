@@ -108,7 +108,7 @@ def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_
         if n_raters > 1 and n_items > 1:
             # Answers are sorted by unit, then rater.
             table = part.value[m[part.unit] == n_raters].reshape(n_items, n_raters)
-            tables.setdefault(table.shape, {})[place] = table
+            tables.setdefault((n_items, n_raters), {})[place] = table
     for alike in tables.values():
         found = _of_tables(np.stack(list(alike.values())), forms)
         for place, coefficients in zip(alike, found, strict=True):
