@@ -47,7 +47,7 @@ def make(size: Size) -> _Data:
 
 
 def ours(data: _Data) -> Any:
-    """Six forms for every label, with F intervals."""
+    """Six forms for every label, with intervals."""
     from affectlab.reliability import intraclass_correlation
 
     return intraclass_correlation(data.ratings)
@@ -67,14 +67,19 @@ def theirs(data: _Data) -> list[Any]:
 
 
 def check(_: _Data, found: Any, peer: list[Any]) -> str:
-    """Compare the coefficients and the ends of intervals, which the peer rounds to 2 decimals."""
+    """Compare the coefficients and the ends of intervals, which the peer rounds to 2 decimals.
+
+    Form 2 has another interval here (``python -m benchmarks._icc_intervals`` says why).
+    """
     frame = found.to_frame()
     assert frame["form"].to_list()[: len(_FORMS)] == list(_FORMS)
     values = np.concatenate([part["ICC"].to_numpy() for part in peer])
     ends = np.concatenate([np.stack(part["CI95"].to_list()) for part in peer])
     same = require_close(frame["value"].to_numpy(), values, 1e-10, "coefficients")
     low_high = frame.select("low", "high").to_numpy()
-    return f"{same}; {require_close(low_high, ends, 0.0051, 'ends')}, to which the peer rounds"
+    alike = ~frame["form"].str.starts_with("2").to_numpy()
+    close = require_close(low_high[alike], ends[alike], 0.0051, "ends of forms 1 and 3")
+    return f"{same}; {close}, to which the peer rounds"
 
 
 WORKLOADS = (
