@@ -431,7 +431,7 @@ def modules_of(package: str) -> tuple[ModuleType, ...]:
     Examples
     --------
     >>> [module.__name__ for module in modules_of("affectlab.core.compiled")]
-    ['affectlab.core.compiled.tally']
+    ['affectlab.core.compiled.correlation', 'affectlab.core.compiled.tally']
     """
     found = walk_packages(import_module(package).__path__, f"{package}.")
     return tuple(

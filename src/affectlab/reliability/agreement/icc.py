@@ -249,9 +249,10 @@ def _agreement(b: Floats, j: Floats, e: Floats, n: int, k: int, confidence: floa
     low = np.where(below <= value, below, np.minimum(value, 0.0)).max(0)
     high = np.where(above >= value, above, 1.0).min(0)
     low, high = np.maximum(low, np.minimum(value, 0.0)), np.minimum(high, 1.0)
-    exact = e <= _ROUNDING * b
+    # Units that are alike tell of no width, nor do raters who differ in level alone.
+    alike, exact = b <= _ROUNDING * e, e <= _ROUNDING * b
     limit = np.where(j <= _ROUNDING * b, 1.0, np.nan)
-    low, high = (np.where(exact, limit, end) for end in (low, high))
+    low, high = (np.where(exact, limit, np.where(alike, value, end)) for end in (low, high))
     made: Floats = np.where(size <= 0, np.nan, np.stack([value, low, high]))
     return made
 
