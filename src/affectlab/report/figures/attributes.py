@@ -93,11 +93,14 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     drawing.grid_along(axes, "y")
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
-    names = axes.get_xticklabels()
-    if max((len(name.get_text()) for name in names), default=0) > _LONG and len(names) > 1:
-        # At the ends they would reach the numbers of the other axis, or beyond the chart.
-        names[0].set_horizontalalignment("left")
-        names[-1].set_horizontalalignment("right")
+    for name, tick in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True):
+        # Near the ends they would reach the numbers of the other axis, or beyond the chart.
+        half = len(name.get_text()) / 2 / _TICK_LETTERS
+        if len(name.get_text()) > _LONG and len(axes.get_xticks()) > 1:
+            if (tick - low[0]) / (high[-1] - low[0]) < half:
+                name.set_horizontalalignment("left")
+            elif (high[-1] - tick) / (high[-1] - low[0]) < half:
+                name.set_horizontalalignment("right")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
 
