@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 
 
-def numbers_of(given: ArrayLike, expected: str) -> Floats:
+def floats_of(given: ArrayLike, expected: str) -> Floats:
     """Read numbers as floats; an array of floats is given back as it is.
 
     Raises
@@ -21,9 +21,9 @@ def numbers_of(given: ArrayLike, expected: str) -> Floats:
 
     Examples
     --------
-    >>> numbers_of([1, 2], "weights: expected numbers")
+    >>> floats_of([1, 2], "weights: expected numbers")
     array([1., 2.])
-    >>> numbers_of(["a"], "weights: expected numbers")
+    >>> floats_of(["a"], "weights: expected numbers")
     Traceback (most recent call last):
     affectlab.InputError: weights: expected numbers
     """

@@ -240,11 +240,6 @@ def _show_heads(
     out.show_frame(frame, frame.columns, more="all stand in the model's folder")
 
 
-_MANY = 30
-
-"""Identities from which intervals for new ones can be told."""
-
-
 def calibrate(
     out: Output,
     model: Path,

@@ -340,9 +340,6 @@ def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> lis
 # Shares, with intervals that know which votes go together.
 
 
-_EXTRA = {"count": pl.Int64, "of": pl.Int64, "p": pl.Float64}
-
-
 def _shares(
     tally: Tally,
     rule: Rule,

@@ -438,7 +438,8 @@ def beside_statistic(
     Parameters
     ----------
     parts
-        One for each label, of the same raters and units.
+        One for each label, of the same raters and units; those with errors give all measures of a
+        row where others give its concordance, which :func:`measures_statistic` makes rows of.
     raters, method
         Names of the rows of each part, and what is computed of each.
     panel
@@ -451,7 +452,7 @@ def beside_statistic(
         "rater": [rater for _ in labels for rater in raters],
     }
     point = np.concatenate([part.sums(Draws(1))[0] for part in parts])
-    beside = beside_concordance(point)
+    beside = beside_concordance(point[:, :_MOMENTS])
     units, others, n_ratings = list[Ints](), list[Ints](), list[int]()
     for part in parts:
         row_of, column_of = part.cells
@@ -488,54 +489,43 @@ def beside_statistic(
     )
 
 
-def measures_statistic(concordances: Statistic, parts: Sequence[Beside], panel: Ints) -> Statistic:
-    """Make a statistic of all measures of answers beside a mean: a row more for each of them.
+def measures_statistic(beside: Statistic) -> Statistic:
+    """Make a statistic with a row for each measure of answers beside a mean.
 
     Parameters
     ----------
-    concordances
-        What :func:`beside_statistic` makes of the same parts.
-    parts, panel
-        As there; with errors.
+    beside
+        What :func:`beside_statistic` makes of parts with errors.
     """
     n = len(_MEASURES)
 
     def repeated(rows: Any) -> Any:
         return np.repeat(np.asarray(rows), n, axis=0)
 
-    def evaluate(draws: Draws) -> Floats:
-        if draws.rater is not None:
-            draws = replace(draws, rater=draws.rater[:, panel])
-        values = np.concatenate([part.values(draws) for part in parts], axis=1)
-        return values if draws.columns is None else values[:, draws.columns]
-
-    rows = len(concordances.method)
+    rows = len(beside.method)
     measure = list(_MEASURES) * rows
     limits = {
-        "concordance": (-1.0, 1.0),
-        "correlation": (-1.0, 1.0),
-        "difference": (-np.inf, np.inf),
+        **dict.fromkeys(("concordance", "correlation"), (-1.0, 1.0)),
+        **dict.fromkeys(("difference", "error_share"), (-np.inf, np.inf)),
     }
     low, high = np.array([limits.get(name, (0.0, np.inf)) for name in measure]).T
-    low[np.array(measure) == "error_share"] = -np.inf
-    whom = [text.partition(" with ")[2] for text in concordances.method]
+    whom = [text.partition(" with ")[2] for text in beside.method]
     return replace(
-        concordances,
+        beside,
         keys={
-            **{name: repeated(keys).tolist() for name, keys in concordances.keys.items()},
+            **{name: repeated(keys).tolist() for name, keys in beside.keys.items()},
             "measure": measure,
         },
-        design=Design(repeated(concordances.design.stimulus), repeated(concordances.design.rater)),
-        evaluate=evaluate,
+        design=Design(repeated(beside.design.stimulus), repeated(beside.design.rater)),
         method=[
             f"{words[0].upper()}{words[1:]} beside {name}"
             for name in whom
             for words in _MEASURES.values()
         ],
-        n_items=repeated(concordances.n_items),
-        n_raters=repeated(concordances.n_raters),
-        n_ratings=repeated(concordances.n_ratings),
-        undefined=repeated(concordances.undefined).tolist(),
+        n_items=repeated(beside.n_items),
+        n_raters=repeated(beside.n_raters),
+        n_ratings=repeated(beside.n_ratings),
+        undefined=repeated(beside.undefined).tolist(),
         bounds=(low, high),
         log_odds_from=np.where(np.isfinite(high), low, -np.inf),
         columns=(),
@@ -720,7 +710,7 @@ class _Sides:
         # Models alone are each other's people.
         return judged if judged.size and not np.isin(judged, self.panel).any() else None
 
-    def of(self, compared: Ints) -> list[Beside]:
+    def of(self, compared: Ints, *, errors: bool) -> list[Beside]:
         """Single raters with the reference, label by label."""
         places = {int(code): place for place, code in enumerate(self.panel)}
         place = np.array([places.get(int(code), -1) for code in compared], dtype=np.int64)
@@ -729,12 +719,12 @@ class _Sides:
             # Columns are those of all raters, so that both sides have the same.
             whole = Panel.of(part, np.arange(len(self.answers.raters)))
             panel = Panel(whole.value[self.panel], whole.unit, whole.n_units)
-            parts.append(Beside(whole.value[compared], panel, place))
+            parts.append(Beside(whole.value[compared], panel, place, errors))
         return parts
 
-    def statistic_of(self, compared: Ints) -> Statistic:
+    def statistic_of(self, compared: Ints, *, errors: bool = False) -> Statistic:
         """Make a statistic of the concordance of single raters with the reference."""
-        parts = self.of(compared)
+        parts = self.of(compared, errors=errors)
         method = [
             f"Lin's concordance with {self.whom or (_OTHERS if own >= 0 else _PEOPLE)}"
             for own in parts[0].place
@@ -753,13 +743,12 @@ class _Sides:
     def measures(self) -> Statistic:
         """All measures of those who are judged."""
         assert self.judged is not None
-        parts = [replace(part, errors=True) for part in self.of(self.judged)]
-        return measures_statistic(self.statistic_of(self.judged), parts, self.panel)
+        return measures_statistic(self.statistic_of(self.judged, errors=True))
 
     @cached_property
     def points(self) -> Floats:
         """All measures of all who are compared, shape (labels, raters, measures)."""
-        parts = [replace(part, errors=True) for part in self.of(self.compared)]
+        parts = self.of(self.compared, errors=True)
         return np.stack([measures_of_moments(part.sums(Draws(1))[0]) for part in parts])
 
 

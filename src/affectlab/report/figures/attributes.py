@@ -93,14 +93,16 @@ def _histogram(axes: Axes, chart: pl.DataFrame, tint: str) -> None:
     drawing.grid_along(axes, "y")
     axes.set_xlim(low[0], high[-1])
     axes.set_xticks(*_ticks(float(low[0]), float(high[-1])))
-    for name, tick in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True):
+    names = axes.get_xticklabels()
+    long = [name for name in names if len(name.get_text()) > _LONG and len(names) > 1]
+    for name in long:
         # Near the ends they would reach the numbers of the other axis, or beyond the chart.
         half = len(name.get_text()) / 2 / _TICK_LETTERS
-        if len(name.get_text()) > _LONG and len(axes.get_xticks()) > 1:
-            if (tick - low[0]) / (high[-1] - low[0]) < half:
-                name.set_horizontalalignment("left")
-            elif (high[-1] - tick) / (high[-1] - low[0]) < half:
-                name.set_horizontalalignment("right")
+        place = (name.get_position()[0] - low[0]) / (high[-1] - low[0])
+        if place < half:
+            name.set_horizontalalignment("left")
+        elif 1 - place < half:
+            name.set_horizontalalignment("right")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
 
