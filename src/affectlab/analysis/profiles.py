@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of, ratio
+from affectlab.core.arrays import as_floats, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
@@ -130,7 +130,7 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         if labels is not None:
             raise InputError("labels: ratings name their own; expected None")
         return profiles_of(data)
-    mean = floats_of(data, "expected ratings, or an array of numbers (stimuli, labels)").copy()
+    mean = as_floats(data, "expected ratings, or an array of numbers (stimuli, labels)").copy()
     if mean.ndim != 2 or 0 in mean.shape:
         raise InputError(f"expected an array of shape (stimuli, labels), got shape {mean.shape}")
     if np.isinf(mean).any():

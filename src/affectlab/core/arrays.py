@@ -11,7 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 
 
-def floats_of(given: ArrayLike, expected: str) -> Floats:
+def as_floats(given: ArrayLike, expected: str) -> Floats:
     """Read numbers as floats; an array of floats is given back as it is.
 
     Raises
@@ -21,9 +21,9 @@ def floats_of(given: ArrayLike, expected: str) -> Floats:
 
     Examples
     --------
-    >>> floats_of([1, 2], "weights: expected numbers")
+    >>> as_floats([1, 2], "weights: expected numbers")
     array([1., 2.])
-    >>> floats_of(["a"], "weights: expected numbers")
+    >>> as_floats(["a"], "weights: expected numbers")
     Traceback (most recent call last):
     affectlab.InputError: weights: expected numbers
     """

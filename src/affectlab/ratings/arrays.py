@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import floats_of, places_in
+from affectlab.core.arrays import as_floats, places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
@@ -264,7 +264,7 @@ def matrix_of(data: ArrayLike) -> Floats:
     array = (
         np.ma.filled(np.ma.asarray(data, dtype=np.float64), np.nan) if np.ma.isMA(data) else data
     )
-    matrix = floats_of(
+    matrix = as_floats(
         array, "expected an array of numbers of shape (raters, units), nan where there is no rating"
     )
     if matrix.ndim != 2:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.types import pl
@@ -179,7 +179,7 @@ def check_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 def square(values: ArrayLike, labels: tuple[str, ...], what: str) -> NDArray[np.float64]:
     """Values as a finite float matrix with one row and one column per label."""
-    matrix = floats_of(values, f"{what}: expected a matrix of numbers")
+    matrix = as_floats(values, f"{what}: expected a matrix of numbers")
     size = len(labels)
     if matrix.shape != (size, size) or size == 0:
         shape = " x ".join(map(str, matrix.shape)) or "a single number"

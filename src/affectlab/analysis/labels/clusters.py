@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
-from affectlab.core.arrays import floats_of, ratio
+from affectlab.core.arrays import as_floats, ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Share, Table
@@ -193,7 +193,7 @@ def _given(
         found = correlations
         replicates = found.replicates if found.replicates.size else None
         return found.matrix, found.labels, found.groups, replicates
-    matrix = floats_of(correlations, "expected correlations, or a square array of numbers").copy()
+    matrix = as_floats(correlations, "expected correlations, or a square array of numbers").copy()
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"expected a square matrix of correlations, got shape {matrix.shape}")
     if not np.allclose(matrix, matrix.T, atol=1e-8, equal_nan=True):
@@ -279,7 +279,7 @@ def cluster_confusion(
     >>> found.rows[0].tolist(), found.clusters.members()
     ([0.8, 0.2, 0.0], {1: ('joy', 'awe'), 2: ('fear',)})
     """
-    counts = floats_of(matrix, "expected a confusion matrix of numbers")
+    counts = as_floats(matrix, "expected a confusion matrix of numbers")
     n = len(labels)
     if counts.shape != (n, n):
         raise InputError(f"expected a matrix of shape ({n}, {n}), got shape {counts.shape}")

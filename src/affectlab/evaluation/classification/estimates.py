@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
@@ -360,7 +360,7 @@ def metrics_of_confusion(
 
 def checked_counts(counts: ArrayLike, facts: LabelFacts) -> Floats:
     """Confusion matrices as floats, shape (..., k, k)."""
-    stack = floats_of(counts, "counts: expected numbers")
+    stack = as_floats(counts, "counts: expected numbers")
     k = len(facts.labels)
     if stack.ndim < 2 or stack.shape[-2:] != (k, k):
         raise InputError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts, TaxonomyLike, label_facts
@@ -200,7 +200,7 @@ def weights_of(given: ArrayLike | None, n: int) -> Floats | None:
     """
     if given is None:
         return None
-    weights = floats_of(given, "sample_weight: expected one number per item")
+    weights = as_floats(given, "sample_weight: expected one number per item")
     if weights.shape != (n,):
         raise InputError(f"sample_weight: shape {weights.shape}; expected one number per item, {n}")
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of, places_in
+from affectlab.core.arrays import as_floats, places_in
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -328,7 +328,7 @@ def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 
 
 def _numbers(what: str, given: ArrayLike) -> Floats:
-    array = floats_of(given, f"{what}: expected an array of numbers")
+    array = as_floats(given, f"{what}: expected an array of numbers")
     if np.isinf(array).any():
         raise InputError(f"{what}: a value is infinite; expected numbers, or nan where none is")
     return array

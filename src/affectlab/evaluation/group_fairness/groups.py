@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, number, option, plural
@@ -287,7 +287,7 @@ def _numeric(
         place: Ints = np.searchsorted(distinct, values)
         names = [f"{value:g}" for value in distinct]
     else:
-        cuts = floats_of(edges, f"edges of {one}: {list(edges)!r}; expected numbers")
+        cuts = as_floats(edges, f"edges of {one}: {list(edges)!r}; expected numbers")
         if cuts.ndim != 1 or not cuts.size or not (np.diff(cuts) > 0).all():
             raise InputError(f"edges of {one}: {list(edges)!r}; expected rising numbers")
         place = np.searchsorted(cuts, values, side="right")

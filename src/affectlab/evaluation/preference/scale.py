@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
@@ -301,7 +301,7 @@ def _codes(cluster: Ints) -> Ints:
 
 
 def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
-    wins = floats_of(data, "expected wins as an array of numbers of shape (k, k)")
+    wins = as_floats(data, "expected wins as an array of numbers of shape (k, k)")
     if wins.ndim != 2 or wins.shape[0] != wins.shape[1] or wins.shape[0] < 2:
         raise InputError(f"expected wins of shape (k, k) for k systems, got shape {wins.shape}")
     if not ((wins >= 0) & (wins == np.rint(wins))).all() or np.diag(wins).any():

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of, ratio
+from affectlab.core.arrays import as_floats, ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
@@ -147,7 +147,7 @@ def claims_of(
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:
-    values = floats_of(given, f"{what}: expected numbers from 0 to 1")
+    values = as_floats(given, f"{what}: expected numbers from 0 to 1")
     if values.size == 0:
         raise InputError(f"{what}: nothing is given; expected at least one item")
     wrong = ~((values >= 0) & (values <= 1))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.evaluation.soft_labels.distributions import checked_rows
@@ -149,7 +149,7 @@ def ground_distance(costs: CostMatrix | ArrayLike, k: int) -> Floats:
     if isinstance(costs, CostMatrix):
         distance = costs.matrix - 1.0
     else:
-        distance = floats_of(costs, "costs: expected a CostMatrix or an array of distances")
+        distance = as_floats(costs, "costs: expected a CostMatrix or an array of distances")
     if distance.shape != (k, k):
         shape = " x ".join(map(str, distance.shape)) or "a single number"
         raise InputError(f"costs: shape is {shape}; expected {k} x {k}, one row per label")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import floats_of, places_in, ratio, sums_of_groups
+from affectlab.core.arrays import as_floats, places_in, ratio, sums_of_groups
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
@@ -540,7 +540,7 @@ def own_distributions(ratings: Ratings, reading: Reading) -> dict[str, LabelDist
 
 def checked_rows(values: ArrayLike, k: int | None = None) -> Floats:
     """Distributions as an array of shape (n, k), each row summing to 1 or all ``nan``."""
-    rows = floats_of(values, "expected an array of shares, one row per stimulus").copy()
+    rows = as_floats(values, "expected an array of shares, one row per stimulus").copy()
     if rows.ndim != 2 or (k is not None and rows.shape[1] != k):
         wanted = "one row per stimulus" + ("" if k is None else f", {k} columns")
         raise InputError(f"expected an array with {wanted}, got shape {rows.shape}")
