@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -240,6 +242,20 @@ class _End:
     seconds: float
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Certificates that are trusted, read once: that takes longer than a simulated person."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _connection(base: str, timeout: float) -> httpx.Client:
+    import httpx
+
+    return httpx.Client(base_url=base, timeout=timeout, verify=_trusted())
+
+
 class _Own:
     """A server of our own, for as long as it is needed."""
 
@@ -274,14 +290,15 @@ class _Own:
         import httpx
 
         until = time.monotonic() + _START_SECONDS
-        while time.monotonic() < until:
-            if self._process.poll() is not None:
-                said = (self._process.stderr.read() if self._process.stderr else "").strip()
-                raise AffectlabError(f"the server of the study did not start: {said}")
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{base}/health", timeout=5).status_code == 200:
-                    return
-            time.sleep(0.1)
+        with _connection(base, timeout=5) as client:
+            while time.monotonic() < until:
+                if self._process.poll() is not None:
+                    said = (self._process.stderr.read() if self._process.stderr else "").strip()
+                    raise AffectlabError(f"the server of the study did not start: {said}")
+                with contextlib.suppress(httpx.TransportError):
+                    if client.get("/health").status_code == 200:
+                        return
+                time.sleep(0.05)
         raise AffectlabError(f"the server of the study did not answer in {_START_SECONDS:g} s")
 
     def __exit__(self, *_: object) -> None:
@@ -361,12 +378,10 @@ class _Person:
     """One simulated person with a browser's requests."""
 
     def __init__(self, store: Store, drawn: Simulated, number: int, base: str, seed: int) -> None:
-        import httpx
-
         self.number = number
         self._store, self._drawn = store, drawn
         self._rng = np.random.default_rng([seed, number])
-        self._client = httpx.Client(base_url=base, timeout=60)
+        self._client = _connection(base, timeout=60)
         self._state: dict[str, Any] = {}
         self._given, self._seconds = 0, 0.0
         self._seen: set[tuple[str, str]] = set()
