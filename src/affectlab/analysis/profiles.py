@@ -79,16 +79,15 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     ratings = numeric_part(ratings)
     scale = ratings.scale
     answers = answers_of(people_or_all(ratings))
-    label, value, labels = answers.label, answers.value, answers.labels
     nominal = scale.kind == "nominal"
     if nominal:
         if ratings.has_labels:
             raise InputError(
-                f"the answers are categories ({scale}) for each of {len(labels)} labels; expected "
-                "numbers for each label, or one category per stimulus"
+                f"the answers are categories ({scale}) for each of {len(answers.labels)} labels; "
+                "expected numbers for each label, or one category per stimulus"
             )
-        label, labels = value.astype(np.int64), scale.categories
-        value = np.ones(value.size)
+        answers = answers.of_categories(scale.categories)
+    label, value, labels = answers.label, answers.value, answers.labels
     bottom, rule = _bottom(scale.low, value, above)
     n, n_labels = len(answers.units), len(labels)
     cell = answers.unit * n_labels + label
@@ -96,8 +95,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     total = np.bincount(cell, weights=value, minlength=n * n_labels).reshape(n, n_labels)
     picked = np.ones(value.size, dtype=np.bool_) if nominal else value > bottom
     chosen = np.bincount(cell[picked], minlength=n * n_labels).reshape(n, n_labels)
-    pair = np.unique(answers.unit * len(answers.raters) + answers.rater)
-    raters = np.bincount(pair // max(len(answers.raters), 1), minlength=n)
+    raters = np.bincount(answers.ballots().unit, minlength=n)
     if nominal:
         # Who chose one category has answered about all of them.
         count = np.repeat(raters[:, None], n_labels, axis=1)

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from affectlab.ratings.arrays import (
         Answers as Answers,
         answers_of as answers_of,
-        cube_of as cube_of,
         in_label_order as in_label_order,
         matrix_of as matrix_of,
         numeric_part as numeric_part,

@@ -366,10 +366,8 @@ def _questionnaires(
     own = ratings.select(labels=list(items))
     require_order(own, "internal consistency")
     answers = answers_of(canonical(own))
-    place = np.array([list(items).index(name) for name in answers.labels])
-    keys, case = np.unique(answers.unit * len(answers.raters) + answers.rater, return_inverse=True)
-    value = np.full((keys.size, len(items)), np.nan)
-    value[case, place[answers.label]] = answers.value
+    ballots = answers.on(answers.units, items).ballots()
+    value = ballots.value
     for name in reverse:
         scale = own.scales[name]
         if scale.low is None or scale.high is None:
@@ -387,12 +385,11 @@ def _questionnaires(
         )
     value = value[whole]
     mean = value.mean(axis=0)
-    unit, rater = np.divmod(keys[whole], len(answers.raters))
     return _Questionnaires(
         value - mean,
         mean,
-        unit,
-        rater,
+        ballots.unit[whole],
+        ballots.rater[whole],
         answers.units,
         answers.raters,
         tuple(items),

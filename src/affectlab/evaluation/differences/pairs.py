@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, places_in
+from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -184,11 +184,9 @@ def _from_ratings(
     people, judged = (_one_label(side, label) for side in (people, judged))
     table, score_name, notes = _scored(people, score)
     stimuli = table["stimulus"].to_list()
-    answers = answers_of(judged)
-    at = places_in(stimuli, answers.units)[answers.unit]
-    x = np.full((len(answers.raters), len(stimuli)), np.nan)
-    x[answers.rater[at >= 0], at[at >= 0]] = answers.value[at >= 0]
-    said = np.unique(answers.rater[at >= 0])
+    answers = answers_of(judged).on(stimuli)
+    x = answers.grid()[:, 0]
+    said = np.unique(answers.rater)
     y = table["value"].to_numpy().astype(np.float64)
     if isinstance(by, Mapping) or not (cluster is None or isinstance(cluster, str)):
         raise InputError("by and cluster are names of stimulus attributes here, as in by=['actor']")

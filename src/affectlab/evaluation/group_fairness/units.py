@@ -87,14 +87,8 @@ def _score_rows(
     )
     grids: dict[str, Floats] = {}
     if models is not None:
-        theirs = answers_of(models)
-        stimulus = places_in(given.units, theirs.units)[theirs.unit]
-        label = places_in(given.labels, theirs.labels)[theirs.label]
-        shared = (stimulus >= 0) & (label >= 0)
-        for code, name in enumerate(theirs.raters):
-            own = (theirs.rater == code) & shared
-            grids[name] = np.full(n_cells, np.nan)
-            grids[name][label[own] * n_stimuli + stimulus[own]] = theirs.value[own]
+        theirs = answers_of(models).on(given.units, given.labels)
+        grids = dict(zip(theirs.raters, theirs.grid().reshape(-1, n_cells), strict=True))
     mean = ratio(total, count)
     by_person = metric.needs == "pairs" or (of_raters and metric.needs != "people")
     beside = _beside(rows, n_stimuli, grids, None if by_person else mean)

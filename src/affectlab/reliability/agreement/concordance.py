@@ -800,32 +800,12 @@ def _with_models(people: Answers, models: Answers) -> Answers:
     both = set(people.raters) & set(models.raters)
     if both:
         raise InputError(f"rater {min(both)!r} is among people and models; expected other names")
-    units = {name: k for k, name in enumerate((*people.units, *models.units))}
-    units = {name: k for k, name in enumerate(units)}
-    labels = {name: k for k, name in enumerate(people.labels)}
-    code = np.array([labels.get(name, -1) for name in models.labels])
-    if (code < 0).all():
+    if not set(people.labels) & set(models.labels):
         raise InputError(
             f"people and models share no label: {people.labels[0]!r}, …; {models.labels[0]!r}, …"
         )
-    unit = np.array([units[name] for name in models.units])
-    use = code[models.label] >= 0
-    of_label = np.concatenate([people.label, code[models.label[use]]])
-    of_unit = np.concatenate([people.unit, unit[models.unit[use]]])
-    rater = np.concatenate([people.rater, models.rater[use] + len(people.raters)])
-    order = np.lexsort((rater, of_unit, of_label))
-    return Answers(
-        unit=of_unit[order],
-        rater=rater[order],
-        label=of_label[order],
-        value=np.concatenate([people.value, models.value[use]])[order],
-        units=tuple(units),
-        raters=(*people.raters, *models.raters),
-        labels=people.labels,
-        # Every rater in a table of models is one.
-        rater_kinds=(*people.rater_kinds, *("model" for _ in models.raters)),
-        scales=people.scales,
-    )
+    # Every rater in a table of models is one.
+    return people.beside(replace(models, rater_kinds=("model",) * len(models.raters)))
 
 
 def _tables(
