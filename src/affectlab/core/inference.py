@@ -24,13 +24,15 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
 
-def holm(p_values: ArrayLike) -> Floats:
+def holm(p_values: ArrayLike, families: Sequence[str] | Ints | None = None) -> Floats:
     """Adjust p values for being several, so that the chance of any false finding is kept.
 
     Parameters
     ----------
     p_values
         Shape (m,); ``nan`` is no test, does not count, and stays.
+    families
+        Name of the family of each, shape (m,): families are adjusted apart. By default all are one.
 
     References
     ----------
@@ -40,9 +42,16 @@ def holm(p_values: ArrayLike) -> Floats:
     --------
     >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.06, 0.06, nan]
+    >>> holm([0.01, 0.04, 0.03], ["a", "a", "b"]).tolist()
+    [0.02, 0.04, 0.03]
     """
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, np.nan)
+    if families is not None:
+        of = np.asarray(families)
+        for family in np.unique(of):
+            adjusted[of == family] = holm(p[of == family])
+        return adjusted
     places = np.flatnonzero(~np.isnan(p))
     order = places[np.argsort(p[places], kind="stable")]
     steps = p[order] * np.arange(order.size, 0, -1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import joined, plural
+from affectlab.core.words import plural, some
 from affectlab.evaluation.people_and_models.scale_map import moved
 from affectlab.evaluation.people_and_models.sides import Sides, sides
 from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, row_column
@@ -236,8 +236,7 @@ def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
     left = [name for name in models.rater_names if name not in set(kept.rater_names)]
     if not left:
         return kept, ()
-    named = joined([*left[:_NAMED], f"{len(left) - _NAMED} more"] if len(left) > _NAMED else left)
-    return kept, (f"{plural(len(left), 'control run')} not judged: {named}",)
+    return kept, (f"{plural(len(left), 'control run')} not judged: {some(left, _NAMED)}",)
 
 
 # People, and the runs of models that are judged.

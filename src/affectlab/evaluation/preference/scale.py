@@ -18,7 +18,7 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, p_value, percent, plural
+from affectlab.core.words import in_brackets, joined, p_value, percent, plural
 from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
@@ -498,9 +498,8 @@ def _effects(
 def _effect_sentences(effects: Estimates) -> list[str]:
     said = []
     for row in effects.frame.to_dicts():
-        share = percent(row["value"], 1)
-        if row["low"] == row["low"]:
-            share += f" (interval {percent(row['low'], 1)} to {percent(row['high'], 1)})"
+        between = in_brackets(row["low"], row["high"], 1, write=percent, name="interval")
+        share = percent(row["value"], 1) + between
         if row["effect"] == "tie":
             said.append(f"Two equal systems tie with a chance of {share}.")
             continue

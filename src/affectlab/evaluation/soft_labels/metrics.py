@@ -686,13 +686,9 @@ def _with_p(rows: Sequence[Row], measures: Measures, sampling: Sampling) -> Esti
     frame = table.frame
     gap, se, n = (frame[name].to_numpy() for name in ("value", "se", "n_items"))
     p = 2 * t_test(np.abs(gap), se, np.maximum(n - 1, 1))
-    corrected = np.full(p.size, np.nan)
-    for name in measures.names:
-        of_metric = (frame["metric"] == name).to_numpy()
-        corrected[of_metric] = holm(p[of_metric])
     low, high = (pl.col(name).fill_nan(None) for name in ("low", "high"))
     nearer = pl.when(high < 0).then("rater").when(low > 0).then("against")
-    extra = [pl.Series("p", p), pl.Series("p_holm", corrected)]
+    extra = [pl.Series("p", p), pl.Series("p_holm", holm(p, frame["metric"].to_list()))]
     return table.with_columns(
         frame.select(*extra, nearer.otherwise(pl.lit("")).alias("nearer")),
         PValue("p_holm", "p (Holm)"),

@@ -15,7 +15,7 @@ from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import in_brackets, joined, number, percent, plural
 from affectlab.evaluation import wilson_interval
 from affectlab.evaluation.preference import (
     drawn_areas,
@@ -89,8 +89,8 @@ class TuningReport:
                     else "no gain is shown"
                 )
                 gain = (
-                    f"; {percent(row['gain'], 1)} more ({percent(row['gain_low'], 1)} to "
-                    f"{percent(row['gain_high'], 1)}): {word}"
+                    f"; {percent(row['gain'], 1)} more"
+                    f"{in_brackets(row['gain_low'], row['gain_high'], 1, write=percent)}: {word}"
                 )
             said.append(
                 f"{what}: the chosen text scores higher in {percent(row['accuracy'], 1)} of pairs "
