@@ -227,6 +227,17 @@ def some(parts: Sequence[str], most: int, last: str = "more") -> str:
     return joined([*parts[:most], *([f"{count(rest)} {last}"] if rest > 0 else [])])
 
 
+def natural(name: str) -> tuple[int, float, str]:
+    """Give a key that sorts whole numbers by size and before words.
+
+    Examples
+    --------
+    >>> sorted(["10", "b", "9"], key=natural)
+    ['9', '10', 'b']
+    """
+    return (0, float(name), name) if name.isdecimal() else (1, 0.0, name)
+
+
 class _Reader:
     """Who reads the sentences of this process; threads of the command line are the command line."""
 

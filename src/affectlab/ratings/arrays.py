@@ -306,6 +306,26 @@ def numeric_part(ratings: Ratings) -> Ratings:
     return ratings if len(labels) == ratings.n_labels else ratings.select(labels=labels)
 
 
+def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
+    """Keep the answers to one label, which need not be named where it is the only one.
+
+    Raises
+    ------
+    InputError
+        If there are several labels and none is named, or one is named and there are none.
+    """
+    if label is not None and not ratings.has_labels:
+        raise InputError(f"label {label!r}: the ratings have no labels")
+    if label is None and ratings.has_labels and ratings.n_labels > 1:
+        names = ", ".join(ratings.label_names[:8])
+        more = ", …" if ratings.n_labels > 8 else ""
+        raise InputError(
+            f"the ratings have {ratings.n_labels} labels; expected label to be one of: "
+            f"{names}{more}"
+        )
+    return ratings if label is None else ratings.select(labels=label)
+
+
 def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
@@ -423,3 +443,16 @@ def row_column(ratings: Ratings, name: str, *, stimuli_first: bool = False) -> p
         if name in table.columns:
             return table[name].gather(code.astype(np.int64))
     return None
+
+
+def with_attributes(ratings: Ratings, *names: str) -> pl.DataFrame:
+    """Give the frame of ratings with attributes of its stimuli, or of its raters, as columns.
+
+    A column with one value per stimulus or rater is held as an attribute of these.
+    """
+    frame = ratings.to_frame()
+    for name in names:
+        column = row_column(ratings, name, stimuli_first=True)
+        if column is not None and name not in frame.columns:
+            frame = frame.with_columns(column.alias(name))
+    return frame

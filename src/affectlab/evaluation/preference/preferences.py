@@ -18,6 +18,7 @@ from affectlab.core.inference import (
     check_confidence,
     check_n_boot,
     crossing_p,
+    expanded,
     summarise,
 )
 from affectlab.core.tables import (
@@ -35,7 +36,6 @@ from affectlab.core.tables import (
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, option, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
-from affectlab.evaluation.preference.areas import expanded_tails
 from affectlab.evaluation.preference.choices import (
     Comparisons,
     comparisons_of,
@@ -437,8 +437,7 @@ def _drawn(
 ) -> _Ends:
     """Percentile intervals and tests from replicates."""
     found = replicates(tally, over, n_boot, rng)
-    low, high = expanded_tails(confidence, _fewest(tally, over))
-    spread = summarise(value, found, high - low)
+    spread = summarise(value, found, expanded(confidence, _fewest(tally, over)))
     p = np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5))
     text = f"percentile bootstrap of {CLUSTERS[over]}, {n_boot} replicates"
     how = [text + (f"; {reason}" if reason else "") for reason in spread.missing]

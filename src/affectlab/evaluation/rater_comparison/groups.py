@@ -11,7 +11,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
+from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
@@ -306,5 +306,5 @@ def _means(values: Floats, n_boot: int, rng: np.random.Generator) -> Floats:
 def _interval(differences: Floats, confidence: float) -> dict[str, float]:
     if differences.size < 2 or np.isnan(differences).any():
         return dict.fromkeys(("se", "low", "high"), math.nan)
-    low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(differences, tails(confidence))
     return {"se": float(differences.std(ddof=1)), "low": float(low), "high": float(high)}
