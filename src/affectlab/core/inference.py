@@ -215,7 +215,7 @@ def expanded(confidence: float, n: int) -> float:
     Examples
     --------
     >>> round(expanded(0.95, 10), 4)
-    0.9827
+    0.9829
     """
     from scipy.special import ndtr, ndtri
 
