@@ -78,6 +78,21 @@ def check_choice(kind: str, given: object, known: Collection[str], where: str = 
         raise unknown_name(kind, str(given), known, where)
 
 
+def check_choices(
+    kind: str, given: Iterable[object], known: Collection[str], where: str = ""
+) -> None:
+    """Refuse the first that is none of the known names; see :func:`check_choice`.
+
+    Examples
+    --------
+    >>> check_choices("label", ["joy", "aw"], ("joy", "awe"))
+    Traceback (most recent call last):
+    affectlab.InputError: unknown label 'aw'; did you mean 'awe'?
+    """
+    for one in given:
+        check_choice(kind, one, known, where)
+
+
 def name_hint(name: str, known: Iterable[str]) -> str:
     """Say which of the known names was meant, or else what they are.
 

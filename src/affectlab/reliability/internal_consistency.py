@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.result import Result
@@ -356,8 +356,7 @@ def _questionnaires(
     ratings: Ratings, items: Sequence[str], reverse: Sequence[str], standardized: bool
 ) -> _Questionnaires:
     """Put the answers to all items beside each other."""
-    for name in reverse:
-        check_choice("item", name, items, "reverse")
+    check_choices("item", reverse, items, "reverse")
     if len(set(items)) < 2:
         raise InputError(
             f"internal consistency needs two items or more, got {', '.join(items) or 'none'}; name "

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of
 
@@ -142,8 +142,7 @@ def score_variants(ratings: Ratings, columns: Sequence[str]) -> Ratings:
         raise InputError("scores: expected the name of at least one column")
     frame = ratings.to_frame()
     numbers = [name for name in frame.columns if frame.schema[name].is_numeric()]
-    for name in wanted:
-        check_choice("column of scores", name, numbers, ratings.source)
+    check_choices("column of scores", wanted, numbers, ratings.source)
     if wanted == ["value"]:
         return ratings
     parts, tables = [], []

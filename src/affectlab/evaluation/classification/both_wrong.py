@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
@@ -273,8 +273,7 @@ def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[str, str]:
         raise InputError(
             f"two different models are wanted, and there is {known}; expected systems to name two"
         )
-    for name in wanted:
-        check_choice("model", name, classes.raters)
+    check_choices("model", wanted, classes.raters)
     return wanted[0], wanted[1]
 
 

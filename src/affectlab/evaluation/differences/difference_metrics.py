@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
@@ -217,8 +217,7 @@ def difference_metrics(
     """
     scores, models = canonical(scores), canonical(models, listed="raters")
     chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    for name in chosen:
-        check_choice("metric", name, METRICS)
+    check_choices("metric", chosen, METRICS)
     if not chosen:
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
     check_choice("score", score, SCORES)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import mean_of_defined, places_in, ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, why_not
@@ -230,8 +230,7 @@ def sides_of(
     wanted: Sequence[int] = range(len(rows.labels))
     if labels is not None:
         given = [labels] if isinstance(labels, str) else labels
-        for name in given:
-            check_choice("label", name, rows.labels)
+        check_choices("label", given, rows.labels)
         wanted = [rows.labels.index(name) for name in given]
     judged = {} if metric.needs == "people" else dict(rows.models)
     if with_people or metric.needs == "people":

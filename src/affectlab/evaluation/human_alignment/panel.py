@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.people_and_models import (
     Rounding,
@@ -195,8 +195,7 @@ def panel_of(
     else:
         both = judged_sides(ratings, models)
         people, judged = both.people, both.models
-    for name in exclude:
-        check_choice("label", name, people.label_names, "exclude")
+    check_choices("label", exclude, people.label_names, "exclude")
     answers = answers_of(people)
     scale = people.scale
     if judged is None:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import (
     Target,
@@ -326,8 +326,7 @@ def _counts(votes: NDArray[Any]) -> Floats:
 
 def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
     pair = [name for name in names if is_system(name)] if systems is None else list(systems)
-    for name in pair:
-        check_choice("system", name, names)
+    check_choices("system", pair, names)
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError(
             f"the choices are {', '.join(map(repr, names))}; expected two systems among them, "

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
@@ -261,8 +261,7 @@ def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[st
                 "models' answers or in a table of raters that names the models"
             )
         return {name: "none" if column[name] is None else str(column[name]) for name in names}
-    for name in groups:
-        check_choice("model", name, names, "groups")
+    check_choices("model", groups, names, "groups")
     if "people" in groups.values():
         raise InputError(
             "groups: 'people' is the group of people; expected another name for models"

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
@@ -110,8 +110,7 @@ class Measures:
 def metric_names(metrics: Sequence[str] | None) -> tuple[str, ...]:
     """Check names of metrics; all of them where none are named."""
     names = tuple(SOFT_METRICS) if metrics is None else tuple(dict.fromkeys(metrics))
-    for name in names:
-        check_choice("metric", name, SOFT_METRICS)
+    check_choices("metric", names, SOFT_METRICS)
     if not names:
         raise InputError(f"metrics: expected at least one of {', '.join(SOFT_METRICS)}")
     return names

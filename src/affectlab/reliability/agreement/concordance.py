@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
@@ -762,8 +762,7 @@ def _sides_of(
             raise InputError("models: expected Ratings, and the answers of people as Ratings, too")
         answers = _with_models(answers, answers_of(_in_order(models)))
     names = (reference,) if isinstance(reference, str) else tuple(reference)
-    for name in names:
-        check_choice("rater", name, answers.raters, "reference")
+    check_choices("rater", names, answers.raters, "reference")
     known = np.isin(np.arange(len(answers.raters)), answers.rater)
     gold = np.isin(answers.raters, names)
     machine = np.isin(answers.rater_kinds, MODEL_KINDS)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.compiled import LANES
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
@@ -129,8 +129,7 @@ def panel_of(
 
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
-    for name in exclude:
-        check_choice("label", name, labels, "exclude")
+    check_choices("label", exclude, labels, "exclude")
     return [k for k, name in enumerate(labels) if name not in exclude]
 
 
