@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, ratio
+from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
@@ -135,9 +135,8 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         row, column = np.argwhere(np.isinf(mean))[0]
         raise InputError(f"stimulus {row}, label {column} is infinite; expected a number or nan")
     n, n_labels = mean.shape
-    names = [f"label {k}" for k in range(n_labels)] if labels is None else list(map(str, labels))
-    if len(names) != n_labels or len(set(names)) != n_labels:
-        raise InputError(f"labels: expected {n_labels} different names, got {len(names)}")
+    given = [f"label {k}" for k in range(n_labels)] if labels is None else labels
+    names = names_of("labels", given, n_labels)
     known = np.where(np.isnan(mean), 0.0, mean)
     chosen = known > 0
     is_share = known.min() >= 0 and known.max() <= 1

@@ -58,6 +58,29 @@ def places_in(known: Iterable[str], names: Iterable[str]) -> Ints:
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
+def names_of(what: str, names: Iterable[str] | None, n: int, each: str = "") -> tuple[str, ...]:
+    """Give the names of n things, by default their numbers.
+
+    Raises
+    ------
+    InputError
+        When there are not n different ones; `what` they are called, and what `each` stands for.
+
+    Examples
+    --------
+    >>> names_of("labels", None, 2), names_of("labels", ["joy", "awe"], 2)
+    (('0', '1'), ('joy', 'awe'))
+    >>> names_of("labels", ["joy", "joy"], 2, "one per column")
+    Traceback (most recent call last):
+    affectlab.InputError: labels ['joy', 'joy']: expected 2 different names, one per column
+    """
+    found = tuple(map(str, range(n) if names is None else names))
+    if len(found) != n or len(set(found)) != n:
+        more = f", {each}" if each else ""
+        raise InputError(f"{what} {list(found)!r}: expected {n} different names{more}")
+    return found
+
+
 def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:
     """Average along an axis the values that are defined; ``nan`` where none is, or weighs anything.
 

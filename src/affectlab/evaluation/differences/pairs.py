@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats
+from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import natural, plural
@@ -136,7 +136,7 @@ def _from_arrays(
             f"expected scores of shape (n,) and predictions of shape (n,) or (metrics, n), got "
             f"{y.shape} and {np.shape(predictions)}"
         )
-    raters = _names(names, x.shape[0])
+    raters = names_of("names", names, x.shape[0], "one per metric")
     if not isinstance(by, Mapping):
         if by:
             raise InputError(
@@ -294,13 +294,6 @@ def _text(name: str, values: Any, n: int) -> list[str | None]:
     if len(given) != n:
         raise InputError(f"{name!r} has {len(given)} values; expected one for each of {n} scores")
     return [None if value is None or value != value else str(value) for value in given]
-
-
-def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    found = tuple(map(str, range(n))) if names is None else tuple(map(str, names))
-    if len(found) != n or len(set(found)) != n:
-        raise InputError(f"names {list(found)!r}: expected {n} different names, one per metric")
-    return found
 
 
 def _numbers(what: str, given: ArrayLike) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats
+from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
@@ -309,9 +309,7 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     if not wins.any():
         raise InputError("there is no win; expected at least one")
     k = wins.shape[0]
-    names = tuple(map(str, range(k))) if systems is None else tuple(map(str, systems))
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(f"systems {list(names)!r}: expected {k} different names")
+    names = names_of("systems", systems, k)
     first, second = (np.repeat(at, wins[wins > 0].astype(np.int64)) for at in np.nonzero(wins))
     n = first.size
     votes, kind = Votes.count(first, second, np.zeros(n), np.zeros(n, dtype=bool))

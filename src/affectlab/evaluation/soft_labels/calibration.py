@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, ratio
+from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
@@ -129,9 +129,7 @@ def claims_of(
             f"probabilities have shape {given.shape}; expected (n,), or (n, k) for k labels"
         )
     n, k = given.shape
-    names = tuple(map(str, range(k))) if labels is None else tuple(labels)
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(f"labels: {len(set(names))} different names; expected {k}, one per column")
+    names = names_of("labels", labels, k, "one per column")
     total = _sums_to_one(
         given,
         "probabilities",
