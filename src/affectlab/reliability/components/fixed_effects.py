@@ -329,7 +329,9 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
 
 def _with_holm(frame: pl.DataFrame, *family: str) -> pl.DataFrame:
     families = frame.select(pl.struct(family).rank("dense")).to_series().to_numpy()
-    return frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy(), families)))
+    # Without a row there is no column, either.
+    p = frame["p"].to_numpy() if frame.height else np.empty(0)
+    return frame.with_columns(p_holm=pl.Series(holm(p, families)))
 
 
 def _tested(
