@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 
 
 def as_floats(given: ArrayLike, expected: str) -> Floats:
@@ -79,6 +79,23 @@ def names_of(what: str, names: Iterable[str] | None, n: int, each: str = "") -> 
         more = f", {each}" if each else ""
         raise InputError(f"{what} {list(found)!r}: expected {n} different names{more}")
     return found
+
+
+def rising(values: Floats, least: float = 0.0) -> tuple[NDArray[np.int32], Bools]:
+    """Give the places of values by rising value, and where the next one is larger, or none is.
+
+    Values that differ by no more than `least` count as equal.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in rising(np.array([3.0, 1.0, 3.0]))]
+    [[1, 0, 2], [True, False, True]]
+    """
+    order = np.argsort(values, kind="stable").astype(np.int32)
+    ordered = values[order]
+    last = np.ones(order.size, dtype=np.bool_)
+    last[:-1] = ordered[1:] > ordered[:-1] + least
+    return order, last
 
 
 def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:

@@ -15,6 +15,7 @@ from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
 from affectlab.evaluation.classification.result import settings_of
+from affectlab.evaluation.preference import random_sides
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
@@ -118,10 +119,7 @@ class BothWrong(Result):
         [('awe', 'net', 'other'), ('awe', 'other', 'net')]
         """
         rng = np.random.default_rng(seed)
-        n = len(self)
-        half = n // 2 + int(n % 2 and rng.random() < 0.5)
-        first = np.zeros(n, dtype=bool)
-        first[rng.permutation(n)[:half]] = True
+        first = random_sides([self.systems[0]] * len(self), rng)
         stands = pl.lit(pl.Series(first, dtype=pl.Boolean))
         pairs = {
             "labels": (pl.col("label_first"), pl.col("label_second")),

@@ -17,6 +17,7 @@ from affectlab.evaluation.preference.judged_items import (
 )
 from affectlab.evaluation.preference.label_pairs import (
     preference_pairs as preference_pairs,
+    random_sides as random_sides,
     top_labels as top_labels,
 )
 from affectlab.evaluation.preference.metric_scores import (

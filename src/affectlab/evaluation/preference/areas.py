@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, rising
 from affectlab.core.inference import draw_weights, summarise
 from affectlab.core.jackknife import around
 from affectlab.core.types import Bools, Floats, Ints
@@ -30,9 +30,7 @@ def replicated_areas(values: Floats, good: Bools, weights: Floats) -> Floats:
     from affectlab.core.compiled import LANES, in_threads
     from affectlab.evaluation.preference.area_kernels import auc_lanes
 
-    order = np.argsort(values, kind="stable").astype(np.int32)
-    ordered = values[order]
-    last = np.append(ordered[1:] > ordered[:-1], np.ones(min(values.size, 1), dtype=bool))
+    order, last = rising(values)
     out = np.full(weights.shape[0], np.nan)
 
     def one(start: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.arrays import mean_of_defined, ratio, rising
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
@@ -180,10 +180,8 @@ class _Order:
 
 
 def _order(values: Floats, items: NDArray[np.intp]) -> _Order:
-    order = items[np.argsort(values[items])]
-    ordered = values[order]
-    last = np.append(ordered[1:] > ordered[:-1], True) if order.size else np.zeros(0, dtype=bool)
-    return _Order(order.astype(np.int32), last)
+    order, last = rising(values[items])
+    return _Order(items[order].astype(np.int32), last)
 
 
 def _table(
