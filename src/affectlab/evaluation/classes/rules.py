@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from affectlab.core.arrays import ratio, sums_of_groups
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
@@ -254,8 +254,7 @@ class TruthRule:
         if self.rule is not None:
             check_choice("rule", self.rule, get_args(Rule))
         check_choice("ties", self.ties, get_args(Ties))
-        if self.min_people < 1:
-            raise InputError(f"min_people = {self.min_people}: expected 1 or more")
+        check_number("min_people", self.min_people, 1, whole=True)
         count = isinstance(self.agree, int)
         if not (self.agree >= 1 if count else 0 < self.agree <= 1):
             raise InputError(

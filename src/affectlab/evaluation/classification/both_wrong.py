@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choices
+from affectlab.core.errors import InputError, check_choices, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
@@ -70,8 +70,7 @@ class BothWrong(Result):
         >>> both_wrong(said, truth=["anger", "anger", "awe"], taxonomy="mikels").sample(1)
         BothWrong(net gets 2 of 3 wrong and other 2; both 2, of which 2 into different classes.)
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"sample {n!r}: expected a whole number from 1 on")
+        check_number("sample", n, 1, whole=True)
         if n > len(self):
             raise InputError(
                 f"sample {n}: {self.systems[0]!r} and {self.systems[1]!r} get "

@@ -437,8 +437,8 @@ def evaluate_preference_metrics(
     check_n_boot(n_boot)
     check_number("n_permutations", n_permutations, 0, whole=True)
     check_number("min_size", min_size, 1, whole=True)
-    if margin is not None and not 0 < margin < 0.5:
-        raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
+    if margin is not None:
+        check_number("margin", margin, 0, 0.5, above=True, below=True)
     choices = ratings
     if isinstance(choices, Ratings):
         items = choices if items is None else items

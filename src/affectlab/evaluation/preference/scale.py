@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
@@ -185,8 +185,7 @@ def preference_scale(
     check_choice("ties", ties, get_args(Ties))
     if model == "thurstone" and ties == "davidson":
         raise InputError("ties 'davidson' goes with model='bradley-terry'; expected 'threshold'")
-    if not 0 <= prior < np.inf:
-        raise InputError(f"prior {prior!r}: expected a number of wins from 0")
+    check_number("prior", prior, 0)
     notes: tuple[str, ...] = ()
     if isinstance(ratings, Ratings):
         if systems is not None:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of, ratio
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
 from affectlab.core.result import Result
@@ -364,8 +364,7 @@ def calibration(
     0.0
     """
     check_n_boot(n_boot)
-    if n_bins < 1:
-        raise InputError(f"n_bins {n_bins}: expected at least 1")
+    check_number("n_bins", n_bins, 1, whole=True)
     claims = claims_of(probabilities, truth, labels)
     parts = _Parts(claims, n_bins)
     n = claims.confidence.size

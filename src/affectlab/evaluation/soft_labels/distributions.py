@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, places_in, ratio, sums_of_groups
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -47,10 +47,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_choice("absent", self.absent, ("auto", "missing", "zero"))
-        if not 0 <= self.smoothing < np.inf:
-            raise InputError(
-                f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
-            )
+        check_number("smoothing", self.smoothing, 0)
 
 
 @dataclass(frozen=True, eq=False)
