@@ -189,7 +189,7 @@ def test_the_margin_decides(files: dict[str, Path]) -> None:
     models = json.loads(strict.stdout)["result"]["models"]
     assert models[0]["verdict"] == "not shown"
     bad = run(*reading(files, "--margin", "0"), code=2)
-    assert "margin 0.0: expected a number above 0" in bad.stderr
+    assert "margin = 0.0: expected a number above 0" in bad.stderr
 
 
 def test_nominal_answers_have_no_ranks(tmp_path: Path) -> None:

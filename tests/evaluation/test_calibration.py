@@ -192,10 +192,10 @@ def test_models_beside_people():
         ([[0.5, 0.5]], [[0.7, 0.7]], {}, "truth, row 0: it sums to 1.4"),
         ([[0.5, 0.5]], [[1, 0, 0]], {}, r"expected \(1, 2\)"),
         ([[0.5, 0.5]], [0, 1], {}, "one label per item"),
-        ([[0.5, 0.5]], [0], {"labels": ["joy"]}, "expected 2, one per column"),
+        ([[0.5, 0.5]], [0], {"labels": ["joy"]}, "expected 2 different names, one per column"),
         ([0.5], [1], {"labels": ["joy"]}, "labels belong to"),
         ([[[0.5]]], [1], {}, "for k labels"),
-        ([0.5], [1], {"n_bins": 0}, "n_bins 0"),
+        ([0.5], [1], {"n_bins": 0}, "n_bins = 0"),
         ([0.5], [1], {"confidence": 2}, "confidence"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_wider_margin_never_makes_it_harder(value: float, se: float, margin: f
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"margin": 0}, "margin 0"),
+        ({"margin": 0}, "margin = 0"),
         ({"margin": -0.1}, "above 0"),
         ({"margin": math.nan}, "margin"),
         ({"margin": math.inf}, "margin"),

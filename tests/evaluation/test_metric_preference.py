@@ -397,7 +397,7 @@ def test_bad_input_is_one_sentence() -> None:
     for given_, words in (
         ({"by": ["emotion"]}, "nothing says the 'emotion'"),
         ({"cluster": "pair"}, "nothing says the 'pair'"),
-        ({"margin": 0.5}, "margin 0.5"),
+        ({"margin": 0.5}, "margin = 0.5"),
         ({"min_size": 0}, "min_size = 0"),
         ({"n_boot": -1}, "n_boot -1"),
         ({"confidence": 1.5}, "confidence 1.5"),

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from affectlab.core.inference import expanded, few_units
 from affectlab.evaluation import evaluate_preference_metrics
-from affectlab.evaluation.preference.areas import edge_interval, expanded_tails, few_clusters
+from affectlab.evaluation.preference.areas import edge_interval
 
 
 def verdicts(machine: int, human: int, both: int, bad: int = 0) -> dict[str, str]:
@@ -82,10 +83,11 @@ def test_intervals_cover_also_with_few_groups() -> None:
 
 def test_few_groups_widen_as_a_t_distribution_does() -> None:
     for n in (2, 5, 40):
-        widened = few_clusters(0.9, n) * stats.norm.ppf(0.95)
+        widened = few_units(0.9, n) * stats.norm.ppf(0.95)
         assert widened == pytest.approx(stats.t.ppf(0.95, n - 1) * np.sqrt(n / (n - 1)))
-        assert expanded_tails(0.9, n)[0] == pytest.approx(stats.norm.cdf(-widened))
-    assert few_clusters(0.95, 10**6) == pytest.approx(1, abs=1e-5)
+        tail = max(stats.norm.cdf(-widened), 5e-10)
+        assert (1 - expanded(0.9, n)) / 2 == pytest.approx(tail, rel=1e-6)
+    assert few_units(0.95, 10**6) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_metric_that_never_errs_is_said_to_see_where_there_are_enough() -> None:

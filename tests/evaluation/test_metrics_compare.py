@@ -358,9 +358,9 @@ def test_same_seed_same_bytes():
     ("options", "message"),
     [
         ({"names": ("m", "m")}, "expected two different names"),
-        ({"alpha": 0.7}, r"alpha 0\.7: expected a level"),
-        ({"n_permutations": 0}, "n_permutations 0: expected at least 1"),
-        ({"margin": -0.1}, r"margin -0\.1: expected a positive number"),
+        ({"alpha": 0.7}, r"alpha = 0\.7: expected a number between 0 and 0\.5"),
+        ({"n_permutations": 0}, "n_permutations = 0: expected a whole number from 1 on"),
+        ({"margin": -0.1}, r"margin = -0\.1: expected a number above 0"),
         ({"margin": {"exc": 0.1}}, "margin: unknown metric 'exc'; did you mean"),
         ({"metrics": ["eccc"]}, "unknown metric 'eccc'"),
     ],

@@ -255,7 +255,7 @@ def test_macro_says_how_it_treats_what_is_undefined():
         (["awe"], {"names": ["m"]}, "names: expected predictions of several models"),
         ({"m": ["awe"]}, {"names": ["m"]}, "names: the predictions are named already"),
         ({}, {}, "y_pred: it holds no model"),
-        ([["awe"], ["fear"]], {"names": ["m"]}, "names: expected 2 different names"),
+        ([["awe"], ["fear"]], {"names": ["m"]}, "expected 2 different names"),
         (np.zeros((1, 1, 1)), {}, "y_pred: shape"),
         ({"m": ["awe", "fear"]}, {}, "m: 2 labels; expected one per item, 1"),
         (["awe"], {"clusters": ["a", "b"]}, "clusters: 2 names; expected one per item, 1"),

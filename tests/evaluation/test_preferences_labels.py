@@ -124,7 +124,7 @@ def test_from_pairs_to_verdicts() -> None:
 
 def test_input_that_cannot_be_used() -> None:
     ratings = faces()
-    with pytest.raises(InputError, match="at least one label"):
+    with pytest.raises(InputError, match="k = 0: expected a whole number from 1 on"):
         top_labels(ratings, k=0)
     with pytest.raises(InputError, match="unknown by"):
         top_labels(ratings, by="label")  # type: ignore[arg-type]

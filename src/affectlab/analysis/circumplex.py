@@ -198,13 +198,9 @@ class _Places:
 def _places(panel: Ratings, both: Ratings, axes: tuple[str, str], by: str) -> _Places:
     """Pair the answers to the two dimensions, and find the place of each pair."""
     answers = answers_of(both)
-    axis = np.array([axes.index(name) for name in answers.labels])[answers.label]
-    key = answers.unit * len(answers.raters) + answers.rater
-    keys, row = np.unique(key, return_inverse=True)
-    value = np.full((keys.size, 2), np.nan)
-    value[row, axis] = answers.value
+    ballots = answers.on(answers.units, axes).ballots()
+    unit, rater, value = ballots.unit, ballots.rater, ballots.value
     whole = ~np.isnan(value).any(axis=1)
-    unit, rater = np.divmod(keys, len(answers.raters))
     if by == "stimulus":
         names: list[Any] = [answers.units[code] for code in unit]
     else:

@@ -13,8 +13,8 @@ from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
-from affectlab.core.words import joined, option, plural
-from affectlab.ratings import Ratings, Scale, people_or_all, read_ratings
+from affectlab.core.words import joined, natural, option, plural
+from affectlab.ratings import Ratings, Scale, of_one_label, people_or_all, read_ratings
 
 # Tables of pairs with scores: what each column must hold.
 
@@ -214,12 +214,12 @@ class PairScores(Result):
     @property
     def actors(self) -> tuple[str, ...]:
         """Names of the actors, numbers by size and before words."""
-        return tuple(sorted(self.frame["actor"].unique().to_list(), key=_natural))
+        return tuple(sorted(self.frame["actor"].unique().to_list(), key=natural))
 
     @property
     def expressions(self) -> tuple[str, ...]:
         """Names of the expressions on either side, sorted in the same way."""
-        return tuple(sorted(_expressions(self.frame), key=_natural))
+        return tuple(sorted(_expressions(self.frame), key=natural))
 
     def __len__(self) -> int:
         return self.frame.height
@@ -347,7 +347,7 @@ def _of_ratings(
 ) -> PairScores:
     from affectlab.reliability import mean_opinion_scores, subject_model
 
-    people = _one_label(people_or_all(ratings), label)
+    people = of_one_label(people_or_all(ratings), label)
     means = mean_opinion_scores(people).to_frame()
     said: tuple[str, ...] = ()
     if score == "mean":
@@ -366,25 +366,7 @@ def _of_ratings(
     return PairScores.of(frame, unit=_unit(people.scale), method=of, notes=(*said, *notes))
 
 
-def _one_label(ratings: Ratings, label: str | None) -> Ratings:
-    if label is not None:
-        if not ratings.has_labels:
-            raise InputError(f"label {label!r}: the ratings have no labels")
-        return ratings.select(labels=label)
-    if ratings.has_labels and ratings.n_labels > 1:
-        raise InputError(
-            f"the ratings have {ratings.n_labels} labels; expected label to be one of: "
-            f"{', '.join(ratings.label_names[:8])}{', …' if ratings.n_labels > 8 else ''}"
-        )
-    return ratings
-
-
 def _unit(scale: Scale) -> str:
     if scale.low is None or scale.high is None:
         return "score"
     return f"score, {scale.low:g} to {scale.high:g}"
-
-
-def _natural(name: str) -> tuple[int, float, str]:
-    """Sort whole numbers by size and before words."""
-    return (0, float(name), name) if name.isdecimal() else (1, 0.0, name)

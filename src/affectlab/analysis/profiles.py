@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, ratio
+from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of, numeric_part, people_or_all
@@ -79,16 +79,15 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     ratings = numeric_part(ratings)
     scale = ratings.scale
     answers = answers_of(people_or_all(ratings))
-    label, value, labels = answers.label, answers.value, answers.labels
     nominal = scale.kind == "nominal"
     if nominal:
         if ratings.has_labels:
             raise InputError(
-                f"the answers are categories ({scale}) for each of {len(labels)} labels; expected "
-                "numbers for each label, or one category per stimulus"
+                f"the answers are categories ({scale}) for each of {len(answers.labels)} labels; "
+                "expected numbers for each label, or one category per stimulus"
             )
-        label, labels = value.astype(np.int64), scale.categories
-        value = np.ones(value.size)
+        answers = answers.of_categories(scale.categories)
+    label, value, labels = answers.label, answers.value, answers.labels
     bottom, rule = _bottom(scale.low, value, above)
     n, n_labels = len(answers.units), len(labels)
     cell = answers.unit * n_labels + label
@@ -96,8 +95,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     total = np.bincount(cell, weights=value, minlength=n * n_labels).reshape(n, n_labels)
     picked = np.ones(value.size, dtype=np.bool_) if nominal else value > bottom
     chosen = np.bincount(cell[picked], minlength=n * n_labels).reshape(n, n_labels)
-    pair = np.unique(answers.unit * len(answers.raters) + answers.rater)
-    raters = np.bincount(pair // max(len(answers.raters), 1), minlength=n)
+    raters = np.bincount(answers.ballots().unit, minlength=n)
     if nominal:
         # Who chose one category has answered about all of them.
         count = np.repeat(raters[:, None], n_labels, axis=1)
@@ -137,9 +135,8 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         row, column = np.argwhere(np.isinf(mean))[0]
         raise InputError(f"stimulus {row}, label {column} is infinite; expected a number or nan")
     n, n_labels = mean.shape
-    names = [f"label {k}" for k in range(n_labels)] if labels is None else list(map(str, labels))
-    if len(names) != n_labels or len(set(names)) != n_labels:
-        raise InputError(f"labels: expected {n_labels} different names, got {len(names)}")
+    given = [f"label {k}" for k in range(n_labels)] if labels is None else labels
+    names = names_of("labels", given, n_labels)
     known = np.where(np.isnan(mean), 0.0, mean)
     chosen = known > 0
     is_share = known.min() >= 0 and known.max() <= 1

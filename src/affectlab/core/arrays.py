@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 
 
 def as_floats(given: ArrayLike, expected: str) -> Floats:
@@ -56,6 +56,46 @@ def places_in(known: Iterable[str], names: Iterable[str]) -> Ints:
     """
     place = {name: k for k, name in enumerate(known)}
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
+
+
+def names_of(what: str, names: Iterable[str] | None, n: int, each: str = "") -> tuple[str, ...]:
+    """Give the names of n things, by default their numbers.
+
+    Raises
+    ------
+    InputError
+        When there are not n different ones; `what` they are called, and what `each` stands for.
+
+    Examples
+    --------
+    >>> names_of("labels", None, 2), names_of("labels", ["joy", "awe"], 2)
+    (('0', '1'), ('joy', 'awe'))
+    >>> names_of("labels", ["joy", "joy"], 2, "one per column")
+    Traceback (most recent call last):
+    affectlab.InputError: labels ['joy', 'joy']: expected 2 different names, one per column
+    """
+    found = tuple(map(str, range(n) if names is None else names))
+    if len(found) != n or len(set(found)) != n:
+        more = f", {each}" if each else ""
+        raise InputError(f"{what} {list(found)!r}: expected {n} different names{more}")
+    return found
+
+
+def rising(values: Floats, least: float = 0.0) -> tuple[NDArray[np.int32], Bools]:
+    """Give the places of values by rising value, and where the next one is larger, or none is.
+
+    Values that differ by no more than `least` count as equal.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in rising(np.array([3.0, 1.0, 3.0]))]
+    [[1, 0, 2], [True, False, True]]
+    """
+    order = np.argsort(values, kind="stable").astype(np.int32)
+    ordered = values[order]
+    last = np.ones(order.size, dtype=np.bool_)
+    last[:-1] = ordered[1:] > ordered[:-1] + least
+    return order, last
 
 
 def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None) -> Floats:

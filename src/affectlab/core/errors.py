@@ -78,6 +78,21 @@ def check_choice(kind: str, given: object, known: Collection[str], where: str = 
         raise unknown_name(kind, str(given), known, where)
 
 
+def check_choices(
+    kind: str, given: Iterable[object], known: Collection[str], where: str = ""
+) -> None:
+    """Refuse the first that is none of the known names; see :func:`check_choice`.
+
+    Examples
+    --------
+    >>> check_choices("label", ["joy", "aw"], ("joy", "awe"))
+    Traceback (most recent call last):
+    affectlab.InputError: unknown label 'aw'; did you mean 'awe'?
+    """
+    for one in given:
+        check_choice(kind, one, known, where)
+
+
 def name_hint(name: str, known: Iterable[str]) -> str:
     """Say which of the known names was meant, or else what they are.
 
@@ -104,6 +119,7 @@ def check_number(
     most: float = math.inf,
     *,
     above: bool = False,
+    below: bool = False,
     whole: bool = False,
 ) -> None:
     """Refuse what is no finite number, or lies outside a range.
@@ -114,8 +130,8 @@ def check_number(
         What the number is called, and what was given.
     least, most
         Ends of the range, which belong to it.
-    above
-        Whether the least value itself is excluded.
+    above, below
+        Whether the least value itself, and the largest, is excluded.
     whole
         Whether the number has to be a whole one.
 
@@ -125,17 +141,24 @@ def check_number(
     >>> check_number("share", 2, 0, 1)
     Traceback (most recent call last):
     affectlab.InputError: share = 2: expected a number from 0 to 1
+    >>> check_number("share", 1, 0, 1, above=True, below=True)
+    Traceback (most recent call last):
+    affectlab.InputError: share = 1: expected a number between 0 and 1
     """
     is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     number = float(value) if is_number else math.nan
-    inside = number <= most and (least < number if above else least <= number)
+    inside = (least < number if above else least <= number) and (
+        number < most if below else number <= most
+    )
     if inside and math.isfinite(number):
         return
     said = "a whole number" if whole else "a number"
-    if above:
+    if above and below:
+        said += f" between {least:g} and {most:g}"
+    elif above:
         said += f" above {least:g}" + (f", {most:g} at most" if most < math.inf else "")
     elif most < math.inf:
-        said += f" from {least:g} to {most:g}"
+        said += f" from {least:g} to {'below ' if below else ''}{most:g}"
     elif least > -math.inf:
         said += f" from {least:g} on"
     raise InputError(f"{name} = {value!r}: expected {said}")

@@ -24,13 +24,15 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
 
-def holm(p_values: ArrayLike) -> Floats:
+def holm(p_values: ArrayLike, families: Sequence[str] | Ints | None = None) -> Floats:
     """Adjust p values for being several, so that the chance of any false finding is kept.
 
     Parameters
     ----------
     p_values
         Shape (m,); ``nan`` is no test, does not count, and stays.
+    families
+        Name of the family of each, shape (m,): families are adjusted apart. By default all are one.
 
     References
     ----------
@@ -40,9 +42,16 @@ def holm(p_values: ArrayLike) -> Floats:
     --------
     >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.06, 0.06, nan]
+    >>> holm([0.01, 0.04, 0.03], ["a", "a", "b"]).tolist()
+    [0.02, 0.04, 0.03]
     """
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, np.nan)
+    if families is not None:
+        of = np.asarray(families)
+        for family in np.unique(of):
+            adjusted[of == family] = holm(p[of == family])
+        return adjusted
     places = np.flatnonzero(~np.isnan(p))
     order = places[np.argsort(p[places], kind="stable")]
     steps = p[order] * np.arange(order.size, 0, -1)
@@ -177,6 +186,49 @@ def crossing_p(replicates: Floats, at: float = 0.0) -> Floats:
     return p
 
 
+def few_units(confidence: float, n: int) -> float:
+    r"""Say by how much intervals from draws of `n` units are too narrow.
+
+    The bootstrap divides by n where n - 1 is right, and a normal quantile takes its error as
+    known: :math:`t_{n-1} \sqrt{n / (n - 1)} / z`.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69.
+
+    Examples
+    --------
+    >>> [round(few_units(0.95, n), 2) for n in (6, 20, 300)]
+    [1.44, 1.1, 1.01]
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if n < 2:
+        return 1.0
+    share = (1 + confidence) / 2
+    return float(stdtrit(n - 1, share) / ndtri(share) * np.sqrt(n / (n - 1)))
+
+
+def expanded(confidence: float, n: int) -> float:
+    """Give the confidence at which a percentile interval from draws of `n` units is wide enough.
+
+    Examples
+    --------
+    >>> round(expanded(0.95, 10), 4)
+    0.9829
+    """
+    from scipy.special import ndtr, ndtri
+
+    tail = float(ndtr(-ndtri((1 + confidence) / 2) * few_units(confidence, n)))
+    # With two units the tails would be beyond any replicate.
+    return min(1 - 2 * tail, 1 - 1e-9)
+
+
+def tails(confidence: float) -> Floats:
+    """Give the shares below the two ends of an interval that leaves equal tails."""
+    return np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+
+
 @dataclass(frozen=True)
 class Uncertainty:
     """What bootstrap replicates say about k estimates; every field has shape (k,)."""
@@ -202,15 +254,15 @@ class Uncertainty:
 
 
 def _percentile(point: Floats, replicates: Floats, confidence: float) -> tuple[Floats, Floats]:
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    shares = tails(confidence)
     low, high = np.full(point.size, np.nan), np.full(point.size, np.nan)
     whole = ~np.isnan(replicates).any(axis=0)
     if whole.any():
-        low[whole], high[whole] = np.quantile(replicates[:, whole], tails, axis=0)
+        low[whole], high[whole] = np.quantile(replicates[:, whole], shares, axis=0)
     for column in np.flatnonzero(~whole):
         defined = replicates[~np.isnan(replicates[:, column]), column]
         if defined.size > 1:
-            low[column], high[column] = np.quantile(defined, tails)
+            low[column], high[column] = np.quantile(defined, shares)
     return low, high
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -117,10 +116,8 @@ def with_ends(row: Mapping[str, Any], confidence: float) -> str:
     >>> with_ends(row, 0.95), with_ends(row | {"low": float("nan")}, 0.95)
     ('0.83 (95 % interval 0.77 to 0.89)', '0.83')
     """
-    value, low, high = (number(row[name]) for name in ("value", "low", "high"))
-    if math.isnan(row["low"]):
-        return value
-    return f"{value} ({100 * confidence:g} % interval {low} to {high})"
+    name = f"{100 * confidence:g} % interval"
+    return number(row["value"]) + in_brackets(row["low"], row["high"], name=name)
 
 
 def count(value: float) -> str:
@@ -161,6 +158,38 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f}\u00a0%"
 
 
+def in_brackets(
+    low: float | None,
+    high: float,
+    digits: int = 2,
+    *,
+    write: Callable[[float, int], str] = number,
+    name: str = "",
+) -> str:
+    """Write an interval in brackets behind its value, and nothing where there is none.
+
+    Parameters
+    ----------
+    low, high
+        The ends; the lower one is None or ``nan`` where there is no interval.
+    digits
+        Digits after the point.
+    write
+        How an end is written: :func:`number` or :func:`percent`.
+    name
+        What the interval is called.
+
+    Examples
+    --------
+    >>> in_brackets(0.77, 0.89), in_brackets(0.77, 0.89, 3, name="interval")
+    (' (0.77 to 0.89)', ' (interval 0.770 to 0.890)')
+    """
+    if low is None or low != low:
+        return ""
+    called = f"{name} " if name else ""
+    return f" ({called}{write(low, digits)} to {write(high, digits)})"
+
+
 def plural(n: float, one: str, many: str = "") -> str:
     """Write a count with its noun.
 
@@ -196,6 +225,17 @@ def some(parts: Sequence[str], most: int, last: str = "more") -> str:
     """
     rest = len(parts) - most
     return joined([*parts[:most], *([f"{count(rest)} {last}"] if rest > 0 else [])])
+
+
+def natural(name: str) -> tuple[int, float, str]:
+    """Give a key that sorts whole numbers by size and before words.
+
+    Examples
+    --------
+    >>> sorted(["10", "b", "9"], key=natural)
+    ['9', '10', 'b']
+    """
+    return (0, float(name), name) if name.isdecimal() else (1, 0.0, name)
 
 
 class _Reader:

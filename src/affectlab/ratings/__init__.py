@@ -47,13 +47,14 @@ if TYPE_CHECKING:
     from affectlab.ratings.arrays import (
         Answers as Answers,
         answers_of as answers_of,
-        cube_of as cube_of,
         in_label_order as in_label_order,
         matrix_of as matrix_of,
         numeric_part as numeric_part,
+        of_one_label as of_one_label,
         people_or_all as people_or_all,
         require_order as require_order,
         row_column as row_column,
+        with_attributes as with_attributes,
     )
     from affectlab.ratings.order import (
         as_listed as as_listed,

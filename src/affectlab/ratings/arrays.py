@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, places_in
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
@@ -22,6 +22,19 @@ from affectlab.ratings.table import Ratings
 
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
+_MOST_PAIRS = 1 << 25
+"""Pairs of unit and rater up to which a table of all of them beats sorting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Answers with a row for all that one rater says of one unit, sorted by unit, then rater."""
+
+    unit: Ints
+    """Shape (ballots,)."""
+    rater: Ints
+    value: Floats
+    """Shape (ballots, labels), ``nan`` where there is no answer."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ class Answers:
             scales = {name: scales[name] for name, has in zip(scales, there, strict=True) if has}
         return one_scale(scales)
 
-    def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
+    def take(self, rows: Bools | Ints | slice) -> Answers:
         """Keep some of the answers and all of the names."""
         return replace(
             self,
@@ -92,6 +105,134 @@ class Answers:
                 ),
                 scales=(scale,) * int(chosen.sum()),
             )
+
+    def on(self, units: Sequence[str], labels: Sequence[str] | None = None) -> Answers:
+        """Keep the answers about some units and labels, coded by their places among these.
+
+        Parameters
+        ----------
+        units, labels
+            What is wanted, in this order; it may be without answers. By default all labels.
+
+        Returns
+        -------
+        Answers of all raters. They have no scales where a label is not known.
+
+        Examples
+        --------
+        >>> answers_of([[1, 2], [3, 4]]).on(["1", "2"]).grid()[:, 0]
+        array([[ 2., nan],
+               [ 4., nan]])
+        """
+        names = self.labels if labels is None else tuple(labels)
+        if tuple(units) == self.units and names == self.labels:
+            return self
+        unit = places_in(units, self.units)[self.unit]
+        label = places_in(names, self.labels)[self.label]
+        rows = np.flatnonzero((unit >= 0) & (label >= 0))
+        cell = label[rows] * len(units) + unit[rows]
+        if (np.diff(cell) < 0).any():
+            order = np.argsort(cell, kind="stable")  # raters stay in order
+            rows = rows[order]
+        scales = dict(zip(self.labels, self.scales or (), strict=False))
+        return replace(
+            self.take(rows),
+            unit=unit[rows],
+            label=label[rows],
+            units=tuple(units),
+            labels=names,
+            scales=tuple(scales[name] for name in names) if scales.keys() >= {*names} else None,
+        )
+
+    def beside(self, others: Answers) -> Answers:
+        """Put other raters beside these, by the names of units, on the labels of these."""
+        units = tuple(dict.fromkeys((*self.units, *others.units)))
+        sides = self.on(units), others.on(units, self.labels)
+        rater = np.concatenate([sides[0].rater, sides[1].rater + len(self.raters)])
+        unit, label, value = (
+            np.concatenate([getattr(side, name) for side in sides])
+            for name in ("unit", "label", "value")
+        )
+        order = np.lexsort((rater, unit, label))
+        return Answers(
+            unit=unit[order],
+            rater=rater[order],
+            label=label[order],
+            value=value[order],
+            units=units,
+            raters=(*self.raters, *others.raters),
+            labels=self.labels,
+            rater_kinds=(*self.rater_kinds, *others.rater_kinds),
+            scales=self.scales,
+        )
+
+    def grid(self) -> Floats:
+        """Lay the answers out by rater, label and unit, ``nan`` where there is none.
+
+        Returns
+        -------
+        Shape (raters, labels, units).
+        """
+        grid = np.full((len(self.raters), len(self.labels), len(self.units)), np.nan)
+        grid[self.rater, self.label, self.unit] = self.value
+        return grid
+
+    def ballots(self) -> Ballots:
+        """Bring what each rater says of each unit into one row.
+
+        Examples
+        --------
+        >>> answers_of([[1, 2], [3, np.nan]]).ballots().value.ravel()
+        array([1., 3., 2.])
+        """
+        pair = self.unit * len(self.raters) + self.rater
+        n_pairs = len(self.units) * len(self.raters)
+        if n_pairs > _MOST_PAIRS:
+            pairs, row = np.unique(pair, return_inverse=True)
+        else:
+            present = np.zeros(n_pairs, dtype=np.bool_)
+            present[pair] = True
+            pairs, row = np.flatnonzero(present), (np.cumsum(present) - 1)[pair]
+        value = np.full((pairs.size, len(self.labels)), np.nan)
+        value[row, self.label] = self.value
+        return Ballots(*np.divmod(pairs, max(len(self.raters), 1)), value)
+
+    def middle(self, aggregate: Literal["median", "mean"] = "median") -> Floats:
+        """Take the median, or the mean, of all raters, ``nan`` where nobody answered.
+
+        Returns
+        -------
+        Shape (labels, units).
+
+        Examples
+        --------
+        >>> answers_of([[1, 2], [5, np.nan], [2, np.nan]]).middle()
+        array([[2., 2.]])
+        """
+        order = np.lexsort((self.value, self.cell))
+        cell, value = self.cell[order], self.value[order]
+        start = np.flatnonzero(np.diff(cell, prepend=-1))
+        size = np.diff(np.append(start, cell.size))
+        if aggregate == "median":
+            found = (value[start + (size - 1) // 2] + value[start + size // 2]) / 2
+        else:
+            # Equal means must tie exactly, whatever the order of summation.
+            found = np.round(np.add.reduceat(value, start) / size, 12) if start.size else value
+        middle = np.full((len(self.labels), len(self.units)), np.nan)
+        middle.ravel()[cell[start]] = found
+        return middle
+
+    def of_categories(self, categories: Sequence[str]) -> Answers:
+        """Take the categories that a single question names as labels, chosen with 1."""
+        order = np.argsort(self.value, kind="stable")
+        chosen = self.take(order)
+        return replace(
+            chosen,
+            label=chosen.value.astype(np.int64),
+            value=np.ones(chosen.value.size),
+            labels=tuple(categories),
+            scales=None,
+        )
 
     @property
     def cell(self) -> Ints:
@@ -165,6 +306,26 @@ def numeric_part(ratings: Ratings) -> Ratings:
     return ratings if len(labels) == ratings.n_labels else ratings.select(labels=labels)
 
 
+def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
+    """Keep the answers to one label, which need not be named where it is the only one.
+
+    Raises
+    ------
+    InputError
+        If there are several labels and none is named, or one is named and there are none.
+    """
+    if label is not None and not ratings.has_labels:
+        raise InputError(f"label {label!r}: the ratings have no labels")
+    if label is None and ratings.has_labels and ratings.n_labels > 1:
+        names = ", ".join(ratings.label_names[:8])
+        more = ", …" if ratings.n_labels > 8 else ""
+        raise InputError(
+            f"the ratings have {ratings.n_labels} labels; expected label to be one of: "
+            f"{names}{more}"
+        )
+    return ratings if label is None else ratings.select(labels=label)
+
+
 def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
@@ -206,30 +367,6 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
         rater_kinds=tuple(used.rater_kinds),
         scales=tuple(used.scales.values()),
     )
-
-
-def cube_of(used: Ratings, labels: Sequence[str], units: Sequence[str]) -> Floats:
-    """Arrange numeric answers by rater, label and unit, ``nan`` where there is none.
-
-    Parameters
-    ----------
-    used
-        What :meth:`~affectlab.ratings.Ratings.answers` gave. Of repeated answers the first counts.
-    labels, units
-        The labels and stimuli that are wanted, in this order.
-
-    Returns
-    -------
-    Shape (raters, labels, units).
-    """
-    label = places_in(labels, used.label_names)[used.label_code]
-    unit = places_in(units, used.stimulus_names)[used.stimulus_code]
-    # One place more for labels and stimuli that are not wanted: they get the index -1.
-    cube = np.full((len(used.rater_names), len(labels) + 1, len(units) + 1), np.nan)
-    back = slice(None, None, -1)  # what is written last stays
-    cube[used.rater_code[back], label[back], unit[back]] = used.value[back]
-    cube[np.isinf(cube)] = np.nan
-    return np.ascontiguousarray(cube[:, :-1, :-1])
 
 
 def in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
@@ -306,3 +443,16 @@ def row_column(ratings: Ratings, name: str, *, stimuli_first: bool = False) -> p
         if name in table.columns:
             return table[name].gather(code.astype(np.int64))
     return None
+
+
+def with_attributes(ratings: Ratings, *names: str) -> pl.DataFrame:
+    """Give the frame of ratings with attributes of its stimuli, or of its raters, as columns.
+
+    A column with one value per stimulus or rater is held as an attribute of these.
+    """
+    frame = ratings.to_frame()
+    for name in names:
+        column = row_column(ratings, name, stimuli_first=True)
+        if column is not None and name not in frame.columns:
+            frame = frame.with_columns(column.alias(name))
+    return frame

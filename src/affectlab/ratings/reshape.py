@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
 from affectlab.ratings.holdings import Holdings, Table
@@ -125,8 +125,7 @@ def pivot(
     >>> pivot(r).row(0)
     ('a', 1.0, 2.0)
     """
-    for axis in (index, columns):
-        check_choice("axis", axis, _AXES)
+    check_choices("axis", (index, columns), _AXES)
     if index == columns:
         raise InputError(f"index and columns are both {index!r}; expected two different axes")
     check_choice("aggregate", aggregate, _AGGREGATES)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.ratings.build import Body, in_seconds
 from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
@@ -73,8 +73,7 @@ def _chosen(kind: str, wanted: Iterable[str] | str, names: tuple[str, ...]) -> M
 
 def _words(name: str, wanted: Iterable[str] | str, known: tuple[str, ...]) -> list[str]:
     words = [wanted] if isinstance(wanted, str) else list(wanted)
-    for word in words:
-        check_choice(name, word, known)
+    check_choices(name, words, known)
     return words
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.result import Result
@@ -356,8 +356,7 @@ def _questionnaires(
     ratings: Ratings, items: Sequence[str], reverse: Sequence[str], standardized: bool
 ) -> _Questionnaires:
     """Put the answers to all items beside each other."""
-    for name in reverse:
-        check_choice("item", name, items, "reverse")
+    check_choices("item", reverse, items, "reverse")
     if len(set(items)) < 2:
         raise InputError(
             f"internal consistency needs two items or more, got {', '.join(items) or 'none'}; name "
@@ -366,10 +365,8 @@ def _questionnaires(
     own = ratings.select(labels=list(items))
     require_order(own, "internal consistency")
     answers = answers_of(canonical(own))
-    place = np.array([list(items).index(name) for name in answers.labels])
-    keys, case = np.unique(answers.unit * len(answers.raters) + answers.rater, return_inverse=True)
-    value = np.full((keys.size, len(items)), np.nan)
-    value[case, place[answers.label]] = answers.value
+    ballots = answers.on(answers.units, items).ballots()
+    value = ballots.value
     for name in reverse:
         scale = own.scales[name]
         if scale.low is None or scale.high is None:
@@ -387,12 +384,11 @@ def _questionnaires(
         )
     value = value[whole]
     mean = value.mean(axis=0)
-    unit, rater = np.divmod(keys[whole], len(answers.raters))
     return _Questionnaires(
         value - mean,
         mean,
-        unit,
-        rater,
+        ballots.unit[whole],
+        ballots.rater[whole],
         answers.units,
         answers.raters,
         tuple(items),

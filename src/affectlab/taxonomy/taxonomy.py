@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.registry import Definitions
 from affectlab.core.result import Result
 from affectlab.core.toml import parse_toml
@@ -77,8 +77,7 @@ def _check_names(taxonomy: Taxonomy) -> None:
 def _check_levels(taxonomy: Taxonomy) -> None:
     _check_once("levels", taxonomy.levels)
     for entry in taxonomy.entries:
-        for level in entry.groups:
-            check_choice("level", level, taxonomy.levels, f"label {entry.name!r}: groups")
+        check_choices("level", entry.groups, taxonomy.levels, f"label {entry.name!r}: groups")
         for level in taxonomy.levels:
             if not entry.groups.get(level, "").strip():
                 raise InputError(
@@ -124,8 +123,7 @@ def _check_stands_for(taxonomy: Taxonomy, labels: list[str]) -> None:
         if taxonomy.stands_for:
             raise InputError("stands_for: given without a reference taxonomy")
         return
-    for name in taxonomy.stands_for:
-        check_choice("label", name, labels, "stands_for")
+    check_choices("label", taxonomy.stands_for, labels, "stands_for")
     for name in labels:
         if name != taxonomy.neutral and not taxonomy.stands_for.get(name):
             raise InputError(
@@ -597,8 +595,7 @@ class LabelMapping:
         for label, target in self.targets.items():
             check_choice("label", label, self.source.labels, where)
             check_choice("label", target, self.target.labels, f"{where}: {label!r}")
-        for label in self.reasons:
-            check_choice("label", label, self.source.labels, f"{where}: unmapped")
+        check_choices("label", self.reasons, self.source.labels, f"{where}: unmapped")
         for label in self.source.labels:
             if (label in self.targets) == (label in self.reasons):
                 said = "both" if label in self.targets else "neither"

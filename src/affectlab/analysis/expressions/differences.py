@@ -13,7 +13,7 @@ from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, la
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.inference import Uncertainty, check_confidence, summarise, tails
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints
@@ -372,8 +372,7 @@ def _rank_ends(
         unknown = np.full(means.shape[1], np.nan)
         return unknown, unknown
     ranks = 1 + np.argsort(np.argsort(whole, axis=1, kind="stable"), axis=1, kind="stable")
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(ranks, tails, axis=0, method="nearest")
+    low, high = np.quantile(ranks, tails(confidence), axis=0, method="nearest")
     return low.astype(np.float64), high.astype(np.float64)
 
 

@@ -16,7 +16,7 @@ from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
-from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.inference import check_confidence, draw_weights, tails
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
@@ -272,17 +272,16 @@ def _budget(
     relative
         Draws of 1 JND over its estimate.
     """
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    n = speed.size
+    shares, n = tails(confidence), speed.size
     again = np.concatenate(list(draw_weights(rng, n, relative.size)))
     # JNDs are fewer where 1 JND is larger.
     means = again @ speed / n / relative
-    spread = np.quantile(means, tails) if n > 1 else np.array([math.nan, math.nan])
+    spread = np.quantile(means, shares) if n > 1 else np.array([math.nan, math.nan])
     changes = np.multiply.outer(delays, speed)
     counts = np.stack([(change < relative[:, None]).sum(axis=1) for change in changes])
     rows = []
     for delay, change, low, high in zip(
-        delays, changes, *(_jeffreys(counts, n, tail) for tail in tails), strict=True
+        delays, changes, *(_jeffreys(counts, n, tail) for tail in shares), strict=True
     ):
         within = (change < 1).sum()
         rows.append(

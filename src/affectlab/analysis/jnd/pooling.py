@@ -12,7 +12,7 @@ from affectlab.analysis.jnd.json_state import PlainState
 from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, status_of
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, tails
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
@@ -143,7 +143,7 @@ def pooled_jnd(
     spreads = _half_normal(spread, _SPREADS if len(runs) > 1 else 0)
     joint = _joint(likelihoods, spreads, grid[1] - grid[0])
     place = joint.sum(axis=0)
-    ends = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    ends = tails(confidence)
     mean = float(place @ grid)
     distance, sd = 10**mean, math.sqrt(float(place @ (grid - mean) ** 2))
     least, most = (float(10**end) for end in _quantiles(grid, place, ends))

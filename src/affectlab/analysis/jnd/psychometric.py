@@ -26,8 +26,7 @@ def number_of(name: str, given: Any) -> float:
 def check_shape(share: float, slope: float, lapse: float, guess_rate: float, share_is: str) -> None:
     """Refuse numbers that make no psychometric function with a threshold at `share`."""
     for name, value in (("lapse", lapse), ("guess_rate", guess_rate)):
-        if not 0 <= number_of(name, value) < 1:
-            raise InputError(f"{name} is {value:g}; expected a share from 0 to below 1")
+        check_number(name, value, 0, 1, below=True)
     check_number("slope", slope, 0, above=True)
     ceiling = 1 - lapse * (1 - guess_rate)
     if not guess_rate < number_of(share_is, share) < ceiling:

@@ -19,7 +19,7 @@ from affectlab.analysis.jnd.time_intervals import (
 )
 from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
 from affectlab.analysis.pairs import PairSource
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
@@ -279,8 +279,7 @@ def sampling_interval(
     )
     confidence = times.confidence if confidence is None else confidence
     check_confidence(confidence)
-    if not 0 < share < 1:
-        raise InputError(f"share = {share!r}: expected a number between 0 and 1, like 0.95")
+    check_number("share", share, 0, 1, above=True, below=True)
     rows = [_row(_ALL, times.segments, times.sequences, times.jnd, share, confidence)]
     for actor in times.actors:
         own = pl.col("actor") == actor

@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence, draw_weights, summarise
+from affectlab.core.inference import check_confidence, draw_weights, expanded, summarise
 from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
@@ -225,22 +225,11 @@ def clusters_of(frame: pl.DataFrame, resample: str) -> Ints:
     return code.to_numpy().astype(np.int64)
 
 
-def expanded(confidence: float, frame: pl.DataFrame, resample: str) -> float:
-    """Give the confidence at which a percentile interval of few clusters is wide enough.
-
-    A bootstrap of n clusters has too small a spread, by a factor of sqrt(1 - 1/n), and takes
-    normal tails where Student's would be right.
-    """
-    from scipy.special import ndtr, stdtrit
-
+def level_of(confidence: float, frame: pl.DataFrame, resample: str) -> float:
+    """Give the confidence at which a percentile interval of few clusters is wide enough."""
     if resample == "scores":
         return confidence
-    n = int(clusters_of(frame, resample).max()) + 1
-    if n < 2:
-        return confidence
-    t = math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, (1 + confidence) / 2))
-    # With two clusters the tails would be beyond any replicate.
-    return min(1 - 2 * float(ndtr(-t)), 1 - 1e-9)
+    return expanded(confidence, int(clusters_of(frame, resample).max()) + 1)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> Floats:
@@ -285,7 +274,7 @@ def _estimate(
     return bootstrapped(
         float(np.median(values)),
         replicates,
-        expanded(confidence, pairs, resample),
+        level_of(confidence, pairs, resample),
         _METHOD,
         resample,
         n_items=values.size,
@@ -307,7 +296,7 @@ def bootstrapped(
     value, replicates
         The value, and those of the bootstrap, shape (n_boot,).
     confidence
-        Of :func:`expanded`.
+        Of :func:`level_of`.
     method
         What the value is, in words, to which is added how the interval came about.
     resample

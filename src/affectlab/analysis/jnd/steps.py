@@ -14,8 +14,8 @@ from affectlab.analysis.jnd.score import (
     bootstrapped,
     check_options,
     clusters_of,
-    expanded,
     jnd_score,
+    level_of,
     one_jnd_apart,
     weighted_quantile,
 )
@@ -163,7 +163,7 @@ def jnd_steps(
         else given_jnd(jnd)
     )
     replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
-    level = expanded(confidence, sums, resample)
+    level = level_of(confidence, sums, resample)
     missing = "undefined: no sequence has all the pairs"
     estimates = []
     for way, words in _WAYS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, with_attributes
 
 
 def reaction_table(ratings: Ratings) -> pl.DataFrame:
@@ -40,15 +40,7 @@ def reaction_table(ratings: Ratings) -> pl.DataFrame:
     >>> reaction_table(Ratings(rows, scale="text")).rows()
     [(0, 'a', 'r', 'Sad', 'It broke.', None)]
     """
-    frame = ratings.to_frame()
-    # A column with one value per stimulus or rater is an attribute of these.
-    for key, table in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
-        wanted = [c for c in ("emotion", "text", "caption") if c in table.columns]
-        wanted = [c for c in wanted if c not in frame.columns]
-        if wanted:
-            frame = frame.join(
-                table.select(key, *wanted), on=key, how="left", maintain_order="left"
-            )
+    frame = with_attributes(ratings, "emotion", "text", "caption")
     name = next((c for c in ("emotion", "label") if _told(frame, c)), None)
     if name is None:
         raise InputError(

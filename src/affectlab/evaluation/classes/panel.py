@@ -10,14 +10,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, answers_of
 
 Form: TypeAlias = Literal["nominal", "binary", "scale"]
-
-_MANY = 1 << 25
-"""Pairs of rater and stimulus up to which a table of all of them is made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,37 +85,25 @@ def panel_of(ratings: Ratings) -> Panel:
     else:
         labels = ratings.label_names
     answers = answers_of(ratings)
-    occasions, row = _occasions(
-        answers.rater * len(answers.units) + answers.unit, len(answers.raters) * len(answers.units)
-    )
-    rater, stimulus = np.divmod(occasions, len(answers.units))
-    scores = np.full((len(occasions), len(labels)), np.nan)
     if scale.kind == "nominal":
-        scores[:] = 0.0
-        scores[row, answers.value.astype(np.int64)] = 1.0
+        ballots = answers.of_categories(labels).ballots()
+        scores = np.nan_to_num(ballots.value)
     else:
-        scores[row, answers.label] = answers.value
+        ballots = answers.ballots()
+        scores = ballots.value
+    order = np.argsort(ballots.rater, kind="stable")
     form: Form = scale.kind if scale.kind in ("nominal", "binary") else "scale"
     return Panel(
         answers.raters,
         answers.rater_kinds,
         answers.units,
         labels,
-        rater,
-        stimulus,
-        scores,
+        ballots.rater[order],
+        ballots.unit[order],
+        scores[order],
         form,
-        np.zeros(len(occasions), dtype=bool),
+        np.zeros(order.size, dtype=bool),
     )
-
-
-def _occasions(code: Ints, n_codes: int) -> tuple[Ints, Ints]:
-    """Codes that occur, in rising order, and the place of each answer among them."""
-    if n_codes > _MANY:
-        return np.unique(code, return_inverse=True)
-    present = np.zeros(n_codes, dtype=bool)
-    present[code] = True
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
 
 
 def score_variants(ratings: Ratings, columns: Sequence[str]) -> Ratings:
@@ -157,8 +142,7 @@ def score_variants(ratings: Ratings, columns: Sequence[str]) -> Ratings:
         raise InputError("scores: expected the name of at least one column")
     frame = ratings.to_frame()
     numbers = [name for name in frame.columns if frame.schema[name].is_numeric()]
-    for name in wanted:
-        check_choice("column of scores", name, numbers, ratings.source)
+    check_choices("column of scores", wanted, numbers, ratings.source)
     if wanted == ["value"]:
         return ratings
     parts, tables = [], []

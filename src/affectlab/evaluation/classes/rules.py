@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from affectlab.core.arrays import ratio, sums_of_groups
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
@@ -46,8 +46,7 @@ def highest(
     if scores.shape[1] == 0 or n == 0:
         return np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool)
     empty = np.isnan(scores).all(axis=1)
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    top = (filled == filled.max(axis=1, keepdims=True)) & ~np.isnan(scores)
+    top = _tops(scores)
     tied = top.sum(axis=1) > 1
     places = np.arange(scores.shape[1]) if order is None else np.asarray(order)
     code = np.where(empty, -1, places[top[:, places].argmax(axis=1)]).astype(np.int64)
@@ -58,6 +57,12 @@ def highest(
     elif ties in ("leave_out", "missing"):
         code[tied] = -1
     return code, tied
+
+
+def _tops(scores: Floats) -> Bools:
+    """Mark the highest scores of each row."""
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    return np.asarray((filled == filled.max(axis=1, keepdims=True)) & ~np.isnan(scores))
 
 
 def require_majority(scores: Floats) -> Floats:
@@ -249,8 +254,7 @@ class TruthRule:
         if self.rule is not None:
             check_choice("rule", self.rule, get_args(Rule))
         check_choice("ties", self.ties, get_args(Ties))
-        if self.min_people < 1:
-            raise InputError(f"min_people = {self.min_people}: expected 1 or more")
+        check_number("min_people", self.min_people, 1, whole=True)
         count = isinstance(self.agree, int)
         if not (self.agree >= 1 if count else 0 < self.agree <= 1):
             raise InputError(
@@ -367,8 +371,7 @@ def no_offsets(panel: Panel) -> Floats:
 
 def _as_votes(scores: Floats) -> Floats:
     """Give one vote to the highest class of each row, shared among those that tie."""
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    top = (filled == filled.max(axis=1, keepdims=True)) & ~np.isnan(scores)
+    top = _tops(scores)
     votes: Floats = top / np.maximum(top.sum(axis=1, keepdims=True), 1)
     return votes
 

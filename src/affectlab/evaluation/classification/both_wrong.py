@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
 from affectlab.evaluation.classification.result import settings_of
+from affectlab.evaluation.preference import random_sides
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
@@ -69,8 +70,7 @@ class BothWrong(Result):
         >>> both_wrong(said, truth=["anger", "anger", "awe"], taxonomy="mikels").sample(1)
         BothWrong(net gets 2 of 3 wrong and other 2; both 2, of which 2 into different classes.)
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"sample {n!r}: expected a whole number from 1 on")
+        check_number("sample", n, 1, whole=True)
         if n > len(self):
             raise InputError(
                 f"sample {n}: {self.systems[0]!r} and {self.systems[1]!r} get "
@@ -118,10 +118,7 @@ class BothWrong(Result):
         [('awe', 'net', 'other'), ('awe', 'other', 'net')]
         """
         rng = np.random.default_rng(seed)
-        n = len(self)
-        half = n // 2 + int(n % 2 and rng.random() < 0.5)
-        first = np.zeros(n, dtype=bool)
-        first[rng.permutation(n)[:half]] = True
+        first = random_sides([self.systems[0]] * len(self), rng)
         stands = pl.lit(pl.Series(first, dtype=pl.Boolean))
         pairs = {
             "labels": (pl.col("label_first"), pl.col("label_second")),
@@ -273,8 +270,7 @@ def _pair(classes: Classes, systems: Sequence[str] | None) -> tuple[str, str]:
         raise InputError(
             f"two different models are wanted, and there is {known}; expected systems to name two"
         )
-    for name in wanted:
-        check_choice("model", name, classes.raters)
+    check_choices("model", wanted, classes.raters)
     return wanted[0], wanted[1]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import joined
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
@@ -79,8 +79,8 @@ def severity_bounds(
     """
     shares = {"acc": acc, "acc2": acc2}
     for name, share in shares.items():
-        if share is not None and not 0 <= share <= 1:
-            raise InputError(f"{name} = {share:g}: expected a share from 0 to 1")
+        if share is not None:
+            check_number(name, share, 0, 1)
     if acc2 is not None and acc2 < acc:
         raise InputError(f"acc2 = {acc2:g}: expected no less than the accuracy, {acc:g}")
     cost, same = _mistake_costs(taxonomy, costs, groups, need_sides=acc2 is not None)

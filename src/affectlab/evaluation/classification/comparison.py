@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import holm, summarise
 from affectlab.core.jackknife import LeftOut
@@ -445,14 +445,12 @@ def _check(
 ) -> None:
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"names {names!r}: expected two different names")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha {alpha!r}: expected a level between 0 and 0.5, like 0.05")
-    if n_permutations < 1:
-        raise InputError(f"n_permutations {n_permutations}: expected at least 1")
+    check_number("alpha", alpha, 0, 0.5, above=True, below=True)
+    check_number("n_permutations", n_permutations, 1, whole=True)
     given = margin.values() if isinstance(margin, Mapping) else [margin]
     for value in given:
-        if value is not None and not 0 < value < np.inf:
-            raise InputError(f"margin {value!r}: expected a positive number")
+        if value is not None:
+            check_number("margin", value, 0, above=True)
 
 
 def _margins(

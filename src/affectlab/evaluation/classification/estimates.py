@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats
+from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
@@ -392,9 +392,7 @@ def _by_model(
         return {"y_pred": y_pred}, None
     if array.ndim != 2 or not len(array):
         raise InputError(f"y_pred: shape {array.shape}; expected (n,) or (models, n)")
-    listed = tuple(map(str, range(len(array)) if names is None else names))
-    if len(listed) != len(array) or len(set(listed)) < len(listed):
-        raise InputError(f"names: expected {len(array)} different names, one per row of y_pred")
+    listed = names_of("names", names, len(array), "one per row of y_pred")
     return dict(zip(listed, array, strict=True)), listed
 
 

@@ -13,7 +13,7 @@ import polars.selectors as cs
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
-from affectlab.core.words import file_part, number, percent, plural, shown
+from affectlab.core.words import file_part, in_brackets, number, percent, plural, shown
 from affectlab.evaluation.classes import NO_ANSWER, Classes
 from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
 from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
@@ -412,19 +412,15 @@ def _sentence_on(result: ClassificationResult, model: str) -> str:
 
 def _share(result: ClassificationResult, estimate: Estimate) -> str:
     """Write a share with its interval."""
-    value = percent(estimate.value, 1)
-    if np.isnan(estimate.low):
-        return value
-    low, high = percent(estimate.low, 1), percent(estimate.high, 1)
-    return f"{value} ({100 * result.confidence:g}\u00a0% interval {low} to {high})"
+    name = f"{100 * result.confidence:g}\u00a0% interval"
+    between = in_brackets(estimate.low, estimate.high, 1, write=percent, name=name)
+    return percent(estimate.value, 1) + between
 
 
 def _interval(estimate: Estimate) -> str:
     if not estimate.ok:
         return estimate.status
-    if np.isnan(estimate.low):
-        return number(estimate.value)
-    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
+    return number(estimate.value) + in_brackets(estimate.low, estimate.high)
 
 
 def _right(result: ClassificationResult, right: Estimate) -> str:

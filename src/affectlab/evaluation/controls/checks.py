@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Share, Table, Text
 from affectlab.core.types import pl
@@ -288,8 +287,7 @@ def control_checks(
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
+    check_n_boot(n_boot)
     rng = np.random.default_rng(seed)
     panel = panel_of(ratings, models)
     source = ratings if models is None else models

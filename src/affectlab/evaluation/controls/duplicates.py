@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, streams
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.people_and_models import Panel, Side, present
+from affectlab.evaluation.people_and_models import Panel, present
 from affectlab.evaluation.wilson import wilson_interval
 
 _SHUFFLES = 20
@@ -135,8 +135,10 @@ def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
         return np.nan, np.nan
     pairs = []
     asked = present(values)
-    for person in panel.people.raters:
-        stimuli, theirs = _answers(panel.people, person, len(panel.labels))
+    ballots = panel.people.ballots()
+    for person in range(len(panel.people.raters)):
+        rows = ballots.rater == person
+        stimuli, theirs = ballots.unit[rows], ballots.value[rows]
         both = asked[stimuli]
         if both.sum() > 1:
             ours = _repeats(_keys(values[stimuli[both]]))[1]["share"]
@@ -145,15 +147,6 @@ def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
         return np.nan, np.nan
     model, people = np.mean(pairs, axis=0)
     return float(model), float(people)
-
-
-def _answers(side: Side, rater: str, n_labels: int) -> tuple[Ints, Floats]:
-    """Stimuli of one rater, and the answers to them, shape (stimuli, labels)."""
-    rows = side.rows(rater)
-    stimuli, place = np.unique(side.stimulus[rows], return_inverse=True)
-    values = np.full((stimuli.size, n_labels), np.nan)
-    values[place, side.label[rows]] = side.value[rows]
-    return stimuli, values
 
 
 def _in_words(panel: Panel, vector: Floats) -> str:

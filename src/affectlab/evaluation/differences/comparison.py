@@ -107,10 +107,7 @@ def compared(
     replicates = np.moveaxis(drawn[:, 0] - drawn[:, 1], 1, 0).reshape(drawn.shape[2], -1)
     spread = summarise(point, replicates, confidence)
     p = np.where(np.isnan(spread.low), np.nan, crossing_p(replicates))
-    families = np.array([f"{row.family}\0{name}" for row in rows for name in metrics])
-    p_holm = np.full(p.size, np.nan)
-    for family in np.unique(families):
-        p_holm[families == family] = holm(p[families == family])
+    p_holm = holm(p, [f"{row.family}\0{name}" for row in rows for name in metrics])
     larger = np.where(spread.low > 0, 1, np.where(spread.high < 0, -1, 0))
     better = larger * np.tile(np.where(correlation, 1, -1), len(rows))
     # Correlations of metrics that fall as scores rise are better the further below 0 they are;

@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
-from affectlab.core.words import file_part, joined, number, plural
+from affectlab.core.words import file_part, in_brackets, joined, number, plural
 from affectlab.evaluation.differences.comparison import compared
 from affectlab.evaluation.differences.logistic import LogisticFit
 from affectlab.evaluation.differences.measures import ERRORS, METRICS, Measures
@@ -217,8 +217,7 @@ def difference_metrics(
     """
     scores, models = canonical(scores), canonical(models, listed="raters")
     chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    for name in chosen:
-        check_choice("metric", name, METRICS)
+    check_choices("metric", chosen, METRICS)
     if not chosen:
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
     check_choice("score", score, SCORES)
@@ -367,11 +366,10 @@ def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
         return (f"{_HEADS[lead]} is {found[found.pairs.raters[0], 'all', lead].status}.",)
     best, *others = ranked
     one = found[best, "all", lead]
-    ends = "" if one.low != one.low else f" ({number(one.low, 3)} to {number(one.high, 3)})"
     who = f"{best}, the best of {len(ranked)} metrics," if others else best
     said = [
         f"{who} predicts {found.pairs.score_name} of {plural(one.n_items, 'stimulus', 'stimuli')} "
-        f"with {_HEADS[lead]} {number(one.value, 3)}{ends}."
+        f"with {_HEADS[lead]} {number(one.value, 3)}{in_brackets(one.low, one.high, 3)}."
     ]
     if apart is not None and lead == "srocc":
         keys = set(apart.frame.select(apart.keys).rows())

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, rising
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
@@ -231,13 +231,13 @@ def _block(pairs: Pairs, group: int, items: Ints, raters: list[int], wants_fit: 
     raw = pairs.scores[items]
     mean = float(raw.mean())
     y = raw - mean
-    order = _order(raw)
+    order = _Order(*rising(raw))
     level = np.empty(raw.size, dtype=np.int32)
     level[order.items] = np.cumsum(np.concatenate([[False], order.last[:-1]]))
     metrics = []
     for rater in raters:
         x = pairs.predictions[rater, items]
-        of_x = _order(x)
+        of_x = _Order(*rising(x))
         both = np.lexsort((raw, x)).astype(np.int32)
         new = (np.diff(x[both]) != 0) | (np.diff(raw[both]) != 0)
         bins = bins_of(x, of_x.items)
@@ -254,12 +254,6 @@ def _block(pairs: Pairs, group: int, items: Ints, raters: list[int], wants_fit: 
             )
         )
     return _Block(group, items, y, order, level, tuple(metrics))
-
-
-def _order(values: Floats) -> _Order:
-    order = np.argsort(values, kind="stable").astype(np.int32)
-    ordered = values[order]
-    return _Order(order, np.append(ordered[1:] > ordered[:-1], True))
 
 
 def _lanes(block: _Block, weights: NDArray[np.float32], names: tuple[str, ...]) -> Floats:

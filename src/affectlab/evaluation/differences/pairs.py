@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, places_in
+from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
+from affectlab.core.words import natural, plural
 from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, answers_of, of_one_label, require_order
 
 ALL = "all"
 """Name of the group that every stimulus belongs to."""
@@ -136,7 +136,7 @@ def _from_arrays(
             f"expected scores of shape (n,) and predictions of shape (n,) or (metrics, n), got "
             f"{y.shape} and {np.shape(predictions)}"
         )
-    raters = _names(names, x.shape[0])
+    raters = names_of("names", names, x.shape[0], "one per metric")
     if not isinstance(by, Mapping):
         if by:
             raise InputError(
@@ -172,8 +172,6 @@ def _from_ratings(
     score: Score,
     label: str | None,
 ) -> tuple[Pairs, Ratings]:
-    from affectlab.ratings import answers_of, require_order
-
     if models is not None and models.has_labels and not ratings.has_labels:
         models = labels_as_metrics(models)
     found = sides(ratings, models)
@@ -181,14 +179,12 @@ def _from_ratings(
     judged, left_out = judged_runs(found.models)
     for side in (people, judged):
         require_order(side, "a correlation with scores")
-    people, judged = (_one_label(side, label) for side in (people, judged))
+    people, judged = (of_one_label(side, label) for side in (people, judged))
     table, score_name, notes = _scored(people, score)
     stimuli = table["stimulus"].to_list()
-    answers = answers_of(judged)
-    at = places_in(stimuli, answers.units)[answers.unit]
-    x = np.full((len(answers.raters), len(stimuli)), np.nan)
-    x[answers.rater[at >= 0], at[at >= 0]] = answers.value[at >= 0]
-    said = np.unique(answers.rater[at >= 0])
+    answers = answers_of(judged).on(stimuli)
+    x = answers.grid()[:, 0]
+    said = np.unique(answers.rater)
     y = table["value"].to_numpy().astype(np.float64)
     if isinstance(by, Mapping) or not (cluster is None or isinstance(cluster, str)):
         raise InputError("by and cluster are names of stimulus attributes here, as in by=['actor']")
@@ -240,21 +236,6 @@ def labels_as_metrics(models: Ratings) -> Ratings:
     )
 
 
-def _one_label(ratings: Ratings, label: str | None) -> Ratings:
-    if not ratings.has_labels:
-        if label is not None:
-            raise InputError(f"label {label!r}: the ratings have no labels")
-        return ratings
-    if label is None and ratings.n_labels > 1:
-        names = ", ".join(ratings.label_names[:8])
-        more = ", …" if ratings.n_labels > 8 else ""
-        raise InputError(
-            f"the ratings have {ratings.n_labels} labels: expected label to be one of: "
-            f"{names}{more}"
-        )
-    return ratings.select(labels=label or ratings.label_names[0])
-
-
 def _scored(people: Ratings, score: Score) -> tuple[pl.DataFrame, str, tuple[str, ...]]:
     from affectlab.reliability import mean_opinion_scores, subject_model
 
@@ -280,7 +261,7 @@ def _attribute(
 def _groups(columns: Mapping[str, Sequence[str | None]], n: int) -> tuple[Group, ...]:
     groups = [Group(ALL, "", "", np.arange(n))]
     for name, values in columns.items():
-        levels = sorted({value for value in values if value is not None}, key=_natural)
+        levels = sorted({value for value in values if value is not None}, key=natural)
         if len(levels) > _MOST_LEVELS:
             raise InputError(
                 f"attribute {name!r} has {len(levels):,} values; expected at most {_MOST_LEVELS:,} "
@@ -295,11 +276,6 @@ def _groups(columns: Mapping[str, Sequence[str | None]], n: int) -> tuple[Group,
             for level, places in of_level.items()
         ]
     return tuple(groups)
-
-
-def _natural(level: str) -> tuple[int, float, str]:
-    """Sort whole numbers by size and before words."""
-    return (0, float(level), level) if level.isdecimal() else (1, 0.0, level)
 
 
 def _clusters(name: str, values: Any, n: int) -> Clusters:
@@ -318,13 +294,6 @@ def _text(name: str, values: Any, n: int) -> list[str | None]:
     if len(given) != n:
         raise InputError(f"{name!r} has {len(given)} values; expected one for each of {n} scores")
     return [None if value is None or value != value else str(value) for value in given]
-
-
-def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    found = tuple(map(str, range(n))) if names is None else tuple(map(str, names))
-    if len(found) != n or len(set(found)) != n:
-        raise InputError(f"names {list(found)!r}: expected {n} different names, one per metric")
-    return found
 
 
 def _numbers(what: str, given: ArrayLike) -> Floats:

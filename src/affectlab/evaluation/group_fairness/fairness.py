@@ -201,10 +201,8 @@ def fairness(
     chosen = load_metric(metric)
     if isinstance(truth, str) and Path(truth).is_file():
         truth = read_truth(truth)
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha!r}: expected a share between 0 and 1, like 0.05")
-    if not min_gap >= 0:
-        raise InputError(f"min_gap {min_gap!r}: expected a size of 0 or more")
+    check_number("alpha", alpha, 0, 1, above=True, below=True)
+    check_number("min_gap", min_gap, 0)
     check_number("min_items", min_items, 1, whole=True)
     check_choice("correction", correction, ("holm", "bh", "none"))
     check_n_boot(n_boot)

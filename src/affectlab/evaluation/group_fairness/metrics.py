@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.arrays import mean_of_defined, ratio, rising
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry
 from affectlab.core.statistic import Draws
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.ratings import Answers, Scale
@@ -247,7 +247,7 @@ def _spearman(data: Compared, weights: Floats) -> Floats:
     def work(place: int) -> None:
         rows = parts[place]
         unit = data.unit[rows]
-        answer, truth = _rising(data.answer[rows]), _rising(data.truth[rows])
+        answer, truth = (rising(part[rows], _SMALL) for part in (data.answer, data.truth))
         for start in range(0, weights.shape[0], _LANES):
             block = slice(start, start + _LANES)
             lanes = np.ascontiguousarray(weights[block, unit].T, dtype=np.float32)
@@ -257,13 +257,6 @@ def _spearman(data: Compared, weights: Floats) -> Floats:
 
     in_threads(work, range(len(parts)))
     return mean_of_defined(found)
-
-
-def _rising(values: Floats) -> tuple[Ints, Bools]:
-    """Places by rising value, and whether the next one's is larger, or there is none."""
-    order = np.argsort(values, kind="stable").astype(np.int64)
-    ordered = values[order]
-    return order, np.append(ordered[1:] > ordered[:-1] + _SMALL, True)
 
 
 def _mean_concordance(

@@ -15,7 +15,7 @@ from affectlab.core.inference import Uncertainty, summarise
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import joined, number, p_value, sentence_case
+from affectlab.core.words import in_brackets, joined, number, p_value, sentence_case
 from affectlab.evaluation.classification import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.group_fairness.gaps import Correction, Judged, corrected
 from affectlab.evaluation.group_fairness.groups import Grouping
@@ -354,9 +354,7 @@ class _Words:
     def _shown(self, row: dict[str, Any]) -> str:
         value, metric = row["value"], self.settings.metric
         about = f" of {row['label']}" if row.get("label") else ""
-        interval = ""
-        if row["low"] == row["low"]:
-            interval = f" (interval {number(row['low'], 3)} to {number(row['high'], 3)})"
+        interval = in_brackets(row["low"], row["high"], 3, name="interval")
         how, after = _WORDS.get(self.settings.correction), ""
         if self.n_tests > 1:
             many = f" after {how}'s correction for {self.n_tests} tests"

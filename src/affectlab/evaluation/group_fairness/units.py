@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import mean_of_defined, places_in, ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classes import PeopleAnswers, Truth, classes_of
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, why_not
@@ -87,14 +87,8 @@ def _score_rows(
     )
     grids: dict[str, Floats] = {}
     if models is not None:
-        theirs = answers_of(models)
-        stimulus = places_in(given.units, theirs.units)[theirs.unit]
-        label = places_in(given.labels, theirs.labels)[theirs.label]
-        shared = (stimulus >= 0) & (label >= 0)
-        for code, name in enumerate(theirs.raters):
-            own = (theirs.rater == code) & shared
-            grids[name] = np.full(n_cells, np.nan)
-            grids[name][label[own] * n_stimuli + stimulus[own]] = theirs.value[own]
+        theirs = answers_of(models).on(given.units, given.labels)
+        grids = dict(zip(theirs.raters, theirs.grid().reshape(-1, n_cells), strict=True))
     mean = ratio(total, count)
     by_person = metric.needs == "pairs" or (of_raters and metric.needs != "people")
     beside = _beside(rows, n_stimuli, grids, None if by_person else mean)
@@ -236,8 +230,7 @@ def sides_of(
     wanted: Sequence[int] = range(len(rows.labels))
     if labels is not None:
         given = [labels] if isinstance(labels, str) else labels
-        for name in given:
-            check_choice("label", name, rows.labels)
+        check_choices("label", given, rows.labels)
         wanted = [rows.labels.index(name) for name in given]
     judged = {} if metric.needs == "people" else dict(rows.models)
     if with_people or metric.needs == "people":

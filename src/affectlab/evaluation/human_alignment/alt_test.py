@@ -12,7 +12,7 @@ import polars as pl
 from scipy.special import stdtr
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
@@ -396,15 +396,12 @@ def _score(panel: Panel, score: Score | None) -> Score:
 
 
 def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items: int) -> None:
-    if not 0 <= epsilon < 1:
-        raise InputError(f"epsilon {epsilon!r}: expected a number from 0 to below 1, such as 0.2")
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha!r}: expected a rate between 0 and 1, such as 0.05")
+    check_number("epsilon", epsilon, 0, 1, below=True)
+    check_number("alpha", alpha, 0, 1, above=True, below=True)
     check_choice("items", items, get_args(Items))
-    if min_people < 2:
-        raise InputError(f"min_people {min_people}: expected 2 or more, so that somebody is left")
-    if min_items < 2:
-        raise InputError(f"min_items {min_items}: expected 2 or more, for a spread")
+    # Somebody has to be left, and items need a spread.
+    check_number("min_people", min_people, 2, whole=True)
+    check_number("min_items", min_items, 2, whole=True)
 
 
 def _against_people(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.words import number
 
 Verdict: TypeAlias = Literal["inside", "below", "above", "not shown", "undefined"]
@@ -133,10 +133,8 @@ def equivalence(
 
 def check_margin(margin: float, alpha: float = 0.05) -> None:
     """Refuse a margin, or a level, that no test can have."""
-    if not margin > 0 or math.isinf(margin):
-        raise InputError(f"margin {margin!r}: expected a number above 0, such as 0.05")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha {alpha!r}: expected a level between 0 and 0.5, such as 0.05")
+    check_number("margin", margin, 0, above=True)
+    check_number("alpha", alpha, 0, 0.5, above=True, below=True)
 
 
 def two_one_sided(value: float, se: float, margin: float, df: float, alpha: float) -> Equivalence:

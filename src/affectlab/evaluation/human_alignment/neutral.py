@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import Ratings, Scale
@@ -53,8 +53,7 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     names = {neutral_stimuli} if isinstance(neutral_stimuli, str) else set(neutral_stimuli)
     if not names:
         raise InputError("no neutral stimulus is given; expected their names")
-    for name in sorted(names):
-        check_choice("stimulus", name, models.stimulus_names, "neutral_stimuli")
+    check_choices("stimulus", sorted(names), models.stimulus_names, "neutral_stimuli")
     scale = models.scale
     if scale.kind in ("nominal", "text"):
         raise InputError(

@@ -10,8 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.people_and_models import (
     Rounding,
@@ -20,7 +19,7 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scale_map,
 )
-from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, cube_of
+from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of
 
 
 @dataclass(frozen=True)
@@ -196,8 +195,7 @@ def panel_of(
     else:
         both = judged_sides(ratings, models)
         people, judged = both.people, both.models
-    for name in exclude:
-        check_choice("label", name, people.label_names, "exclude")
+    check_choices("label", exclude, people.label_names, "exclude")
     answers = answers_of(people)
     scale = people.scale
     if judged is None:
@@ -218,10 +216,11 @@ def panel_of(
         raise InputError("no label is left to compare people and models on")
     if not units:
         raise InputError("people and models share no stimulus")
-    own = _present(_kept(answers, labels, units))
+    own = _present(answers.on(units, labels))
     model_names: tuple[str, ...] = () if used is None else used.rater_names
-    shape = (len(model_names), len(labels), len(units))
-    loose = np.empty(shape) if used is None else cube_of(used, labels, units)
+    loose = np.empty((0, len(labels), len(units)))
+    if used is not None:
+        loose = answers_of(used).on(units, labels).grid()
     exact = loose if way is None else way.apply(loose)
     steps = loose if way is None else way.apply(loose, how)
     parts = tuple(
@@ -248,22 +247,6 @@ def panel_of(
         int(np.unique(answers.unit).size),
         notes,
         "" if way is None else way.missing,
-    )
-
-
-def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:
-    """Keep some labels and stimuli, numbered anew, in their order."""
-    label = places_in(labels, answers.labels)[answers.label]
-    unit = places_in(units, answers.units)[answers.unit]
-    rows = (label >= 0) & (unit >= 0)
-    if rows.all() and len(units) == len(answers.units) and len(labels) == len(answers.labels):
-        return answers
-    return replace(
-        answers.take(rows),
-        label=label[rows],
-        unit=unit[rows],
-        labels=tuple(labels),
-        units=units,
     )
 
 

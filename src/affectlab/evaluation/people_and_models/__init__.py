@@ -4,7 +4,6 @@ from affectlab.evaluation.people_and_models.runs import (
     CONTROLS as CONTROLS,
     Control as Control,
     Panel as Panel,
-    Side as Side,
     judged_runs as judged_runs,
     judged_sides as judged_sides,
     main_runs as main_runs,

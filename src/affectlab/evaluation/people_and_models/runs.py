@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.types import Bools, Floats
+from affectlab.core.words import plural, some
 from affectlab.evaluation.people_and_models.scale_map import moved
 from affectlab.evaluation.people_and_models.sides import Sides, sides
 from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, row_column
@@ -34,42 +33,34 @@ class Control:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """Answers as arrays, ordered by rater; stimuli and labels are positions in shared names."""
-
-    raters: tuple[str, ...]
-    starts: Ints
-    """First row of each rater, and the end; shape (raters + 1,)."""
-    stimulus: Ints
-    label: Ints
-    value: Floats
-
-    def rows(self, rater: str) -> slice:
-        """Rows of one rater."""
-        k = self.raters.index(rater)
-        return slice(int(self.starts[k]), int(self.starts[k + 1]))
-
-
-@dataclass(frozen=True, eq=False)
 class Panel:
     """People, models, and which run of a model controls which."""
 
-    stimuli: tuple[str, ...]
-    labels: tuple[str, ...]
     scale: Scale
-    people: Side | None
-    """None where there are no people."""
-    models: Side
+    people: Answers | None
+    """None where there are no people; else about the same stimuli and labels as ``models``."""
+    models: Answers
     main: tuple[str, ...]
     """Runs of models that control nothing."""
     controls: tuple[Control, ...]
 
+    @property
+    def stimuli(self) -> tuple[str, ...]:
+        """All stimuli, of people or of models."""
+        return self.models.units
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels, of people or of models."""
+        return self.models.labels
+
+    @cached_property
+    def _grid(self) -> Floats:
+        return self.models.grid()
+
     def matrix(self, run: str) -> Floats:
         """Answers of a run, shape (stimuli, labels), ``nan`` where there is none."""
-        rows = self.models.rows(run)
-        made = np.full((len(self.stimuli), len(self.labels)), np.nan)
-        made[self.models.stimulus[rows], self.models.label[rows]] = self.models.value[rows]
-        return made
+        return np.ascontiguousarray(self._grid[self.models.raters.index(run)].T)
 
     @cached_property
     def target(self) -> Floats:
@@ -77,30 +68,24 @@ class Panel:
 
         The median; on a nominal scale the most frequent category, and ``nan`` where two tie.
         """
-        made = np.full(len(self.stimuli) * len(self.labels), np.nan)
-        if self.people is not None:
-            cell = self.people.stimulus * len(self.labels) + self.people.label
-            middle = _plurality if self.scale.kind == "nominal" else _median
-            cells, values = middle(cell, self.people.value)
-            made[cells] = values
-        return made.reshape(len(self.stimuli), len(self.labels))
+        if self.people is None:
+            return np.full((len(self.stimuli), len(self.labels)), np.nan)
+        nominal = self.scale.kind == "nominal"
+        middle = _plurality(self.people) if nominal else self.people.middle()
+        return np.ascontiguousarray(middle.T)
 
 
-def _median(cell: Ints, value: Floats) -> tuple[Ints, Floats]:
-    order = np.lexsort((value, cell))
-    cells, start, size = np.unique(cell[order], return_index=True, return_counts=True)
-    ordered = value[order]
-    return cells, (ordered[start + (size - 1) // 2] + ordered[start + size // 2]) / 2
-
-
-def _plurality(cell: Ints, value: Floats) -> tuple[Ints, Floats]:
-    pairs, size = np.unique(np.stack([cell, value]), axis=1, return_counts=True)
+def _plurality(answers: Answers) -> Floats:
+    """Take the most frequent category, ``nan`` where two tie, shape (labels, units)."""
+    pairs, size = np.unique(np.stack([answers.cell, answers.value]), axis=1, return_counts=True)
     order = np.lexsort((-size, pairs[0]))
     cells, first = np.unique(pairs[0][order], return_index=True)
     top, size = order[first], size[order]
     tied = np.append(pairs[0][order][1:] == pairs[0][order][:-1], False)[first]
     tied &= np.append(size[1:] == size[:-1], False)[first]
-    return cells.astype(np.int64), np.where(tied, np.nan, pairs[1][top])
+    middle = np.full((len(answers.labels), len(answers.units)), np.nan)
+    middle.ravel()[cells.astype(np.int64)] = np.where(tied, np.nan, pairs[1][top])
+    return middle
 
 
 def main_runs(ratings: Ratings) -> Ratings:
@@ -154,30 +139,15 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
     given = [answers_of(table) for table in (people, judged) if table is not None]
     stimuli = tuple(dict.fromkeys(name for part in given for name in part.units))
     labels = tuple(dict.fromkeys(name for part in given for name in part.labels))
-    sides_ = [_side(part, stimuli, labels) for part in given]
+    sides_ = [part.on(stimuli, labels) for part in given]
     controls = _controls(judged)
     control_names = {control.run for control in controls}
     return Panel(
-        stimuli=stimuli,
-        labels=labels,
         scale=judged.scale if people is None else people.scale,
         people=None if people is None else sides_[0],
         models=sides_[-1],
         main=tuple(name for name in judged.rater_names if name not in control_names),
         controls=controls,
-    )
-
-
-def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Side:
-    unit, label = places_in(stimuli, answers.units), places_in(labels, answers.labels)
-    order = np.argsort(answers.rater, kind="stable")
-    starts = np.searchsorted(answers.rater[order], np.arange(len(answers.raters) + 1))
-    return Side(
-        raters=answers.raters,
-        starts=starts.astype(np.int64),
-        stimulus=unit[answers.unit[order]],
-        label=label[answers.label[order]],
-        value=answers.value[order],
     )
 
 
@@ -266,8 +236,7 @@ def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
     left = [name for name in models.rater_names if name not in set(kept.rater_names)]
     if not left:
         return kept, ()
-    named = joined([*left[:_NAMED], f"{len(left) - _NAMED} more"] if len(left) > _NAMED else left)
-    return kept, (f"{plural(len(left), 'control run')} not judged: {named}",)
+    return kept, (f"{plural(len(left), 'control run')} not judged: {some(left, _NAMED)}",)
 
 
 # People, and the runs of models that are judged.

@@ -5,7 +5,6 @@ from affectlab.evaluation.preference.areas import (
     drawn_areas as drawn_areas,
     edge_interval as edge_interval,
     error_of as error_of,
-    few_clusters as few_clusters,
     fold_areas as fold_areas,
     logit_interval as logit_interval,
     normal_interval as normal_interval,
@@ -18,6 +17,7 @@ from affectlab.evaluation.preference.judged_items import (
 )
 from affectlab.evaluation.preference.label_pairs import (
     preference_pairs as preference_pairs,
+    random_sides as random_sides,
     top_labels as top_labels,
 )
 from affectlab.evaluation.preference.metric_scores import (

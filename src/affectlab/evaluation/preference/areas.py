@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, rising
 from affectlab.core.inference import draw_weights, summarise
 from affectlab.core.jackknife import around
 from affectlab.core.types import Bools, Floats, Ints
@@ -30,9 +30,7 @@ def replicated_areas(values: Floats, good: Bools, weights: Floats) -> Floats:
     from affectlab.core.compiled import LANES, in_threads
     from affectlab.evaluation.preference.area_kernels import auc_lanes
 
-    order = np.argsort(values, kind="stable").astype(np.int32)
-    ordered = values[order]
-    last = np.append(ordered[1:] > ordered[:-1], np.ones(min(values.size, 1), dtype=bool))
+    order, last = rising(values)
     out = np.full(weights.shape[0], np.nan)
 
     def one(start: int) -> None:
@@ -243,43 +241,6 @@ def error_of(drawn: Floats) -> Floats:
         Shape (replicates, k).
     """
     return summarise(np.zeros(drawn.shape[1]), drawn, 0.95).se
-
-
-def few_clusters(confidence: float, n: int) -> float:
-    r"""Say by how much intervals from draws of `n` clusters are too narrow.
-
-    The bootstrap divides by n where n - 1 is right, and a normal quantile takes its error as
-    known: :math:`t_{n-1} \sqrt{n / (n - 1)} / z`.
-
-    References
-    ----------
-    Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69.
-
-    Examples
-    --------
-    >>> [round(few_clusters(0.95, n), 2) for n in (6, 20, 300)]
-    [1.44, 1.1, 1.01]
-    """
-    from scipy.special import ndtri, stdtrit
-
-    if n < 2:
-        return 1.0
-    tail = (1 + confidence) / 2
-    return float(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)))
-
-
-def expanded_tails(confidence: float, n: int) -> tuple[float, float]:
-    """Give the shares below the two ends of a percentile interval from draws of `n` clusters.
-
-    Examples
-    --------
-    >>> [round(tail, 4) for tail in expanded_tails(0.95, 10)]
-    [0.0086, 0.9914]
-    """
-    from scipy.special import ndtr, ndtri
-
-    tail = float(ndtr(-ndtri((1 + confidence) / 2) * few_clusters(confidence, n)))
-    return tail, 1 - tail
 
 
 def normal_interval(value: Floats, error: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -59,67 +59,51 @@ class Votes:
         return wins
 
 
-@dataclass(frozen=True)
-class ChoiceModel:
-    r"""Chances of a choice from :math:`u = s_i - s_j + \delta`, where :math:`\delta` is the effect
-    of standing on the left, and from a parameter :math:`\tau` of ties.
-    """
-
-    model: Model
-    ties: Ties
-    position: bool
-
-    @property
-    def with_ties(self) -> bool:
-        """Whether ties have a parameter."""
-        return self.ties in ("davidson", "threshold")
-
-    def terms(self, u: Floats, tau: float, tie: Bools) -> tuple[Floats, Floats, Floats]:
-        """Log-likelihood of each choice, with first and second derivatives by u and tau.
-
-        Returns
-        -------
-        Shapes (n,), (n, 2) and (n, 2, 2).
-        """
-        if self.ties == "davidson":
-            return _davidson(u, tau, tie)
-        slope, bend = np.zeros((u.size, 2)), np.zeros((u.size, 2, 2))
-        if not self.with_ties:
-            # Half a win for both; where ties are dropped there are none.
-            share = np.where(tie, 0.5, 1.0)
-            log, first, second = _log_cdf(u, self.model)
-            back, back_first, back_second = _log_cdf(-u, self.model)
-            slope[:, 0] = share * first - (1 - share) * back_first
-            bend[:, 0, 0] = share * second + (1 - share) * back_second
-            return share * log + (1 - share) * back, slope, bend
-        if tau <= 0:
-            return np.full(u.size, -np.inf), slope, bend
-        log, first, second = _log_cdf(u - tau, self.model)
-        slope[:], bend[:] = np.column_stack([first, -first]), second[:, None, None]
-        bend[:, 0, 1] = bend[:, 1, 0] = -second
-        # Of a tie, from the side where both chances are below one half: no digits are lost.
-        x = -np.abs(u[tie])
-        upper, lower = _log_cdf(x + tau, self.model)[0], _log_cdf(x - tau, self.model)[0]
-        between = upper + np.log1p(-np.exp(lower - upper))
-        log[tie] = between
-        (up, up_slope), (down, down_slope) = (
-            _density(at, self.model, between) for at in (u[tie] + tau, u[tie] - tau)
-        )
-        slope[tie] = np.column_stack([up - down, up + down])
-        bend[tie] = slope[tie][:, :, None] * slope[tie][:, None, :]
-        bend[tie] -= (up_slope - down_slope)[:, None, None] * np.eye(2)
-        bend[tie] -= (up_slope + down_slope)[:, None, None] * (1 - np.eye(2))
-        return log, slope, bend
-
-    def chances(self, u: Floats, tau: float) -> tuple[Floats, Floats]:
-        """Chances that the first of two is chosen where one is, and of a tie."""
-        n = np.zeros(u.shape, dtype=bool).ravel()
-        first, second = (np.exp(self.terms(at.ravel(), tau, n)[0]) for at in (u, -u))
-        decided = first + second
-        return (first / decided).reshape(u.shape), (1 - decided).reshape(u.shape)
+# The chance of a win, by how far ahead a system is.
 
 
-def _davidson(u: Floats, tau: float, tie: Bools) -> tuple[Floats, Floats, Floats]:
+Curve: TypeAlias = Callable[[Floats], tuple[Floats, Floats, Floats]]
+"""The logarithm of a chance, the derivative of that, and the negative of the second one."""
+
+
+def _logistic(x: Floats) -> tuple[Floats, Floats, Floats]:
+    from scipy.special import expit, log_expit
+
+    slope = expit(-x)
+    return log_expit(x), slope, slope * (1 - slope)
+
+
+def _normal(x: Floats) -> tuple[Floats, Floats, Floats]:
+    from scipy.special import log_ndtr
+
+    # phi / Phi, by logarithms, so that it holds far out in the tail.
+    log = log_ndtr(x)
+    slope = np.exp(-0.5 * x**2 - 0.5 * np.log(2 * np.pi) - log)
+    return log, slope, slope * (slope + x)
+
+
+_CURVES: dict[Model, Curve] = {"bradley-terry": _logistic, "thurstone": _normal}
+
+
+# What ties say: log-likelihoods of choices with first and second derivatives by u and tau.
+
+
+Terms: TypeAlias = tuple[Floats, Floats, Floats]
+"""Shapes (n,), (n, 2) and, of the negative second ones, (n, 2, 2)."""
+
+
+def _shared(curve: Curve, u: Floats, _tau: float, tie: Bools) -> Terms:
+    """Half a win for both; where ties are dropped there are none."""
+    share = np.where(tie, 0.5, 1.0)
+    log, first, second = curve(u)
+    back, back_first, back_second = curve(-u)
+    slope, bend = np.zeros((u.size, 2)), np.zeros((u.size, 2, 2))
+    slope[:, 0] = share * first - (1 - share) * back_first
+    bend[:, 0, 0] = share * second + (1 - share) * back_second
+    return share * log + (1 - share) * back, slope, bend
+
+
+def _davidson(_curve: Curve, u: Floats, tau: float, tie: Bools) -> Terms:
     """Weights exp(u / 2), exp(-u / 2) and exp(tau): an exponential family."""
     from scipy.special import logsumexp
 
@@ -134,24 +118,77 @@ def _davidson(u: Floats, tau: float, tie: Bools) -> tuple[Floats, Floats, Floats
     return np.where(tie, tau, u / 2) - total, seen - mean, bend
 
 
-def _log_cdf(x: Floats, model: Model) -> tuple[Floats, Floats, Floats]:
-    """Logarithm of the chance of a win, its derivative, and the negative of its second one."""
-    from scipy.special import expit, log_expit, log_ndtr
+def _threshold(curve: Curve, u: Floats, tau: float, tie: Bools) -> Terms:
+    """A win from tau on, the other's below -tau, and a tie between."""
+    if tau <= 0:
+        return np.full(u.size, -np.inf), np.zeros((u.size, 2)), np.zeros((u.size, 2, 2))
+    log, first, second = curve(u - tau)
+    slope = first[:, None] * np.array([1.0, -1.0])
+    bend = second[:, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    # Of a tie, from the side where both chances are below one half: no digits are lost.
+    x = -np.abs(u[tie])
+    upper, lower = curve(x + tau)[0], curve(x - tau)[0]
+    log[tie] = upper + np.log1p(-np.exp(lower - upper))
+    (up, up_slope), (down, down_slope) = (
+        _density(curve, at, log[tie]) for at in (u[tie] + tau, u[tie] - tau)
+    )
+    of_tie = np.column_stack([up - down, up + down])
+    own, cross = up_slope - down_slope, up_slope + down_slope
+    slope[tie] = of_tie
+    bend[tie] = of_tie[:, :, None] * of_tie[:, None, :]
+    bend[tie] -= np.moveaxis(np.array([[own, cross], [cross, own]]), -1, 0)
+    return log, slope, bend
 
-    if model == "bradley-terry":
-        slope = expit(-x)
-        return log_expit(x), slope, slope * (1 - slope)
-    # phi / Phi, by logarithms, so that it holds far out in the tail.
-    log = log_ndtr(x)
-    slope = np.exp(-0.5 * x**2 - 0.5 * np.log(2 * np.pi) - log)
-    return log, slope, slope * (slope + x)
 
-
-def _density(x: Floats, model: Model, log_of: Floats) -> tuple[Floats, Floats]:
+def _density(curve: Curve, x: Floats, log_of: Floats) -> tuple[Floats, Floats]:
     """Density and its derivative, over a chance that is given by its logarithm."""
-    log, slope, _ = _log_cdf(x, model)
-    density = slope * np.exp(log - log_of)
-    return density, density * ((2 * slope - 1) if model == "bradley-terry" else -x)
+    log, slope, bend = curve(x)
+    share = np.exp(log - log_of)
+    return slope * share, (slope**2 - bend) * share
+
+
+@dataclass(frozen=True)
+class TieRule:
+    """What becomes of ties."""
+
+    terms: Callable[[Curve, Floats, float, Bools], Terms]
+    start: float | None = None
+    """Where a search for the parameter of ties begins; None where there is none."""
+
+
+_TIES: dict[Ties, TieRule] = {
+    "half": TieRule(_shared),
+    "drop": TieRule(_shared),
+    "davidson": TieRule(_davidson, 0.0),
+    "threshold": TieRule(_threshold, 0.5),
+}
+
+
+@dataclass(frozen=True)
+class ChoiceModel:
+    r"""Chances of a choice from :math:`u = s_i - s_j + \delta`, where :math:`\delta` is the effect
+    of standing on the left, and from a parameter :math:`\tau` of ties.
+    """
+
+    model: Model
+    ties: Ties
+    position: bool
+
+    @property
+    def with_ties(self) -> bool:
+        """Whether ties have a parameter."""
+        return _TIES[self.ties].start is not None
+
+    def terms(self, u: Floats, tau: float, tie: Bools) -> Terms:
+        """Log-likelihood of each choice, with first and second derivatives by u and tau."""
+        return _TIES[self.ties].terms(_CURVES[self.model], u, tau, tie)
+
+    def chances(self, u: Floats, tau: float) -> tuple[Floats, Floats]:
+        """Chances that the first of two is chosen where one is, and of a tie."""
+        n = np.zeros(u.shape, dtype=bool).ravel()
+        first, second = (np.exp(self.terms(at.ravel(), tau, n)[0]) for at in (u, -u))
+        decided = first + second
+        return (first / decided).reshape(u.shape), (1 - decided).reshape(u.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +267,8 @@ def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> Fit:
     """
     design = _design(votes, n_systems, model)
     at = np.zeros(design.shape[1])
-    if model.ties == "threshold":
-        at[-1] = 0.5
+    if model.with_ties:
+        at[-1] = _TIES[model.ties].start
     mean = np.zeros((at.size, at.size))
     # Strengths have no zero of their own: the ones fix their mean.
     mean[:n_systems, :n_systems] = 1.0 / n_systems

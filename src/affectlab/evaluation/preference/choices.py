@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Ints
 from affectlab.core.words import joined
 from affectlab.ratings import Ratings, row_column
@@ -227,6 +227,5 @@ def two_systems(found: Comparisons, systems: Sequence[str] | None) -> tuple[str,
     pair = tuple(systems) if not isinstance(systems, str) else (systems,)
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError(f"systems {list(pair)!r}: expected two different names")
-    for name in pair:
-        check_choice("system", name, found.systems)
+    check_choices("system", pair, found.systems)
     return pair[0], pair[1]

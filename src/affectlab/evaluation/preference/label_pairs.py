@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Bools
 from affectlab.evaluation.people_and_models import judged_runs, sides
 from affectlab.ratings import Ratings, answers_of, canonical, require_order
@@ -58,8 +58,7 @@ def top_labels(
     [('joy', 4.5), ('awe', 3.5)]
     """
     check_choice("by", by, ("stimulus", "rater"))
-    if k < 1:
-        raise InputError(f"k {k}: expected at least one label")
+    check_number("k", k, 1, whole=True)
     require_order(ratings, "the choice of the highest labels")
     if not ratings.has_labels:
         raise InputError("the ratings have no labels; expected several to choose from")

@@ -105,9 +105,7 @@ def scores_of_ratings(models: Ratings) -> MetricScores:
     """Take each rater, or label, as a metric, and stimuli as items."""
     require_order(models, "the area under the curve")
     answers = answers_of(labels_as_metrics(models) if models.has_labels else models)
-    values = np.full((len(answers.units), len(answers.raters)), np.nan)
-    values[answers.unit, answers.rater] = answers.value
-    return MetricScores(answers.units, answers.raters, values, {})
+    return MetricScores(answers.units, answers.raters, answers.grid()[:, 0].T, {})
 
 
 def _frame(source: Any) -> tuple[str, pl.DataFrame]:

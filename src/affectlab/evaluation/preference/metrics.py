@@ -13,7 +13,13 @@ import polars as pl
 
 from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.inference import check_confidence, check_n_boot
+from affectlab.core.inference import (
+    check_confidence,
+    check_n_boot,
+    expanded,
+    few_units,
+    tails,
+)
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
@@ -24,8 +30,6 @@ from affectlab.evaluation.preference.areas import (
     drawn_areas,
     edge_interval,
     error_of,
-    expanded_tails,
-    few_clusters,
     fold_areas,
     logit_interval,
     normal_interval,
@@ -170,7 +174,7 @@ def _areas(
             if scored.n_boot and row["value"] in (0.0, 1.0):
                 ends = edge_interval(row["value"], n_good, n_poor, level)
             else:
-                error = row["se"] * few_clusters(level, row["n_clusters"])
+                error = row["se"] * few_units(level, row["n_clusters"])
                 ends = logit_interval(row["value"], error, level)
             row[f"{prefix}low"], row[f"{prefix}high"] = ends
         row["n_together"] = together
@@ -243,8 +247,8 @@ def _means(scored: _Scored) -> pl.DataFrame:
             low, high = _NAN, _NAN
             if errors[k] == errors[k]:
                 n_groups = int(np.unique(part.clusters[inside[:, k]]).size)
-                tails = expanded_tails(scored.confidence, n_groups)
-                low, high = map(float, np.nanquantile(drawn[:, k], tails))
+                shares = tails(expanded(scored.confidence, n_groups))
+                low, high = map(float, np.nanquantile(drawn[:, k], shares))
             rows.append(
                 {
                     "metric": metric,
@@ -296,7 +300,7 @@ def _differences(scored: _Scored) -> pl.DataFrame:
     for row in rows:
         n_clusters = row.pop("n_clusters")
         for prefix, level in _levels(scored.confidence, together):
-            error = row["se"] * few_clusters(level, n_clusters)
+            error = row["se"] * few_units(level, n_clusters)
             ends = normal_interval(np.array(row["value"]), np.array(error), level)
             row[f"{prefix}low"], row[f"{prefix}high"] = map(float, ends)
         row["n_together"] = together
@@ -433,8 +437,8 @@ def evaluate_preference_metrics(
     check_n_boot(n_boot)
     check_number("n_permutations", n_permutations, 0, whole=True)
     check_number("min_size", min_size, 1, whole=True)
-    if margin is not None and not 0 < margin < 0.5:
-        raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
+    if margin is not None:
+        check_number("margin", margin, 0, 0.5, above=True, below=True)
     choices = ratings
     if isinstance(choices, Ratings):
         items = choices if items is None else items

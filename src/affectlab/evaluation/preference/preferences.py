@@ -11,13 +11,14 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import (
     Target,
     check_confidence,
     check_n_boot,
     crossing_p,
+    expanded,
     summarise,
 )
 from affectlab.core.tables import (
@@ -35,7 +36,6 @@ from affectlab.core.tables import (
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, option, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
-from affectlab.evaluation.preference.areas import expanded_tails
 from affectlab.evaluation.preference.choices import (
     Comparisons,
     comparisons_of,
@@ -326,8 +326,7 @@ def _counts(votes: NDArray[Any]) -> Floats:
 
 def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
     pair = [name for name in names if is_system(name)] if systems is None else list(systems)
-    for name in pair:
-        check_choice("system", name, names)
+    check_choices("system", pair, names)
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError(
             f"the choices are {', '.join(map(repr, names))}; expected two systems among them, "
@@ -437,8 +436,7 @@ def _drawn(
 ) -> _Ends:
     """Percentile intervals and tests from replicates."""
     found = replicates(tally, over, n_boot, rng)
-    low, high = expanded_tails(confidence, _fewest(tally, over))
-    spread = summarise(value, found, high - low)
+    spread = summarise(value, found, expanded(confidence, _fewest(tally, over)))
     p = np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5))
     text = f"percentile bootstrap of {CLUSTERS[over]}, {n_boot} replicates"
     how = [text + (f"; {reason}" if reason else "") for reason in spread.missing]

@@ -10,7 +10,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.label_pairs import random_sides
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical, with_attributes
 
 _HUMAN, _MACHINE = "human", "machine"
 _ASKED = "{caption}\nA person feels {emotion}. Which reason fits better?"
@@ -107,12 +107,7 @@ def reaction_pairs(
 
 def _reactions(ratings: Ratings, what: str) -> pl.DataFrame:
     """Reactions with an emotion and a reason: stimulus, rater, emotion, key, text."""
-    frame = ratings.to_frame()
-    # A column with one value per stimulus or rater is held as an attribute of these.
-    for key, table in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
-        more = [c for c in ("emotion", "text") if c in table.columns and c not in frame.columns]
-        if more:
-            frame = frame.join(table.select(key, *more), on=key, how="left", maintain_order="left")
+    frame = with_attributes(ratings, "emotion", "text")
     name = next((c for c in ("emotion", "label") if c in frame.columns), None)
     if name is None or "text" not in frame.columns:
         raise InputError(

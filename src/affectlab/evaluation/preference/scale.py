@@ -10,15 +10,15 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.arrays import as_floats, names_of
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, p_value, percent, plural
+from affectlab.core.words import in_brackets, joined, p_value, percent, plural
 from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
@@ -185,8 +185,7 @@ def preference_scale(
     check_choice("ties", ties, get_args(Ties))
     if model == "thurstone" and ties == "davidson":
         raise InputError("ties 'davidson' goes with model='bradley-terry'; expected 'threshold'")
-    if not 0 <= prior < np.inf:
-        raise InputError(f"prior {prior!r}: expected a number of wins from 0")
+    check_number("prior", prior, 0)
     notes: tuple[str, ...] = ()
     if isinstance(ratings, Ratings):
         if systems is not None:
@@ -309,9 +308,7 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     if not wins.any():
         raise InputError("there is no win; expected at least one")
     k = wins.shape[0]
-    names = tuple(map(str, range(k))) if systems is None else tuple(map(str, systems))
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(f"systems {list(names)!r}: expected {k} different names")
+    names = names_of("systems", systems, k)
     first, second = (np.repeat(at, wins[wins > 0].astype(np.int64)) for at in np.nonzero(wins))
     n = first.size
     votes, kind = Votes.count(first, second, np.zeros(n), np.zeros(n, dtype=bool))
@@ -498,9 +495,8 @@ def _effects(
 def _effect_sentences(effects: Estimates) -> list[str]:
     said = []
     for row in effects.frame.to_dicts():
-        share = percent(row["value"], 1)
-        if row["low"] == row["low"]:
-            share += f" (interval {percent(row['low'], 1)} to {percent(row['high'], 1)})"
+        between = in_brackets(row["low"], row["high"], 1, write=percent, name="interval")
+        share = percent(row["value"], 1) + between
         if row["effect"] == "tie":
             said.append(f"Two equal systems tie with a chance of {share}.")
             continue

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, check_n_boot
+from affectlab.core.inference import check_confidence, check_n_boot, expanded, tails
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
-from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
+from affectlab.evaluation.preference.areas import cluster_weights
 from affectlab.evaluation.preference.choices import is_both
 from affectlab.evaluation.preference.clusters import (
     cluster_codes,
@@ -238,8 +238,8 @@ def _bootstrap(
             continue
         for prefix, level in (("", confidence), ("all_", each)):
             if row[f"{prefix}low"] == row[f"{prefix}low"]:
-                tails = expanded_tails(level, n_drawn)
-                ends = map(float, np.quantile(drawn, tails, method="nearest"))
+                shares = tails(expanded(level, n_drawn))
+                ends = map(float, np.quantile(drawn, shares, method="nearest"))
                 row[f"{prefix}low"], row[f"{prefix}high"] = ends
         how = row["method"].partition(";")[0]
         row |= {"target": "stimuli", "method": f"{how}; percentile bootstrap of {what}"}

@@ -16,7 +16,7 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import joined, number, plural, shown, some
 from affectlab.evaluation.rankings.result_file import DataSet, Metric, ResultFile, read_result
 
 # Ranks that intervals allow, and where a value stands against people.
@@ -328,11 +328,10 @@ def cautions(board: Board) -> list[str]:
         if (part := entry.result.coverage) is not None and part.n_answered < part.n_stimuli
     ]
     if partial:
-        names = [_named(entry) for entry in partial[:_MOST_NAMED]]
-        more = len(partial) - len(names)
+        names = some([_named(entry) for entry in partial], _MOST_NAMED)
         said.append(
-            f"{where}: {joined([*names, *([f'{more} more'] if more else [])])} answered only part "
-            "of the stimuli, so numbers may be on easier or harder ones"
+            f"{where}: {names} answered only part of the stimuli, so numbers may be on easier or "
+            "harder ones"
         )
     return said
 

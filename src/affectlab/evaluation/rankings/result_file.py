@@ -26,6 +26,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.toml import problem_of, read_text
 from affectlab.ratings import Ratings, answers_of
+from affectlab.ratings.files import BadJson, parse_json
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -546,10 +547,6 @@ _EXPECTED = {
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
-class _Refused(ValueError):
-    """Text that is JSON for Python only, or says two things under one key."""
-
-
 def read_result(path: str | Path) -> ResultFile:
     """Read a result file.
 
@@ -579,16 +576,10 @@ def parse_result(text: str, *, where: str) -> ResultFile:
     from pydantic import ValidationError
 
     try:
-        content = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except _Refused as error:
-        raise InputError(f"{where}: {error}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}, line {error.lineno}: not valid JSON: {error.msg}") from None
-    except RecursionError:
-        raise InputError(f"{where}: lists inside lists go too deep") from None
-    except ValueError as error:
-        # A number with more digits than Python converts.
-        raise InputError(f"{where}: not valid JSON: {error}") from None
+        content = parse_json(text, finite=True)
+    except BadJson as error:
+        line = "" if error.line is None else f", line {error.line}"
+        raise InputError(f"{where}{line}: {error}") from None
     _check_version(content, where)
     try:
         return ResultFile.model_validate(content)
@@ -673,16 +664,3 @@ def _value(value: Any) -> str:
     if value is None or isinstance(value, bool):
         shown = json.dumps(value)
     return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for position, name in enumerate(names) if name in names[:position])
-        raise _Refused(f"key {twice!r} stands twice in one object; expected once")
-    return found
-
-
-def _no_constant(word: str) -> Any:
-    raise _Refused(f"{word} is no JSON number; expected null with a status")

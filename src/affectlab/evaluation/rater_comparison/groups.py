@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
+from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
@@ -261,8 +261,7 @@ def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[st
                 "models' answers or in a table of raters that names the models"
             )
         return {name: "none" if column[name] is None else str(column[name]) for name in names}
-    for name in groups:
-        check_choice("model", name, names, "groups")
+    check_choices("model", groups, names, "groups")
     if "people" in groups.values():
         raise InputError(
             "groups: 'people' is the group of people; expected another name for models"
@@ -306,5 +305,5 @@ def _means(values: Floats, n_boot: int, rng: np.random.Generator) -> Floats:
 def _interval(differences: Floats, confidence: float) -> dict[str, float]:
     if differences.size < 2 or np.isnan(differences).any():
         return dict.fromkeys(("se", "low", "high"), math.nan)
-    low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(differences, tails(confidence))
     return {"se": float(differences.std(ddof=1)), "low": float(low), "high": float(high)}

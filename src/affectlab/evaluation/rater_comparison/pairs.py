@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -200,26 +201,18 @@ def spearman_of_sides(
     labels = [name for name in first.labels if name in shared and name not in exclude]
     if not labels:
         return None
-    units: dict[str, int] = {}
-    for side in sides:
-        for name in side.units:
-            units.setdefault(name, len(units))
-    places = [np.array([units[name] for name in side.units], dtype=np.int64) for side in sides]
-    names = tuple(name for side in sides for name in side.raters)
-    kinds = tuple(kind for side in sides for kind in side.rater_kinds)
-    before = np.cumsum([0, *(len(side.raters) for side in sides)])
+    # On the labels that all have.
+    everyone = reduce(Answers.beside, sides[1:], first.on(first.units, labels))
+    names = everyone.raters
     n_pairs = len(names) * (len(names) - 1) // 2
     rho, n = np.full((len(labels), n_pairs), np.nan), np.zeros((len(labels), n_pairs), np.int64)
-    parts = [{side.labels[k]: part for k, part in enumerate(side.by_label())} for side in sides]
+    parts = list(everyone.by_label())
 
     def one_label(k: int) -> None:
         from affectlab.evaluation.rater_comparison.pair_kernels import spearman_of_pairs
 
-        own = [part[labels[k]] for part in parts]
-        item = np.concatenate([place[one.unit] for place, one in zip(places, own, strict=True)])
-        rater = np.concatenate([one.rater + k for k, one in zip(before[:-1], own, strict=True)])
-        value = np.concatenate([one.value for one in own])
-        spearman_of_pairs(*_lists(rater, item, value, len(names)), rho[k], n[k])
+        own = parts[k]
+        spearman_of_pairs(*_lists(own.rater, own.unit, own.value, len(names)), rho[k], n[k])
 
     from affectlab.core.compiled import in_threads
 
@@ -229,7 +222,7 @@ def spearman_of_sides(
     return KappaResult.of_pairs(
         labels,
         names,
-        kinds,
+        everyone.rater_kinds,
         n=n.ravel(),
         value=np.clip(rho.ravel(), -1, 1),
         method="Spearman's correlation of two raters",

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.arrays import as_floats, ratio
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.arrays import as_floats, names_of, ratio
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer
 from affectlab.core.result import Result
@@ -129,9 +129,7 @@ def claims_of(
             f"probabilities have shape {given.shape}; expected (n,), or (n, k) for k labels"
         )
     n, k = given.shape
-    names = tuple(map(str, range(k))) if labels is None else tuple(labels)
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(f"labels: {len(set(names))} different names; expected {k}, one per column")
+    names = names_of("labels", labels, k, "one per column")
     total = _sums_to_one(
         given,
         "probabilities",
@@ -366,8 +364,7 @@ def calibration(
     0.0
     """
     check_n_boot(n_boot)
-    if n_bins < 1:
-        raise InputError(f"n_bins {n_bins}: expected at least 1")
+    check_number("n_bins", n_bins, 1, whole=True)
     claims = claims_of(probabilities, truth, labels)
     parts = _Parts(claims, n_bins)
     n = claims.confidence.size

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, places_in, ratio, sums_of_groups
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -47,10 +47,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_choice("absent", self.absent, ("auto", "missing", "zero"))
-        if not 0 <= self.smoothing < np.inf:
-            raise InputError(
-                f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
-            )
+        check_number("smoothing", self.smoothing, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,21 +168,14 @@ def votes_of(ratings: Ratings, reading: Reading) -> Votes:
     chosen = reading.rule or _usual_rule(ratings)
     check_choice("rule", chosen, RULES)
     answers = answers_of(ratings)
-    if chosen == "choices":
-        label, value, names = _choices(answers, scale)
-    else:
-        label, names = answers.label, answers.labels
-        value = _intensity(answers, scale, chosen)
-    ballots, row = np.unique(
-        answers.unit * len(answers.raters) + answers.rater, return_inverse=True
-    )
-    amount = np.full((ballots.size, len(names)), np.nan)
-    amount[row, label] = value
+    said = _choices(answers, scale) if chosen == "choices" else _intensity(answers, scale, chosen)
+    ballots, names = said.ballots(), said.labels
+    unit, rater, amount = ballots.unit, ballots.rater, ballots.value
     if reading.labels is not None:
         places, names = _select(names, reading.labels)
         amount = amount[:, places]
         answered = ~np.isnan(amount).all(axis=1)
-        ballots, amount = ballots[answered], amount[answered]
+        unit, rater, amount = unit[answered], rater[answered], amount[answered]
     if chosen == "top":
         # The strongest labels of a ballot share one vote; there is none where all are zero.
         highest = np.fmax.reduce(amount, axis=1, initial=0.0)[:, None]
@@ -196,7 +186,6 @@ def votes_of(ratings: Ratings, reading: Reading) -> Votes:
     no_zero = reading.absent == "auto" and not bool((amount == 0).any())
     listed = reading.absent == "zero" or no_zero
     of_all = chosen in ("choices", "top") or listed
-    unit, rater = np.divmod(ballots, len(answers.raters))
     return Votes(
         unit=unit,
         rater=rater,
@@ -217,7 +206,7 @@ def _usual_rule(ratings: Ratings) -> Rule:
     return "votes" if kind == "binary" else "intensity"
 
 
-def _choices(answers: Answers, scale: Scale) -> tuple[Ints, Floats, tuple[str, ...]]:
+def _choices(answers: Answers, scale: Scale) -> Answers:
     """Take the values of the one question as labels."""
     if len(answers.labels) > 1:
         raise InputError(
@@ -231,12 +220,11 @@ def _choices(answers: Answers, scale: Scale) -> tuple[Ints, Floats, tuple[str, .
             "distribution of answers"
         )
     step, low = scale.step or 1.0, float(levels[0])
-    label = np.rint((answers.value - low) / step).astype(np.int64)
-    names = scale.categories or tuple(f"{level:g}" for level in levels)
-    return label, np.ones(label.size), names
+    places = replace(answers, value=np.rint((answers.value - low) / step))
+    return places.of_categories(scale.categories or [f"{level:g}" for level in levels])
 
 
-def _intensity(answers: Answers, scale: Scale, rule: str) -> Floats:
+def _intensity(answers: Answers, scale: Scale, rule: str) -> Answers:
     if scale.kind == "nominal":
         raise InputError(f"rule {rule!r} needs amounts; these answers have no order ({scale})")
     if rule == "votes" and scale.kind != "binary":
@@ -247,7 +235,7 @@ def _intensity(answers: Answers, scale: Scale, rule: str) -> Floats:
         raise InputError(
             f"the scale ({scale}) goes both ways from 0, so its answers are no amounts of a label"
         )
-    return (answers.value - scale.low) / (scale.high - scale.low)
+    return replace(answers, value=(answers.value - scale.low) / (scale.high - scale.low))
 
 
 def _select(names: tuple[str, ...], wanted: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:

@@ -14,7 +14,7 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import in_brackets, joined, number, percent, plural
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.soft_labels.calibration import (
     Calibration,
@@ -76,10 +76,7 @@ def _sentence_on(result: SoftLabels, model: str) -> str:
 
 def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
     low, high = sorted((sign * one.low, sign * one.high))
-    value = number(sign * one.value, digits)
-    if low != low:
-        return value
-    return f"{value} ({number(low, digits)} to {number(high, digits)})"
+    return number(sign * one.value, digits) + in_brackets(low, high, digits)
 
 
 def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
@@ -104,8 +101,8 @@ def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
 def _apart(name: str, one: Estimate) -> str:
     title = SOFT_METRICS[name].title
     if one.low <= 0 <= one.high:
-        ends = f"{number(one.low)} to {number(one.high)}"
-        return f"not clearly nearer or further in {title} ({number(one.value)}, {ends})"
+        span = f"{number(one.low)} to {number(one.high)}"
+        return f"not clearly nearer or further in {title} ({number(one.value)}, {span})"
     side, sign = ("nearer", -1) if one.value < 0 else ("further", 1)
     return f"{side} by {_interval(one, sign)} in {title}"
 
@@ -127,16 +124,16 @@ def _calibration(result: SoftLabels, model: str) -> str:
         if result.truth == "distribution"
         else "it is right by the majority of people"
     )
-    ends = "" if over.low != over.low else f" ({_points(over.low)} to {_points(over.high)})"
+    points = _points(over.value) + " points" + in_brackets(over.low, over.high, 1, write=_points)
     error = f"ECE {_interval(found['ece'], digits=3)}"
     if over.low <= 0 <= over.high:
-        return f"it is about as sure as {aim}: {_points(over.value)} points{ends}, {error}"
+        return f"it is about as sure as {aim}: {points}, {error}"
     side = "surer" if over.value > 0 else "less sure"
-    return f"it is {side} than {aim}, by {_points(over.value)} points{ends}, {error}"
+    return f"it is {side} than {aim}, by {points}, {error}"
 
 
-def _points(share: float) -> str:
-    return percent(share, 1).removesuffix("\u00a0%").replace("-", "−")
+def _points(share: float, digits: int = 1) -> str:
+    return percent(share, digits).removesuffix("\u00a0%").replace("-", "−")
 
 
 _METRICS = ("jensen_shannon", "earth_movers_distance", "cross_entropy")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
@@ -110,8 +110,7 @@ class Measures:
 def metric_names(metrics: Sequence[str] | None) -> tuple[str, ...]:
     """Check names of metrics; all of them where none are named."""
     names = tuple(SOFT_METRICS) if metrics is None else tuple(dict.fromkeys(metrics))
-    for name in names:
-        check_choice("metric", name, SOFT_METRICS)
+    check_choices("metric", names, SOFT_METRICS)
     if not names:
         raise InputError(f"metrics: expected at least one of {', '.join(SOFT_METRICS)}")
     return names
@@ -686,13 +685,9 @@ def _with_p(rows: Sequence[Row], measures: Measures, sampling: Sampling) -> Esti
     frame = table.frame
     gap, se, n = (frame[name].to_numpy() for name in ("value", "se", "n_items"))
     p = 2 * t_test(np.abs(gap), se, np.maximum(n - 1, 1))
-    corrected = np.full(p.size, np.nan)
-    for name in measures.names:
-        of_metric = (frame["metric"] == name).to_numpy()
-        corrected[of_metric] = holm(p[of_metric])
     low, high = (pl.col(name).fill_nan(None) for name in ("low", "high"))
     nearer = pl.when(high < 0).then("rater").when(low > 0).then("against")
-    extra = [pl.Series("p", p), pl.Series("p_holm", corrected)]
+    extra = [pl.Series("p", p), pl.Series("p_holm", holm(p, frame["metric"].to_list()))]
     return table.with_columns(
         frame.select(*extra, nearer.otherwise(pl.lit("")).alias("nearer")),
         PValue("p_holm", "p (Holm)"),

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 
 __all__ = [
     "OPERATIONS",
@@ -231,8 +231,7 @@ class Strong:
         object.__setattr__(self, "among", tuple(self.among))
         if not self.among:
             raise InputError("among: no operation to draw from; expected one at least")
-        for name in self.among:
-            check_choice("operation", name, OPERATIONS)
+        check_choices("operation", self.among, OPERATIONS)
         object.__setattr__(self, "_weak", Weak(self.flip, self.padding))
 
     def __call__(self, image: Image.Image, random: np.random.Generator) -> Image.Image:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import few_units
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.preference import (
     area,
     drawn_areas,
     edge_interval,
     error_of,
-    few_clusters,
     fold_areas,
     logit_interval,
     normal_interval,
@@ -241,7 +241,7 @@ def area_table(
             for values in (out.learned, out.single)
         )
         error = error_of(np.column_stack([learned, single, learned - single]))
-    wider = few_clusters(confidence, int(np.unique(clusters).size))
+    wider = few_units(confidence, int(np.unique(clusters).size))
     ends = [logit_interval(value[k], error[k] * wider, confidence) for k in range(2)]
     if n_boot:
         held, lacked = (int(np.unique(clusters[side]).size) for side in (good, ~good))

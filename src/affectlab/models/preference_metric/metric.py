@@ -15,7 +15,7 @@ import polars as pl
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
-from affectlab.core.words import count, joined, number, plural
+from affectlab.core.words import count, in_brackets, joined, number, plural
 from affectlab.evaluation import metric_scores
 from affectlab.evaluation.preference import MetricScores, area_verdict
 from affectlab.models.preference_metric.cross_validation import (
@@ -127,9 +127,7 @@ class PreferenceReport:
 
 
 def _with_ends(row: Mapping[str, Any]) -> str:
-    if row["low"] != row["low"]:
-        return number(row["value"])
-    return f"{number(row['value'])} ({number(row['low'])} to {number(row['high'])})"
+    return number(row["value"]) + in_brackets(row["low"], row["high"])
 
 
 SCHEMA = "affectlab/preference-metric/1"

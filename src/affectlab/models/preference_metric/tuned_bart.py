@@ -13,14 +13,13 @@ import polars as pl
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, few_units
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import in_brackets, joined, number, percent, plural
 from affectlab.evaluation import wilson_interval
 from affectlab.evaluation.preference import (
     drawn_areas,
     error_of,
-    few_clusters,
     fold_areas,
     logit_interval,
     normal_interval,
@@ -89,8 +88,8 @@ class TuningReport:
                     else "no gain is shown"
                 )
                 gain = (
-                    f"; {percent(row['gain'], 1)} more ({percent(row['gain_low'], 1)} to "
-                    f"{percent(row['gain_high'], 1)}): {word}"
+                    f"; {percent(row['gain'], 1)} more"
+                    f"{in_brackets(row['gain_low'], row['gain_high'], 1, write=percent)}: {word}"
                 )
             said.append(
                 f"{what}: the chosen text scores higher in {percent(row['accuracy'], 1)} of pairs "
@@ -290,7 +289,7 @@ def _areas(
         rng = np.random.default_rng(seed)
         drawn = drawn_areas(values, good, clusters, folds=each, n_boot=n_boot, rng=rng)
         error = error_of(drawn)
-    error = error * few_clusters(confidence, int(np.unique(clusters).size))
+    error = error * few_units(confidence, int(np.unique(clusters).size))
     ends = [
         logit_interval(float(p), float(e), confidence) for p, e in zip(point, error, strict=True)
     ]
@@ -308,7 +307,7 @@ def _quantile_ratio(clusters: Ints, confidence: float) -> float:
     """Give t / z, with as many degrees of freedom as groups less one."""
     n = int(np.unique(clusters).size)
     # The variance has n - 1 below the line already.
-    return few_clusters(confidence, n) * float(np.sqrt((n - 1) / n)) if n > 1 else 1.0
+    return few_units(confidence, n) * float(np.sqrt((n - 1) / n)) if n > 1 else 1.0
 
 
 def _clustered(values: Floats, clusters: Ints, confidence: float) -> tuple[float, float]:

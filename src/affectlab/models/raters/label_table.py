@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.words import joined, shown
 from affectlab.models.raters.rater import FaceRater
 from affectlab.ratings import Scale
@@ -117,8 +117,7 @@ def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Pat
 def _of_names(
     rater: FaceRater, taxonomy: Taxonomy, mapping: Mapping[str, str], where: str
 ) -> LabelTable:
-    for label in mapping:
-        check_choice("label", label, rater.labels, f"{where}: the mapping")
+    check_choices("label", mapping, rater.labels, f"{where}: the mapping")
     targets = {label: taxonomy.name_of(mapping[label]) for label in mapping}
     left = {label: "not in the mapping given" for label in rater.labels if label not in targets}
     return _sorted(taxonomy, targets, left, "a mapping given")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from affectlab.core.arrays import sums_of_groups
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, plural, shown
@@ -135,23 +136,19 @@ def _chosen(ratings: Ratings, said: str) -> tuple[Floats, np.ndarray, tuple[str,
 
     scale = ratings.scale
     answers = answers_of(ratings)
-    n = len(answers.units)
-    raters = np.zeros(n, dtype=np.int64)
-    pairs = np.unique(answers.unit * len(answers.raters) + answers.rater)
-    np.add.at(raters, pairs // len(answers.raters), 1)
     if scale.kind == "nominal":
-        labels, label, yes = scale.categories, answers.value.astype(np.int64), answers.value >= 0
-    elif scale.kind == "binary" and ratings.has_labels:
-        labels, label, yes = answers.labels, answers.label, answers.value > 0
-    else:
+        answers = answers.of_categories(scale.categories)
+    elif not (scale.kind == "binary" and ratings.has_labels):
         raise InputError(
             f"{said}: the answers are on the scale {scale}; expected yes or no to each label, or "
             "named labels"
         )
-    votes = np.zeros((n, len(labels)))
-    np.add.at(votes, (answers.unit[yes], label[yes]), 1.0)
+    ballots = answers.ballots()
+    raters = np.bincount(ballots.unit, minlength=len(answers.units))
+    chosen = (ballots.value > 0).astype(np.float64)
+    votes = sums_of_groups(chosen, ballots.unit, len(answers.units))[0]
     shares: Floats = votes / np.maximum(raters, 1)[:, None]
-    return shares, raters, tuple(labels)
+    return shares, raters, answers.labels
 
 
 def _agreed(shares: Floats, raters: np.ndarray, least: float) -> tuple[Floats, str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import shown
 from affectlab.models.text.decisions import logit, sigmoid
@@ -77,8 +77,7 @@ def level_plan(taxonomy: Taxonomy, levels: tuple[str, ...] | None) -> LevelPlan:
         When the taxonomy has no such level.
     """
     chosen = taxonomy.nesting_levels() if levels is None else levels
-    for level in chosen:
-        check_choice("level", level, taxonomy.levels, f"taxonomy {taxonomy.name}")
+    check_choices("level", chosen, taxonomy.levels, f"taxonomy {taxonomy.name}")
     return LevelPlan(taxonomy, tuple(dict.fromkeys(chosen)))
 
 

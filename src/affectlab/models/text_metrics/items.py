@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.csv import read_table, text_of_sheet
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.words import shown
 from affectlab.models.images import image_within
 from affectlab.ratings import Ratings
@@ -303,8 +303,7 @@ def _read(place: Path) -> pl.DataFrame:
 
 
 def _need(frame: pl.DataFrame, columns: Sequence[str], said: str) -> None:
-    for name in columns:
-        check_choice("column", name, frame.columns, said)
+    check_choices("column", columns, frame.columns, said)
 
 
 def _names(frame: pl.DataFrame, item: str | None, said: str) -> list[str]:

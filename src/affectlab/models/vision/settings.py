@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 
 __all__ = ["LossName", "Optimiser", "Schedule", "Select", "VisionTraining"]
 
@@ -102,8 +102,7 @@ class VisionTraining:
     def with_settings(cls, defaults: VisionTraining, given: dict[str, Any]) -> VisionTraining:
         """Change some settings; an unknown one is an :class:`InputError`."""
         known = [field.name for field in fields(cls)]
-        for name in given:
-            check_choice("setting", name, known)
+        check_choices("setting", given, known)
         return replace(defaults, **given)
 
     def to_dict(self) -> dict[str, Any]:

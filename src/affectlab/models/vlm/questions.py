@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.words import shown
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import AskSettings, question_key
@@ -62,8 +62,7 @@ def check_controls(control: str | Sequence[str] | None) -> tuple[str, ...]:
     (('no_image',), ())
     """
     given = [control] if isinstance(control, str) else list(control or ())
-    for name in given:
-        check_choice("control", name, CONTROLS)
+    check_choices("control", given, CONTROLS)
     return tuple(dict.fromkeys(given))
 
 

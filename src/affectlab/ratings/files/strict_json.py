@@ -18,8 +18,8 @@ class BadJson(ValueError):
         """The kind of problem, to count such texts by."""
 
 
-def parse_json(text: str) -> Any:
-    """Parse JSON text.
+def parse_json(text: str, *, finite: bool = False) -> Any:
+    """Parse JSON text; where it has to be `finite`, without the numbers that JSON does not have.
 
     Raises
     ------
@@ -33,7 +33,8 @@ def parse_json(text: str) -> Any:
     affectlab.ratings.files.strict_json.BadJson: key 'rater' stands twice in one object
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        constant = _no_constant if finite else None
+        return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
     except json.JSONDecodeError as error:
         raise BadJson(f"not valid JSON: {error.msg}", error.lineno) from None
     except RecursionError:
@@ -52,3 +53,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for position, name in enumerate(names) if name in names[:position])
         raise BadJson(f"key {twice!r} stands twice in one object", reason="a key stands twice")
     return found
+
+
+def _no_constant(word: str) -> Any:
+    raise BadJson(f"{word} is no JSON number; expected null")

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.build import parse_values
 from affectlab.ratings.files import Columns, Peek, read_delimited
@@ -106,8 +106,7 @@ class FaceExpressions(Format):
 def _column_names(head: Peek, options: ReadOptions) -> dict[str, str]:
     """Column of the file for each column of the layout; the user may say that it is another."""
     given = dict(options.columns or {})
-    for name in given.values():
-        check_choice("column", name, head.header, f"{head.path}, line 1")
+    check_choices("column", given.values(), head.header, f"{head.path}, line 1")
     names = {role: role for role in _COLUMNS} | given
     for role in _NEEDED:
         if names[role] not in head.header:

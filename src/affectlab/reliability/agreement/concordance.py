@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
@@ -762,8 +762,7 @@ def _sides_of(
             raise InputError("models: expected Ratings, and the answers of people as Ratings, too")
         answers = _with_models(answers, answers_of(_in_order(models)))
     names = (reference,) if isinstance(reference, str) else tuple(reference)
-    for name in names:
-        check_choice("rater", name, answers.raters, "reference")
+    check_choices("rater", names, answers.raters, "reference")
     known = np.isin(np.arange(len(answers.raters)), answers.rater)
     gold = np.isin(answers.raters, names)
     machine = np.isin(answers.rater_kinds, MODEL_KINDS)
@@ -800,32 +799,12 @@ def _with_models(people: Answers, models: Answers) -> Answers:
     both = set(people.raters) & set(models.raters)
     if both:
         raise InputError(f"rater {min(both)!r} is among people and models; expected other names")
-    units = {name: k for k, name in enumerate((*people.units, *models.units))}
-    units = {name: k for k, name in enumerate(units)}
-    labels = {name: k for k, name in enumerate(people.labels)}
-    code = np.array([labels.get(name, -1) for name in models.labels])
-    if (code < 0).all():
+    if not set(people.labels) & set(models.labels):
         raise InputError(
             f"people and models share no label: {people.labels[0]!r}, …; {models.labels[0]!r}, …"
         )
-    unit = np.array([units[name] for name in models.units])
-    use = code[models.label] >= 0
-    of_label = np.concatenate([people.label, code[models.label[use]]])
-    of_unit = np.concatenate([people.unit, unit[models.unit[use]]])
-    rater = np.concatenate([people.rater, models.rater[use] + len(people.raters)])
-    order = np.lexsort((rater, of_unit, of_label))
-    return Answers(
-        unit=of_unit[order],
-        rater=rater[order],
-        label=of_label[order],
-        value=np.concatenate([people.value, models.value[use]])[order],
-        units=tuple(units),
-        raters=(*people.raters, *models.raters),
-        labels=people.labels,
-        # Every rater in a table of models is one.
-        rater_kinds=(*people.rater_kinds, *("model" for _ in models.raters)),
-        scales=people.scales,
-    )
+    # Every rater in a table of models is one.
+    return people.beside(replace(models, rater_kinds=("model",) * len(models.raters)))
 
 
 def _tables(

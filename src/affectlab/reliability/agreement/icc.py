@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
 from affectlab.core.statistic import Ends, Statistic, by_formula
 from affectlab.core.types import Floats
@@ -464,8 +464,7 @@ def intraclass_correlation(
     check_choice("missing", missing, _MISSING)
     if not forms:
         raise InputError("forms: expected one or more, such as '2,1'")
-    for form in forms:
-        check_choice("form", form, FORMS)
+    check_choices("form", forms, FORMS)
     by_label = list(answers.by_label())
     complete = [missing == "listwise" or _is_complete(part) for part in by_label]
     of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, Statistic, by_formula, student
@@ -156,8 +156,7 @@ def kappa_matrix(result: KappaResult, *, labels: tuple[str, ...] | None = None) 
     frame = result.frame
     if labels is not None:
         known = frame["label"].unique(maintain_order=True).to_list()
-        for name in labels:
-            check_choice("label", name, known)
+        check_choices("label", labels, known)
         frame = frame.filter(pl.col("label").is_in(list(labels)))
     index = {name: k for k, name in enumerate(result.raters)}
     values = np.full((len(index), len(index)), np.nan)

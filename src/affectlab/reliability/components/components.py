@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
-from affectlab.core.words import joined, number, option, percent, plural
+from affectlab.core.words import in_brackets, joined, number, option, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
     RATER,
@@ -298,6 +298,5 @@ def _sentences(
         sizes = {facet: int(row[column_of(facet)]) for facet in facets}
         several = [f"{n} {facet}s" for facet, n in sizes.items() if n > 1]
         who = f"the mean of {joined(several)}" if several else "one rating"
-        low, high = number(row["low"]), number(row["high"])
-        ends = f" ({low} to {high})" if row["low"] == row["low"] else ""
-        yield f"The reliability of {who} is {number(row['value'])}{ends}."
+        between = in_brackets(row["low"], row["high"])
+        yield f"The reliability of {who} is {number(row['value'])}{between}."

@@ -328,11 +328,10 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
 
 
 def _with_holm(frame: pl.DataFrame, *family: str) -> pl.DataFrame:
-    adjusted = np.full(frame.height, np.nan)
     families = frame.select(pl.struct(family).rank("dense")).to_series().to_numpy()
-    for one in np.unique(families):
-        adjusted[families == one] = holm(frame["p"].to_numpy()[families == one])
-    return frame.with_columns(p_holm=pl.Series(adjusted))
+    # Without a row there is no column, either.
+    p = frame["p"].to_numpy() if frame.height else np.empty(0)
+    return frame.with_columns(p_holm=pl.Series(holm(p, families)))
 
 
 def _tested(

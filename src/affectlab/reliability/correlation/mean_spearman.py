@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import mean_of_defined, places_in, ratio
+from affectlab.core.arrays import mean_of_defined, ratio, rising
 from affectlab.core.compiled import LANES
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
@@ -23,8 +23,6 @@ from affectlab.ratings import (
     Ratings,
     answers_of,
     canonical,
-    cube_of,
-    numeric_part,
     require_order,
 )
 from affectlab.reliability.rank_correlation import grouped_spearman
@@ -116,7 +114,7 @@ def panel_of(
     if isinstance(reference, Ratings) != isinstance(others, Ratings):
         raise InputError("expected ratings twice or arrays twice, got ratings and an array")
     if isinstance(reference, Ratings) and isinstance(others, Ratings):
-        return _from_ratings(answers_of(reference), others, aggregate, exclude)
+        return _from_answers(answers_of(reference), answers_of(others), aggregate, exclude)
     y, x = (np.asarray(side, dtype=np.float64) for side in (reference, others))
     if y.ndim != 2 or x.ndim != 3 or x.shape[1:] != y.shape:
         raise InputError(
@@ -131,45 +129,23 @@ def panel_of(
 
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
-    for name in exclude:
-        check_choice("label", name, labels, "exclude")
+    check_choices("label", exclude, labels, "exclude")
     return [k for k, name in enumerate(labels) if name not in exclude]
 
 
-def _from_ratings(
-    reference: Answers, others: Ratings, aggregate: Aggregate, exclude: Collection[str]
+def _from_answers(
+    reference: Answers, others: Answers, aggregate: Aggregate, exclude: Collection[str]
 ) -> Panel:
-    used = numeric_part(others).answers()
     keep = [reference.labels[k] for k in _kept(reference.labels, exclude)]
-    answered = set(used.stimulus_names)
+    answered, known = set(others.units), set(others.labels)
     units = tuple(name for name in reference.units if name in answered)
-    labels = tuple(name for name in keep if name in set(used.label_names))
+    labels = tuple(name for name in keep if name in known)
     if not labels:
         raise InputError("the reference and the other raters share no label")
     if not units:
         raise InputError("the reference and the other raters share no stimulus")
-    y = np.full((len(labels), len(units)), np.nan)
-    label = places_in(labels, reference.labels)[reference.label]
-    unit = places_in(units, reference.units)[reference.unit]
-    rows = (label >= 0) & (unit >= 0)
-    cell, value = (label * len(units) + unit)[rows], reference.value[rows]
-    filled, middle = _aggregated(cell, value, aggregate)
-    y.ravel()[filled] = middle
-    n_raters = np.unique(reference.rater).size
-    return Panel(y, cube_of(used, labels, units), labels, tuple(used.rater_names), n_raters)
-
-
-def _aggregated(cell: Ints, value: Floats, aggregate: Aggregate) -> tuple[Ints, Floats]:
-    """Median or mean of the values of each cell that has any."""
-    order = np.lexsort((value, cell))
-    cell, value = cell[order], value[order]
-    start = np.flatnonzero(np.diff(cell, prepend=-1))
-    size = np.diff(np.append(start, cell.size))
-    if aggregate == "mean":
-        middle = np.add.reduceat(value, start) / size if start.size else value
-        # Equal means must tie exactly, whatever the order of summation.
-        return cell[start], np.round(middle, 12)
-    return cell[start], (value[start + (size - 1) // 2] + value[start + size // 2]) / 2
+    y, x = reference.on(units, labels).middle(aggregate), others.on(units, labels).grid()
+    return Panel(y, x, labels, others.raters, np.unique(reference.rater).size)
 
 
 def correlations(panel: Panel) -> Floats:
@@ -204,10 +180,8 @@ class _Order:
 
 
 def _order(values: Floats, items: NDArray[np.intp]) -> _Order:
-    order = items[np.argsort(values[items])]
-    ordered = values[order]
-    last = np.append(ordered[1:] > ordered[:-1], True) if order.size else np.zeros(0, dtype=bool)
-    return _Order(order.astype(np.int32), last)
+    order, last = rising(values[items])
+    return _Order(items[order].astype(np.int32), last)
 
 
 def _table(

@@ -16,7 +16,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, canonical, numeric_part, one_scale
+from affectlab.ratings import Ratings, answers_of, canonical, numeric_part, one_scale
 
 # Judgements of several raters on the same examples, split at random into halves.
 
@@ -55,21 +55,15 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
     """
     answers = numeric_part(ratings).answers()
     one_scale(answers.scales)
-    labels, n_raters = answers.label_names, answers.n_raters
+    labels = answers.label_names
     for name in exclude:
         if name not in labels and name != "neutral":
             raise unknown_name("label", name, labels, "exclude")
     out = np.array([name in exclude for name in labels], dtype=np.bool_)
     if len(labels) - out.sum() < 2:
         raise InputError(f"{len(labels) - out.sum()} label: expected two or more for components")
-    key = answers.stimulus_code.astype(np.int64) * n_raters + answers.rater_code
-    present = np.zeros(answers.n_stimuli * n_raters, dtype=np.bool_)
-    present[key] = True
-    rows = np.flatnonzero(present)
-    place = np.cumsum(present, dtype=np.int32)[key] - 1
-    values = np.full((rows.size, len(labels)), np.nan)
-    # Of repeated answers the first counts: written last.
-    values[place[::-1], answers.label_code[::-1]] = answers.value[::-1]
+    ballots = answers_of(answers).ballots()
+    rows, values = np.arange(len(ballots.value)), ballots.value
     dropped = {}
 
     def keep(kept: Any, reason: str) -> None:
@@ -82,7 +76,7 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
     keep(~np.any(values[:, out] > 0, axis=1), "excluded label")
     values = np.ascontiguousarray(values[:, ~out])
     keep(np.any(values != 0, axis=1), "empty")
-    example = rows // n_raters
+    example = ballots.unit[rows]
     keep(np.bincount(example, minlength=1)[example] >= min_raters, "few raters")
     if not rows.size:
         reasons = ", ".join(f"{name} {count:,}" for name, count in dropped.items())
@@ -90,8 +84,8 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
             f"no example has {min_raters} complete judgements (rows dropped: {reasons}); where "
             "only the chosen labels are listed, expected ratings.fill_absent(0)"
         )
-    _, example = np.unique(rows // n_raters, return_inverse=True)
-    known, rater = np.unique(rows % n_raters, return_inverse=True)
+    _, example = np.unique(ballots.unit[rows], return_inverse=True)
+    known, rater = np.unique(ballots.rater[rows], return_inverse=True)
     return Judgements(
         example,
         rater,

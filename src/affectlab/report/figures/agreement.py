@@ -12,7 +12,7 @@ from affectlab.core.render.drawing import swatch
 from affectlab.core.render.theme import RAMP, colour, colour_of_kind
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, pl
-from affectlab.core.words import count, number, percent
+from affectlab.core.words import count, in_brackets, number, percent
 
 
 def draw_pair_heatmap(
@@ -250,8 +250,8 @@ def draw_raters_needed(
         k, rows, s=44, color=colour("paper"), edgecolors=colour("ink"), linewidths=1.6, zorder=3
     )
     for row in rows.tolist():
-        ends = f" ({number(low[row])} to {number(high[row])})" if low[row] == low[row] else ""
-        reached = f"{number(value[row])}{ends}" if value[row] == value[row] else "not defined"
+        reached = number(value[row]) + in_brackets(low[row], high[row])
+        reached = reached if value[row] == value[row] else "not defined"
         drawing.beside(ax, row, reached)
     ax.set_xscale("log")
     ax.set_xlim(1, most)

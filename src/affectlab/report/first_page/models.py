@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from affectlab.core.render.drawing import NARROW
-from affectlab.core.words import joined, number, percent, plural, shown
+from affectlab.core.words import in_brackets, joined, number, percent, plural, shown
 from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
 from affectlab.report.statistics import ENOUGH_ITEMS, Study
@@ -110,16 +110,16 @@ def _right(found: ClassificationResult, model: str) -> str:
     """Say how good a classifier is, beside people who are each judged by the others."""
     metrics = found.table("metrics").frame
     parts = []
-    for metric, words in (("accuracy", "accuracy"), ("macro_f1", "macro F1")):
+    metrics_in_words = (("accuracy", "accuracy", percent, 0), ("macro_f1", "macro F1", number, 2))
+    for metric, words, write, digits in metrics_in_words:
         own = metrics.filter(rater=model, metric=metric)
         if own.is_empty() or own["value"].is_nan().all():
             continue
         row = own.row(0, named=True)
         people = metrics.filter(role="people", metric=metric)["value"]
-        write = percent if metric == "accuracy" else number
-        ends = "" if row["low"] != row["low"] else f" ({write(row['low'])} to {write(row['high'])})"
+        between = in_brackets(row["low"], row["high"], digits, write=write)
         beside = f", of people {write(people[0])}" if len(people) else ""
-        parts.append(f"{words} {write(row['value'])}{ends}{beside}")
+        parts.append(f"{words} {write(row['value'])}{between}{beside}")
     return f"{'; '.join(parts)}; " if parts else ""
 
 

@@ -10,7 +10,17 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.words import count, joined, number, percent, plural, sentence_case, shown, some
+from affectlab.core.words import (
+    count,
+    in_brackets,
+    joined,
+    number,
+    percent,
+    plural,
+    sentence_case,
+    shown,
+    some,
+)
 from affectlab.ratings import Scale
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.images import thumbnail
@@ -60,16 +70,16 @@ class _Scored:
         apart = (pl.col("low") > pl.col("middle")) | (pl.col("high") < pl.col("middle"))
         return self.frame.filter(pl.col("low").is_not_nan(), apart).height
 
-    def said(self, row: dict[str, Any], *, ends: bool = True) -> str:
+    def said(self, row: dict[str, Any], *, with_ends: bool = True) -> str:
         """Write a score, with its interval."""
         if self.is_share:
             text = percent(row["value"])
-            if ends and row["low"] == row["low"]:
-                text += f" ({percent(row['low'])} to {percent(row['high'])})"
+            if with_ends:
+                text += in_brackets(row["low"], row["high"], 0, write=percent)
             return f"{shown(row['answer'], 40)}, {text}" if row["answer"] else text
         digits = _digits(self.scale)
         return number(row["value"], digits) + (
-            ends_in_words(self._cut(row), digits, called=False) if ends else ""
+            ends_in_words(self._cut(row), digits, called=False) if with_ends else ""
         )
 
     def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -154,13 +164,13 @@ def _span(study: Study, one: _Scored, *, named: bool) -> str:
     if one.scale.kind == "nominal":
         return _choices(one, f" of {label}" if label else "")
     low, high = (
-        one.said(row, ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
+        one.said(row, with_ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
         for row in (one.lowest, one.highest)
     )
     if one.scale.kind == "binary":
         return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
     if one.highest["value"] == one.lowest["value"]:
-        return f"{label or 'the score'} is {one.said(one.lowest, ends=False)} throughout"
+        return f"{label or 'the score'} is {one.said(one.lowest, with_ends=False)} throughout"
     return f"{label or 'the score'} runs from {low} to {high}"
 
 
@@ -225,7 +235,7 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
         middle = {"value": part[0].frame["middle"][0], "answer": None}
         which = f"of each {study.thing}"
         if len(part) == 1:
-            which = f"({part[0].said(middle, ends=False)})"
+            which = f"({part[0].said(middle, with_ends=False)})"
         texts.append(f"{of} differ from the middle {which} beyond their 95\u00a0% intervals.")
     return " ".join(texts)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.words import number
+from affectlab.core.words import in_brackets
 from affectlab.report.statistics import Study
 
 
@@ -23,11 +23,7 @@ def ends_in_words(row: Mapping[str, Any], digits: int = 2, *, called: bool = Tru
     called
         Whether to say that it is a 95 % interval.
     """
-    low, high = row["low"], row["high"]
-    if low is None or low != low:
-        return ""
-    name = "95\u00a0% interval " if called else ""
-    return f" ({name}{number(low, digits)} to {number(high, digits)})"
+    return in_brackets(row["low"], row["high"], digits, name="95\u00a0% interval" if called else "")
 
 
 def named_rows(study: Study, labels: pl.Series) -> pl.Series:

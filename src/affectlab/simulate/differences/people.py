@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice, check_number
+from affectlab.core.errors import InputError, check_choices, check_number
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.simulate.differences.trials import Chance, DifferenceTrials
 
@@ -99,8 +99,7 @@ def difference_people(
         ("careless", careless, 1.0),
     ):
         check_number(name, value, 0, most)
-    for kind in kinds:
-        check_choice("kind of carelessness", kind, CARELESS_KINDS)
+    check_choices("kind of carelessness", kinds, CARELESS_KINDS)
     count = round(careless * n)
     if count and not kinds:
         raise InputError("kinds: none given; expected at least one kind of carelessness")

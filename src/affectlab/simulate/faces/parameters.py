@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from affectlab.core.errors import check_choice, check_number
+from affectlab.core.errors import check_choices, check_number
 
 _SIGNED = (
     "brow_raise", "brow_inner", "brow_outer", "brow_left", "brow_right", "eye_open", "gaze_x",
@@ -106,8 +106,7 @@ class FaceParameters:
     def from_mapping(cls, values: dict[str, float], *, where: str = "") -> FaceParameters:
         """Make parameters from names and numbers; an unknown name is an error with a hint."""
         known = [field.name for field in fields(cls)]
-        for name in values:
-            check_choice("face parameter", name, known, where)
+        check_choices("face parameter", values, known, where)
         return cls(**values)
 
     def scaled(self, intensity: float) -> FaceParameters:

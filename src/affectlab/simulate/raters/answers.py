@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, check_number
+from affectlab.core.errors import InputError, check_choices, check_number
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
@@ -178,8 +178,7 @@ def _check(
     for rater in raters:
         mentioned = [*rater.label_bias, *rater.confusions]
         mentioned += [taken for taken, _ in rater.confusions.values()]
-        for label in mentioned:
-            check_choice("label", label, truth.labels, f"rater {rater.name!r}")
+        check_choices("label", mentioned, truth.labels, f"rater {rater.name!r}")
 
 
 def _each(raters: tuple[RaterProfile, ...], field: str) -> NDArray[np.float64]:

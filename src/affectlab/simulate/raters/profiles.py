@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import check_choice, check_number
+from affectlab.core.errors import check_choice, check_choices, check_number
 from affectlab.ratings import RATER_KINDS, Scale
 from affectlab.simulate.raters.truth import bounds
 
@@ -122,8 +122,7 @@ def rater_profile(
     for key in ("bias", "inconsistency"):
         values[key] = values.get(key, 0.0) * (high - low)
     known = [entry.name for entry in fields(RaterProfile)]
-    for key in changes:
-        check_choice("rater property", key, known)
+    check_choices("rater property", changes, known)
     return RaterProfile(name, **{**values, **changes})
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings, with_texts
 from affectlab.stimuli.curation.texts import NameFinder
@@ -101,8 +101,7 @@ def scrub_texts(
     if isinstance(texts, str):
         raise InputError("texts: expected a list of texts, not one text")
     wanted = KINDS if kinds is None else tuple(dict.fromkeys(kinds))
-    for kind in wanted:
-        check_choice("kind of personal data", kind, KINDS, "kinds")
+    check_choices("kind of personal data", wanted, KINDS, "kinds")
     given = ["" if text is None else text for text in texts]
     for k, text in enumerate(given):
         if not isinstance(text, str):

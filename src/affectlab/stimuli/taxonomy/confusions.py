@@ -9,7 +9,7 @@ import numpy as np
 
 from affectlab.core.inference import draw_weights
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number
+from affectlab.core.words import in_brackets, number
 from affectlab.stimuli.taxonomy.pilot import Pilot
 from affectlab.stimuli.taxonomy.policy import RevisionPolicy
 from affectlab.stimuli.taxonomy.verdicts import Verdict
@@ -194,11 +194,12 @@ def _verdict(pair: LabelPair, other: str, limits: RevisionPolicy) -> Verdict:
         "confusion": pair.value,
         "confused_above": rule.above,
     }
-    told = f"correlates {number(pair.value)}"
     if pair.low == pair.low:
         evidence |= {"confusion_low": pair.low, "confusion_high": pair.high}
-        told += f" ({number(pair.low)} to {number(pair.high)})"
-    told += f" with {other} across raters, corrected for noise"
+    told = (
+        f"correlates {number(pair.value)}{in_brackets(pair.low, pair.high)} with {other} across "
+        "raters, corrected for noise"
+    )
     limit = f"the limit of {number(rule.above)}"
     if rule.bound == "value" or pair.low >= rule.above:
         return Verdict("yes", f"{told}, above {limit}", evidence)

@@ -99,16 +99,14 @@ def read_pilot(ratings: Ratings, taxonomy: Taxonomy) -> Pilot:
     if not answers.value.size:
         raise InputError("the pilot holds no answer that counts; expected main or pilot trials")
     column = np.array([taxonomy.index(label) for label in answers.labels], dtype=np.int64)
-    pair = answers.unit * len(answers.raters) + answers.rater
-    pairs, row = np.unique(pair, return_inverse=True)
-    seen = zip(
-        (pairs // len(answers.raters)).tolist(), (pairs % len(answers.raters)).tolist(), strict=True
-    )
-    units, stimulus = np.unique(pairs // len(answers.raters), return_inverse=True)
-    values = np.zeros((len(pairs), len(taxonomy)))
+    ballots = answers.ballots()
+    seen = zip(ballots.unit.tolist(), ballots.rater.tolist(), strict=True)
+    units, stimulus = np.unique(ballots.unit, return_inverse=True)
+    values = np.zeros((len(ballots.value), len(taxonomy)))
     asked = np.zeros(values.shape, dtype=np.bool_)
-    values[row, column[answers.label]] = answers.value
-    asked[row, column[answers.label]] = True
+    row, label = np.nonzero(~np.isnan(ballots.value))
+    values[row, column[label]] = ballots.value[row, label]
+    asked[row, column[label]] = True
     least = 0.0 if ratings.scale.low is None else float(ratings.scale.low)
     if ratings.scale.kind == "nominal":
         least = 0.0

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.words import number, percent, plural
+from affectlab.core.words import in_brackets, number, percent, plural
 from affectlab.stimuli.taxonomy.pilot import Pilot
 from affectlab.stimuli.taxonomy.policy import LowAgreement, RevisionPolicy, Suggested
 from affectlab.stimuli.taxonomy.suggestions import Suggestion
@@ -217,9 +217,7 @@ def judge_agreement(
     if found is None or found.value != found.value:
         return Verdict("undecided", "its agreement is not defined")
     evidence = _agreement_evidence(found, rule)
-    told = f"agreement {number(found.value)}"
-    if found.low == found.low and found.high == found.high:
-        told += f" ({number(found.low)} to {number(found.high)})"
+    told = f"agreement {number(found.value)}{in_brackets(found.low, found.high)}"
     limit = f"the limit of {number(rule.below)}"
     if shared < rule.needs:
         evidence["agreement_needs"] = rule.needs

@@ -15,7 +15,7 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints, by_name
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import in_brackets, joined, number, plural, shown
 from affectlab.models.differences.distances import cosine
 from affectlab.models.differences.learned.samples import BLOCK, PairSamples
 from affectlab.models.differences.learned.settings import LearnerSettings, learner_settings
@@ -382,13 +382,13 @@ class CrossValidation(Result):
         ranked = self.comparison.filter(pl.col("group") == "all", pl.col("measure") == "srocc")
         for row in ranked.iter_rows(named=True):
             known = row["low"] is not None and row["low"] == row["low"]
-            ends = f" ({number(row['low'], 3)} to {number(row['high'], 3)})" if known else ""
             how = f"ranks {'better' if row['better'] else 'not clearly better'} than"
             if not known:
                 how = "is set against"
             said.append(
                 f"It {how} {row['method']} on the same actors: SROCC apart by "
-                f"{number(row['value'], 3)}{ends}, ahead in {row['wins']:.0%} of the splits."
+                f"{number(row['value'], 3)}{in_brackets(row['low'], row['high'], 3)}, ahead in "
+                f"{row['wins']:.0%} of the splits."
             )
         said.append(
             f"Splits share actors, so {len(self.splits)} of them are no {len(self.splits)} "

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_choices
 
 __all__ = [
     "DEFAULT_STRENGTH",
@@ -130,8 +130,7 @@ def learner_settings(learner: str, given: Mapping[str, Any]) -> LearnerSettings:
     """
     check_choice("learner", learner, LEARNERS)
     known = [field.name for field in fields(LEARNERS[learner])]
-    for name in given:
-        check_choice("setting", name, known, f"learner {learner!r}")
+    check_choices("setting", given, known, f"learner {learner!r}")
     return LEARNERS[learner](**given)
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast, get_args
 
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choices
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
@@ -79,8 +79,7 @@ class PlainTable(Format):
 def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
-    for name in options.unused:
-        check_choice("column", name, given.columns, str(head.path))
+    check_choices("column", options.unused, given.columns, str(head.path))
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)

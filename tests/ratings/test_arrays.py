@@ -1,0 +1,99 @@
+"""Answers laid out, coded anew, pooled and put beside each other, as plain loops do it."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import numpy as np
+from hypothesis import given, settings, strategies as st
+
+from affectlab.ratings import Answers, Ratings, answers_of
+
+STIMULI, RATERS, LABELS = ("a", "b", "c", "d"), ("r", "s", "t"), ("joy", "awe")
+Said = dict[tuple[str, str, str], float]
+
+said = st.dictionaries(
+    st.tuples(st.sampled_from(STIMULI), st.sampled_from(RATERS), st.sampled_from(LABELS)),
+    st.integers(0, 7).map(float),
+    min_size=1,
+)
+
+
+def answers(given: Said) -> Answers:
+    stimulus, rater, label = zip(*given, strict=True)
+    columns = {"stimulus": stimulus, "rater": rater, "label": label, "value": [*given.values()]}
+    return answers_of(Ratings(columns, scale="0-7"))
+
+
+def as_said(found: Answers) -> Said:
+    codes = zip(found.unit.tolist(), found.rater.tolist(), found.label.tolist(), strict=True)
+    keys = ((found.units[u], found.raters[r], found.labels[k]) for u, r, k in codes)
+    return dict(zip(keys, found.value.tolist(), strict=True))
+
+
+def is_sorted(found: Answers) -> bool:
+    order = np.lexsort((found.rater, found.unit, found.label))
+    return bool((order == np.arange(order.size)).all())
+
+
+@settings(max_examples=50)
+@given(said, st.permutations(["a", "b", "x"]), st.permutations(["awe", "joy", "fear"]))
+def test_answers_about_some_units_and_labels(
+    given: Said, units: list[str], labels: list[str]
+) -> None:
+    found = answers(given).on(units, labels)
+    assert as_said(found) == {
+        key: value for key, value in given.items() if key[0] in units and key[2] in labels
+    }
+    assert (found.units, found.labels, found.scales) == (tuple(units), tuple(labels), None)
+    assert is_sorted(found)
+
+
+@settings(max_examples=50)
+@given(said)
+def test_a_grid_and_ballots_hold_every_answer(given: Said) -> None:
+    found = answers(given)
+    grid, ballots = found.grid(), found.ballots()
+    assert (~np.isnan(grid)).sum() == (~np.isnan(ballots.value)).sum() == len(given)
+    pairs = zip(ballots.unit.tolist(), ballots.rater.tolist(), strict=True)
+    at = dict(zip(pairs, ballots.value, strict=True))
+    assert list(at) == sorted(at)
+    for (stimulus, rater, label), value in given.items():
+        unit, who = found.units.index(stimulus), found.raters.index(rater)
+        place = found.labels.index(label)
+        assert grid[who, place, unit] == at[unit, who][place] == value
+
+
+@settings(max_examples=50)
+@given(said)
+def test_the_middle_is_that_of_the_raters_of_a_cell(given: Said) -> None:
+    found = answers(given)
+    middle, mean = found.middle(), found.middle("mean")
+    for place, label in enumerate(found.labels):
+        for unit, stimulus in enumerate(found.units):
+            own = [v for (s, _, k), v in given.items() if (s, k) == (stimulus, label)]
+            expected = (median(own), np.mean(own)) if own else (np.nan, np.nan)
+            np.testing.assert_allclose((middle[place, unit], mean[place, unit]), expected)
+
+
+@settings(max_examples=50)
+@given(said, said)
+def test_other_raters_stand_beside_on_the_same_labels(given: Said, others: Said) -> None:
+    others = {(stimulus, f"{rater}2", label): v for (stimulus, rater, label), v in others.items()}
+    first = answers(given)
+    found = first.beside(answers(others))
+    shared = {key: value for key, value in others.items() if key[2] in first.labels}
+    assert as_said(found) == given | shared
+    assert found.raters[: len(first.raters)] == first.raters
+    assert is_sorted(found)
+
+
+def test_categories_become_labels() -> None:
+    columns = {
+        "stimulus": ["a", "a", "b"],
+        "rater": ["r", "s", "r"],
+        "value": ["awe", "joy", "joy"],
+    }
+    found = answers_of(Ratings(columns, scale="nominal:joy,awe")).of_categories(("joy", "awe"))
+    assert as_said(found) == {("a", "r", "awe"): 1, ("a", "s", "joy"): 1, ("b", "r", "joy"): 1}
+    assert is_sorted(found)
