@@ -170,16 +170,17 @@ class MixedModel:
 
     @cached_property
     def products_of_levels(self) -> tuple[Floats, Floats, Floats]:
-        """Where no cell has an effect of its own: base matrix, sizes of levels, their products.
+        """Products of levels by their sizes, these sizes, and how many levels have each.
 
-        The matrix for any variances is a weighted sum of these.
+        Where no cell has an effect of its own, the matrix for any variances is the base and a
+        weighted sum of these. Of each, the lower triangle is kept, row by row.
         """
         of_level = np.add.reduceat(self.size, self.start[:-1])
         sizes, group = np.unique(of_level, return_inverse=True)
-        products = np.zeros((sizes.size, self.width, self.width))
+        products = np.empty((sizes.size, self._lower[0].size))
         for g in range(sizes.size):
             levels = np.flatnonzero(group == g)
-            products[g] = _symmetric(self._products(self.size, np.ones(of_level.size), levels))
+            products[g] = self._products(self.size, np.ones(of_level.size), levels)[self._lower]
         counts = np.bincount(group).astype(np.float64)
         return products, sizes, counts
 
@@ -192,11 +193,23 @@ class MixedModel:
     def _grouped(self) -> bool:
         """Whether the products of levels of one size fit into memory."""
         n_sizes = np.unique(np.add.reduceat(self.size, self.start[:-1])).size
-        return self.cells is None and n_sizes * self.width**2 * 8 <= 2 * _MOST_BYTES
+        return self.cells is None and n_sizes * self.width**2 * 4 <= 2 * _MOST_BYTES
+
+    @cached_property
+    def _lower(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the lower triangle, row by row."""
+        return np.tril_indices(self.width)
+
+    def _sum_of_products(self, weight: Floats) -> Floats:
+        """Weighted sum of the products of levels by size, in a lower triangle."""
+        total = np.zeros((self.width, self.width))
+        total[self._lower] = weight @ self.products_of_levels[0]
+        return total
 
     @cached_property
     def base(self) -> Floats:
-        return _symmetric(self._cells(self.size))
+        """Products of the columns of all cells, in a lower triangle."""
+        return self._cells(self.size)
 
     def _cells(self, weight: Floats) -> Floats:
         from affectlab.reliability.components.schur_kernels import cell_products
@@ -224,12 +237,14 @@ class MixedModel:
         return found
 
     def _reduced(self, theta: Floats) -> tuple[Floats, float]:
-        """Products of all columns less what the first factor explains, and its logarithms."""
+        """Products of all columns less what the first factor explains, and its logarithms.
+
+        The products are in the lower triangle.
+        """
         first = float(theta[0])
         if self._grouped:
-            products, sizes, counts = self.products_of_levels
-            share = first / (1 + first * sizes)
-            matrix = self.base + np.tensordot(share, products, axes=1)
+            _, sizes, counts = self.products_of_levels
+            matrix = self.base + self._sum_of_products(first / (1 + first * sizes))
             return matrix, float((counts * np.log1p(first * sizes)).sum())
         of_cell = float(theta[len(self.factors)]) if self.cells is not None else 0.0
         weight = self.size / (1 + self.size * of_cell)
@@ -290,7 +305,7 @@ class MixedModel:
         from scipy.linalg import solve_triangular
         from scipy.linalg.lapack import dpotri
 
-        products, sizes, counts = self.products_of_levels
+        _, sizes, counts = self.products_of_levels
         root, n = np.sqrt(theta), self.width - 1
         factor = upper[:n, :n]
         # Its upper triangle; the lower one is 0.
@@ -298,12 +313,15 @@ class MixedModel:
         of_level = np.diagonal(inverse)
         v = np.append(-solve_triangular(factor, upper[:n, n], check_finite=False), 1.0)
         first = 1 + theta[0] * sizes
-        change = np.tensordot(2 * root[0] / first**2, products, axes=1)
+        change = self._sum_of_products(2 * root[0] / first**2)
         change *= scale
         change *= scale[:, None]
-        trace = 2 * np.einsum("ij,ij", change[:n, :n], inverse) - of_level @ np.diagonal(change)[:n]
+        # Both triangles count, the diagonal once.
+        change[np.arange(n + 1), np.arange(n + 1)] /= 2
         found = np.zeros((2, root.size))
-        found[:, 0] = trace + float((counts * 2 * root[0] * sizes / first).sum()), v @ change @ v
+        found[0, 0] = 2 * np.einsum("ij,ji", change[:n, :n], inverse)
+        found[0, 0] += (counts * 2 * root[0] * sizes / first).sum()
+        found[1, 0] = 2 * v @ change @ v
         ends = np.cumsum([one.n_levels for one in self.factors[1:]])
         for k, (end, one) in enumerate(zip(ends, self.factors[1:], strict=True), start=1):
             own = slice(end - one.n_levels, end)
@@ -316,11 +334,6 @@ class MixedModel:
     def has_slopes(self) -> bool:
         """Whether products of levels are at hand, from which slopes follow."""
         return self._grouped
-
-
-def _symmetric(lower: Floats) -> Floats:
-    """Fill the upper triangle of a matrix with the lower one."""
-    return lower + np.tril(lower, -1).T
 
 
 def row_codes(columns: Floats) -> Ints:
