@@ -517,6 +517,8 @@ class Solution:
                 return None
             step = sign * math.sqrt(size) * by_own - by_slope
             place = place + step
+            if np.abs(place - self._local[0]).max() > _FARTHEST:
+                return None
             if np.abs(step).max() <= _SETTLED:
                 return math.exp(quantity(place)[0])
             value, after = self._about(place)
