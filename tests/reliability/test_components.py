@@ -6,10 +6,20 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from affectlab import InputError, Ratings
 from affectlab.reliability import intraclass_correlation, variance_components
-from affectlab.reliability.components.restricted_likelihood import Factor, MixedModel, Solution, fit
+from affectlab.reliability.components.designs import crossed
+from affectlab.reliability.components.restricted_likelihood import (
+    Factor,
+    MixedModel,
+    Solution,
+    fit,
+    of_ratio,
+    of_variance,
+    profile_interval,
+)
 
 # lmer of lme4 1.1 (R), REML, optimizer bobyqa with rhoend 1e-9, on the answers of `made`:
 # components in the order of factors with the residual last, -2 log-likelihood, mean, its error.
@@ -56,6 +66,36 @@ def test_lme4(names: tuple[str, ...]) -> None:
     effects, covariance = found.fixed()
     assert effects[0] == pytest.approx(mean, rel=1e-6)
     assert np.sqrt(covariance[0, 0] * found.residual) == pytest.approx(error, rel=1e-4)
+
+
+def many_raters() -> Solution:
+    """Fit enough raters for the ends of intervals to follow from the curvature."""
+    rng = np.random.default_rng(4)
+    s, r = np.nonzero(rng.random((200, 70)) < 0.15)
+    value = rng.normal(0, 1, 200)[s] + rng.normal(0, 0.7, 70)[r] + rng.normal(0, 1, s.size)
+    return fit(crossed(value, stimulus=s, rater=r))
+
+
+def test_slopes_are_those_of_differences() -> None:
+    model, root, step = many_raters().model, np.array([0.9, 0.4]), 1e-5
+    slopes = model.solve(root**2, slopes=True).slopes
+    assert slopes is not None
+    for k, move in enumerate(step * np.eye(2)):
+        above, below = model.solve((root + move) ** 2), model.solve((root - move) ** 2)
+        change = np.array([above.logs - below.logs, above.rest - below.rest]) / (2 * step)
+        assert slopes[:, k] == pytest.approx(change, rel=1e-5)
+
+
+def test_ends_from_the_curvature_are_those_of_a_search() -> None:
+    found = many_raters()
+    cut, least = float(chdtri(1, 0.05)), found.deviance()
+    for name in ("stimulus", "rater", "residual"):
+        searched = profile_interval(of_variance(found, name), found.variance(name), least, cut)
+        assert found.variance_interval(name, 0.95) == pytest.approx(searched, rel=1e-6)
+    for weights in ({}, {"rater": 1.0}, {"rater": 5.0}):
+        ratio = found.ratio("stimulus", weights)
+        searched = profile_interval(of_ratio(found, "stimulus", weights), ratio, least, cut)
+        assert found.ratio_interval("stimulus", weights, 0.95) == pytest.approx(searched, rel=1e-6)
 
 
 def test_the_verb_gives_what_the_fit_gives() -> None:

@@ -171,9 +171,9 @@ def test_the_order_of_answers_means_nothing() -> None:
 
 def test_input_that_cannot_be_used() -> None:
     ratings, _, _ = panel(0, n_items=10)
-    with pytest.raises(InputError, match="prior_right -1"):
+    with pytest.raises(InputError, match="prior_right = -1"):
         dawid_skene(ratings, prior_right=-1)
-    with pytest.raises(InputError, match="n_draws -5"):
+    with pytest.raises(InputError, match="n_draws = -5"):
         dawid_skene(ratings, n_draws=-5)
     with pytest.raises(InputError, match="101 categories: expected a scale of 2 to 30"):
         dawid_skene(Ratings({"stimulus": ["a"], "rater": ["b"], "value": [3]}, scale="0-100"))

@@ -111,12 +111,12 @@ class TestChooseGolden:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"n": 0}, r"n 0: expected 1"),
+            ({"n": 0}, r"n = 0: expected a whole number from 1"),
             ({"n": 2, "extremes": "middle"}, r"unknown extremes 'middle'"),
-            ({"n": 2, "max_sd": -1}, r"max_sd -1"),
-            ({"n": 2, "share": 0.7}, r"share 0.7"),
-            ({"n": 2, "min_ratings": 1}, r"min_ratings 1"),
-            ({"n": 2, "tolerance": 0}, r"tolerance 0"),
+            ({"n": 2, "max_sd": -1}, r"max_sd = -1"),
+            ({"n": 2, "share": 0.7}, r"share = 0.7"),
+            ({"n": 2, "min_ratings": 1}, r"min_ratings = 1"),
+            ({"n": 2, "tolerance": 0}, r"tolerance = 0"),
             ({"n": 40}, r"only 8 of the 15 lowest-scored stimuli qualify, expected 20"),
             ({"n": 2, "max_sd": 0.1}, r"qualify with an SD of at most 0.1, expected 1"),
             ({"n": 2, "min_ratings": 26}, r"only 0 of the 0 lowest-scored"),

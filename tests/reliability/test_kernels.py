@@ -13,11 +13,9 @@ from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import kappa as kappa_dense
-from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
 from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
-    kappa_of_counts,
 )
 from affectlab.reliability.correlation import interrater as counts
 from affectlab.reliability.correlation.mean_spearman import _order
@@ -51,22 +49,6 @@ def test_pair_counts_equal_a_double_loop(
         found = np.zeros(expected.size, dtype=np.int32)
         count(answers, n_levels, found)
         np.testing.assert_array_equal(found.reshape(expected.shape), expected)
-
-
-@settings(max_examples=60, deadline=None)
-@given(seeds, st.integers(2, 8), st.sampled_from(["quadratic", "linear", "nominal"]))
-def test_kappa_of_counts_equals_the_array_form(seed: int, n_levels: int, weights: str) -> None:
-    rng = np.random.default_rng(seed)
-    tables = rng.integers(0, 5, (7, n_levels, n_levels))
-    tables[0] = 0
-    tables[1] = 0
-    tables[1, 0, 0] = 3
-    expected = kappa_of_tables(tables, weights)
-    value, se, n = np.empty(7), np.empty(7), np.empty(7, dtype=np.int64)
-    kappa_of_counts(tables.astype(np.int32), disagreement_weights(weights, n_levels), value, se, n)
-    np.testing.assert_allclose(value, expected[0], atol=1e-12)
-    np.testing.assert_allclose(se, expected[1], atol=1e-12)
-    np.testing.assert_array_equal(n, expected[2])
 
 
 @settings(max_examples=60, deadline=None)

@@ -470,9 +470,12 @@ class TestBadInput:
             ({"target": "power", "goal": 0.8, "difference": 200}, r"the scale is only 100 wide"),
             ({"target": "interval", "goal": 5, "difference": 2}, r"only power has one"),
             ({"target": "split_half", "goal": 0.9, "assurance": 0.9}, r"assurance 0.9"),
-            ({"target": "interval", "goal": 5, "n_stimuli": 0}, r"n_stimuli 0: expected 1"),
+            (
+                {"target": "interval", "goal": 5, "n_stimuli": 0},
+                r"n_stimuli = 0: expected a whole number from 1",
+            ),
             ({"target": "interval", "goal": 5, "price": 1}, r"price without n_stimuli"),
-            ({"target": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price -1"),
+            ({"target": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price = -1"),
             ({"target": "interval", "goal": 5, "budget": 9}, r"budget 9: .* price of a rating"),
             ({"target": "alpha", "goal": 0.1}, r"target alpha needs 2 stimuli"),
             ({"target": "alpha", "goal": 0.1, "budget": 1, "price": 3}, r"fewer than 2 stimuli"),
@@ -480,8 +483,14 @@ class TestBadInput:
             ({"target": "interval", "goal": 5, "n_raters": []}, r"n_raters none"),
             ({"target": "interval", "goal": 5, "n_raters": [1, 4]}, r"n_raters 1: expected"),
             ({"target": "interval", "goal": 5, "n_raters": [2.5]}, r"n_raters 2.5: expected whole"),
-            ({"target": "interval", "goal": 5, "n_sim": 1}, r"n_sim 1: expected 2"),
-            ({"target": "interval", "goal": 5, "n_pilots": -1}, r"n_pilots -1: expected 0"),
+            (
+                {"target": "interval", "goal": 5, "n_sim": 1},
+                r"n_sim = 1: expected a whole number from 2",
+            ),
+            (
+                {"target": "interval", "goal": 5, "n_pilots": -1},
+                r"n_pilots = -1: expected a whole number from 0",
+            ),
             ({"target": "interval", "goal": 5, "confidence": 95}, r"confidence 95"),
         ],
     )
@@ -492,8 +501,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"stimulus_sd": -1}, r"stimulus_sd -1: expected a number of 0 or more"),
-            ({"inconsistency": math.nan}, r"inconsistency nan"),
+            ({"stimulus_sd": -1}, r"stimulus_sd = -1: expected a number from 0"),
+            ({"inconsistency": math.nan}, r"inconsistency = nan"),
             ({"missing": 1}, r"missing 1: expected a share"),
             ({"inconsistency": 0, "inconsistency_sd": 2}, r"expected both or none"),
             ({"scale": "nominal:a,b"}, r"expected one on which means make sense"),

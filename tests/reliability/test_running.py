@@ -392,7 +392,7 @@ class TestBadInput:
     def test_options(self):
         with pytest.raises(InputError, match="got a text scale"):
             RunningReliability("text")
-        with pytest.raises(InputError, match="tolerance -1"):
+        with pytest.raises(InputError, match="tolerance = -1"):
             RunningReliability("1-5", tolerance=-1)
         with pytest.raises(InputError, match="golden 'g': value 9 is off the scale"):
             RunningReliability("1-5", golden={"g": 9})

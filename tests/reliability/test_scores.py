@@ -104,7 +104,7 @@ class TestOpinionHistogram:
             ({}, "scale"),
             ({"scale": "interval"}, "low and a high"),
             ({"scale": "1-3"}, "rater '0', stimulus '1': value 5 is off"),
-            ({"scale": "0-9 interval", "bins": 0}, "bins 0"),
+            ({"scale": "0-9 interval", "bins": 0}, "bins = 0"),
         ],
     )
     def test_bad_arguments_are_named(self, options, words):
@@ -138,7 +138,7 @@ class TestPercentAgreement:
             assert 0 <= result.low <= result.value <= result.high <= 1
 
     def test_negative_tolerance(self):
-        with pytest.raises(InputError, match="tolerance -1"):
+        with pytest.raises(InputError, match="tolerance = -1"):
             percent_agreement([[1], [1]], tolerance=-1)
 
 

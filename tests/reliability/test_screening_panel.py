@@ -166,7 +166,7 @@ def test_what_cannot_be_judged_or_simulated() -> None:
     assert "fewer than three" in " ".join(result.notes)
     with pytest.raises(InputError, match="no model of attentive raters"):
         screen(few, n_simulations=5)
-    with pytest.raises(InputError, match="n_simulations -1"):
+    with pytest.raises(InputError, match="n_simulations = -1"):
         screen(few, n_simulations=-1)
     names = panel(6, n_raters=5)
     words = np.array(["joy", "fear"])[(names.value > 4).astype(int)]

@@ -223,7 +223,7 @@ def test_same_seed_same_bytes() -> None:
     ("options", "message"),
     [
         ({"scorer": "median"}, "unknown scorer 'median'; did you mean 'mean'"),
-        ({"n_splits": 0}, "n_splits 0: expected at least 1"),
+        ({"n_splits": 0}, "n_splits = 0: expected a whole number from 1"),
         ({"scorer": lambda half: half.value}, "the scorer gave an array of shape"),
         ({"confidence": 2}, "confidence 2"),
     ],

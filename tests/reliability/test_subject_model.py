@@ -346,9 +346,9 @@ class TestTables:
         ({"se": "models"}, "unknown standard error 'models'"),
         ({"method": "p910", "se": "model"}, "se 'model' goes with method 'reml'"),
         ({"method": "mle", "prior_df": 1}, "prior_df goes with method 'reml', not with 'mle'"),
-        ({"prior_df": -1}, "prior_df -1: expected a number from 0"),
-        ({"max_iter": 0}, "max_iter 0: expected at least 1"),
-        ({"tol": 0}, "tol 0: expected a positive number"),
+        ({"prior_df": -1}, "prior_df = -1: expected a number from 0"),
+        ({"max_iter": 0}, "max_iter = 0: expected a whole number from 1"),
+        ({"tol": 0}, "tol = 0: expected a number above 0"),
         ({"confidence": 95}, "confidence 95"),
     ],
 )

@@ -117,8 +117,7 @@ _FIGURE = Figure(
 def _flow(
     batches: Sequence[Batch], votes: _Votes, start: int, notes: Sequence[str], **more: Any
 ) -> ConsensusFlow:
-    rows = [asdict(batch) for batch in batches]
-    frame = pl.DataFrame({name: [row[name] for row in rows] for name in _TYPES}, schema=_TYPES)
+    frame = pl.DataFrame([asdict(batch) for batch in batches], schema=_TYPES)
     by_label = frame["label"].null_count() < frame.height
     if not by_label:
         frame = frame.drop("label")

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args, overload
 
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.ratings import Ratings, Scale
@@ -207,8 +207,7 @@ answer per question, or replace
         checks: RaterChecks | None = None,
         tolerance: float = 0.0,
     ) -> None:
-        if not tolerance >= 0:
-            raise InputError(f"tolerance {tolerance!r}: expected 0 or more")
+        check_number("tolerance", tolerance, 0)
         self.scale = Scale.parse(scale)
         if not self.scale.numeric:
             raise InputError("expected a scale of numbers, got a text scale")

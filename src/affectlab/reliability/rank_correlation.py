@@ -45,6 +45,24 @@ def grouped_means(value: Floats, group: Ints, n_groups: int) -> tuple[Ints, Floa
     return n, mean, sd
 
 
+def sums_of_others(cell: Ints, rater: Ints, value: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Sum weights, and weighted answers, of other raters to the same cell, for every answer.
+
+    Examples
+    --------
+    >>> cell, rater = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 0])
+    >>> n, total = sums_of_others(cell, rater, np.array([1.0, 2.0, 4.0, 3.0]), np.ones(4))
+    >>> n.tolist(), total.tolist()
+    ([2.0, 1.0, 1.0, 0.0], [6.0, 1.0, 1.0, 0.0])
+    """
+    _, pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
+    n, total = (
+        np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
+        for part in (weight, weight * value)
+    )
+    return n, total
+
+
 def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     """Rank values within each group, ties sharing their average rank.
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import mean_of_defined, ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
@@ -233,9 +233,9 @@ def traces(
     >>> result.to_frame("raters")["lag"].round(1).to_list()
     [-0.3, 0.7, -0.3]
     """
-    for name, value in (("max_lag", max_lag), ("step", step)):
-        if value is not None and not (0 <= value < np.inf and (value or name == "max_lag")):
-            raise InputError(f"{name} {value!r}: expected seconds above 0")
+    check_number("max_lag", max_lag, 0)
+    if step is not None:
+        check_number("step", step, 0, above=True)
     check_choice("between", between, ("linear", "last"))
     used = numeric_part(ratings).answers()
     require_order(used, "an average of traces")

@@ -447,12 +447,10 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     from affectlab.reliability.agreement.kappa_kernels import (
         count_pairs,
         count_pairs_by_bits,
-        kappa_of_counts,
     )
 
     size = panel.n_levels
     count = count_pairs_by_bits if size <= _FEW_LEVELS else count_pairs
-    w = disagreement_weights(weights, size)
     n_pairs = len(panel.raters) * (len(panel.raters) - 1) // 2
     value, se = (np.empty((len(panel.labels), n_pairs)) for _ in range(2))
     n = np.zeros((len(panel.labels), n_pairs), dtype=np.int64)
@@ -460,7 +458,8 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     def one_label(k: int) -> None:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
-        kappa_of_counts(counts.reshape(n_pairs, size, size), w, value[k], se[k], n[k])
+        tables = counts.reshape(n_pairs, size, size)
+        value[k], se[k], n[k] = kappa_of_tables(tables, weights)
 
     in_threads(one_label, range(len(panel.labels)))
     return value.ravel(), se.ravel(), n.ravel()

@@ -1,8 +1,6 @@
-"""Tables of paired answers for all pairs of raters, and kappa of every table."""
+"""Tables of paired answers for all pairs of raters."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,64 +125,3 @@ def count_pairs_by_bits(
                         total += _ones(of_a[k] & of_b[k])
                     counts[at] += np.int32(total)
                     at += 1
-
-
-@kernel
-def kappa_of_counts(
-    counts: NDArray[Any], w: Floats, value: Floats, se: Floats, n: NDArray[np.int64]
-) -> None:
-    """Compute weighted kappa and its large-sample standard error from every table.
-
-    Parameters
-    ----------
-    counts
-        Shape (k, levels, levels).
-    w
-        Weights of disagreement, shape (levels, levels).
-    value, se, n
-        Overwritten, shape (k,): kappa and its standard error, ``nan`` where not defined; items.
-    """
-    size = w.shape[0]
-    rows = np.empty(size)
-    columns = np.empty(size)
-    of_row = np.empty(size)
-    of_column = np.empty(size)
-    for k in range(counts.shape[0]):
-        table = counts[k]
-        rows[:] = 0.0
-        columns[:] = 0.0
-        total = 0
-        observed = 0.0
-        for i in range(size):
-            for j in range(size):
-                count = table[i, j]
-                total += count
-                rows[i] += count
-                columns[j] += count
-                observed += count * w[i, j]
-        n[k] = total
-        value[k] = np.nan
-        se[k] = np.nan
-        if total == 0:
-            continue
-        expected = 0.0
-        for i in range(size):
-            of_row[i] = 0.0
-            of_column[i] = 0.0
-            for j in range(size):
-                of_row[i] += w[i, j] * columns[j]
-                of_column[i] += w[j, i] * rows[j]
-            expected += rows[i] * of_row[i]
-        observed /= total
-        expected /= float(total) * total
-        if expected <= 0.0:
-            continue
-        ratio = observed / expected
-        spread = 0.0
-        for i in range(size):
-            for j in range(size):
-                if table[i, j]:
-                    pull = w[i, j] + observed - ratio * (of_row[i] + of_column[j]) / total
-                    spread += table[i, j] * pull * pull
-        value[k] = 1.0 - ratio
-        se[k] = np.sqrt(spread) / total / expected

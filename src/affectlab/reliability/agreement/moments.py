@@ -89,11 +89,20 @@ def additive_variances(sums: Sums) -> tuple[float, float] | None:
     from scipy.sparse.linalg import lsqr
 
     n, units = sums.value.size, sums.m.size
+    allowed = _ROUNDING * float((sums.value**2).sum())
+    # Any two raters would differ by the same on all units. Each is compared with the first of the
+    # unit; of what that is off its mean, four residuals are the most.
+    first = np.unique(sums.unit, return_index=True)[1][sums.unit]
+    apart = sums.value - sums.value[first]
+    pair = np.unique(sums.rater[first] * sums.per_rater.size + sums.rater, return_inverse=True)[1]
+    mean = np.bincount(pair, apart) / np.bincount(pair)
+    if np.abs(apart - mean[pair]).max() > 4 * math.sqrt(allowed):
+        return None
     rows = np.tile(np.arange(n), 2)
     columns = np.concatenate([sums.unit, units + sums.rater])
     design = csr_array((np.ones(2 * n), (rows, columns)), shape=(n, units + sums.per_rater.size))
     effects = lsqr(design, sums.value, atol=1e-14, btol=1e-14, iter_lim=200)[0]
-    if ((sums.value - design @ effects) ** 2).sum() > _ROUNDING * (sums.value**2).sum():
+    if ((sums.value - design @ effects) ** 2).sum() > allowed:
         return None
     return float(effects[:units].var(ddof=1)), float(effects[units:].var(ddof=1))
 

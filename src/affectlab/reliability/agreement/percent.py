@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers
@@ -53,8 +53,7 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
     >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]]).value
     0.4444444444444444
     """
-    if not tolerance >= 0:
-        raise InputError(f"tolerance {tolerance!r}: expected 0 or more")
+    check_number("tolerance", tolerance, 0)
     n_units, n_raters, labels = len(answers.units), len(answers.raters), answers.labels
     answers = answers.take(answers.cell_sizes() >= 2)
     parts, units, raters = [], [], []

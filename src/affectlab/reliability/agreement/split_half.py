@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, by_name, check_confidence, infer
 from affectlab.core.jackknife import Jackknife, LeftOut
@@ -139,8 +139,7 @@ def split_half(
     check_choice("target", target, get_args(Target))
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
-    if n_splits < 1:
-        raise InputError(f"n_splits {n_splits}: expected at least 1")
+    check_number("n_splits", n_splits, 1, whole=True)
     name = scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "own scorer")
     score = _scoring(scorer, max_iter, tol)
     panels = panels_of(ratings, by_label=by_label)

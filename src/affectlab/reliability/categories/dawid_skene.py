@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import by_name, check_confidence, streams
 from affectlab.core.result import Result
@@ -230,8 +230,7 @@ def dawid_skene(
     check_confidence(confidence)
     given = {"class_prior": class_prior, "prior_right": prior_right, "prior_wrong": prior_wrong}
     for name, number_of in {**given, "n_draws": n_draws}.items():
-        if not 0 <= number_of < np.inf:
-            raise InputError(f"{name} {number_of!r}: expected a number from 0")
+        check_number(name, number_of, 0)
     prior, answers = _Prior(*given.values()), answers_of(canonical(ratings))
     if not answers.value.size:
         raise InputError("there is no answer on a scale of categories; expected some")
@@ -594,21 +593,17 @@ _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
 
 def _tables(parts: list[_Part], confidence: float) -> tuple[Table, ...]:
     frames = [_of_part(part, confidence) for part in parts]
+    labelled = len(parts) > 1 or len(np.unique(parts[0].answers.label)) > 1
     return tuple(
         Table(
             name,
             caption,
             pl.concat(frame[name] for frame in frames),
-            (Key("label"), *columns) if _labelled(parts) else columns,
+            (Key("label"), *columns) if labelled else columns,
             limit=60 if name == "raters" else 0,
         )
         for name, (caption, columns) in _SHOWN.items()
     )
-
-
-def _labelled(parts: list[_Part]) -> bool:
-    """Whether labels tell rows apart."""
-    return len(parts) > 1 or len(np.unique(parts[0].answers.label)) > 1
 
 
 def _sentences(tables: tuple[Table, ...]) -> Iterator[str]:

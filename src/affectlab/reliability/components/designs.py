@@ -180,8 +180,12 @@ def _frames(
     ratings: Ratings, factors: Sequence[str], attributes: Sequence[str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Give the usable answers of each label with the columns that the model needs."""
-    used = _with_repeats(ratings) if CELL in factors else ratings.answers().to_frame()
-    frame = with_label(used, ratings)
+    if CELL in factors:
+        # Answers to repeated trials tell views of raters from noise.
+        used = ratings.select(trial_kind=("main", "repeat"), outcome="ok")
+    else:
+        used = ratings.answers()
+    frame = with_label(used.to_frame().filter(pl.col("value").is_not_null()), ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]
         frame = frame.join(table.select(key, *more), on=key, how="left", maintain_order="left")
@@ -203,15 +207,6 @@ def _frames(
         return
     for name in ratings.label_names:
         yield name, frame.filter(pl.col("label") == name)
-
-
-def _with_repeats(ratings: Ratings) -> pl.DataFrame:
-    """Give the answers, with those to repeated trials: they tell views of raters from noise."""
-    frame = ratings.to_frame().filter(pl.col("value").is_not_null())
-    for name, wanted in (("trial_kind", ["main", "repeat"]), ("outcome", ["ok"])):
-        if name in frame.columns:
-            frame = frame.filter(pl.col(name).is_in(wanted))
-    return frame
 
 
 def _design(

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
@@ -129,8 +130,9 @@ def share_of_signal(odds: Floats) -> Floats:
 
 def _outer(design: Design, inner: str, facets: Sequence[str]) -> set[str]:
     """Facets in which another is nested: each of its levels meets one of theirs."""
-    frame, n = design.frame, design.frame[inner].n_unique()
-    return {one for one in facets if one != inner and frame.select(inner, one).n_unique() == n}
+    others = [one for one in facets if one != inner]
+    alone = design.frame.group_by(inner).agg(pl.col(others).min() == pl.col(others).max())
+    return {one for one in others if alone[one].all()}
 
 
 def _closure(component: str, inside: Mapping[str, set[str]]) -> set[str]:

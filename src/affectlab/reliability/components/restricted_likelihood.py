@@ -52,6 +52,15 @@ _SAME = 1e-8
 """Degrees of freedom that differ by less are the same."""
 
 
+_MOST_STEPS, _SETTLED = 20, 1e-7
+"""Steps towards an end of an interval, and how small the last one is."""
+
+Quantity = Callable[[Floats], tuple[float, Floats]]
+"""From the logarithms of variances to that of a quantity, and its slopes."""
+Constrained = Callable[[float], float]
+"""From a quantity to the least deviance where it has that value."""
+
+
 @dataclass(frozen=True)
 class Factor:
     """Levels of a random factor, one for each answer."""
@@ -161,16 +170,17 @@ class MixedModel:
 
     @cached_property
     def products_of_levels(self) -> tuple[Floats, Floats, Floats]:
-        """Where no cell has an effect of its own: base matrix, sizes of levels, their products.
+        """Products of levels by their sizes, these sizes, and how many levels have each.
 
-        The matrix for any variances is a weighted sum of these.
+        Where no cell has an effect of its own, the matrix for any variances is the base and a
+        weighted sum of these. Of each, the lower triangle is kept, row by row.
         """
         of_level = np.add.reduceat(self.size, self.start[:-1])
         sizes, group = np.unique(of_level, return_inverse=True)
-        products = np.zeros((sizes.size, self.width, self.width))
+        products = np.empty((sizes.size, self._lower[0].size))
         for g in range(sizes.size):
             levels = np.flatnonzero(group == g)
-            products[g] = _symmetric(self._products(self.size, np.ones(of_level.size), levels))
+            products[g] = self._products(self.size, np.ones(of_level.size), levels)[self._lower]
         counts = np.bincount(group).astype(np.float64)
         return products, sizes, counts
 
@@ -183,11 +193,23 @@ class MixedModel:
     def _grouped(self) -> bool:
         """Whether the products of levels of one size fit into memory."""
         n_sizes = np.unique(np.add.reduceat(self.size, self.start[:-1])).size
-        return self.cells is None and n_sizes * self.width**2 * 8 <= 2 * _MOST_BYTES
+        return self.cells is None and n_sizes * self.width**2 * 4 <= 2 * _MOST_BYTES
+
+    @cached_property
+    def _lower(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the lower triangle, row by row."""
+        return np.tril_indices(self.width)
+
+    def _sum_of_products(self, weight: Floats) -> Floats:
+        """Weighted sum of the products of levels by size, in a lower triangle."""
+        total = np.zeros((self.width, self.width))
+        total[self._lower] = weight @ self.products_of_levels[0]
+        return total
 
     @cached_property
     def base(self) -> Floats:
-        return _symmetric(self._cells(self.size))
+        """Products of the columns of all cells, in a lower triangle."""
+        return self._cells(self.size)
 
     def _cells(self, weight: Floats) -> Floats:
         from affectlab.reliability.components.schur_kernels import cell_products
@@ -215,12 +237,14 @@ class MixedModel:
         return found
 
     def _reduced(self, theta: Floats) -> tuple[Floats, float]:
-        """Products of all columns less what the first factor explains, and its logarithms."""
+        """Products of all columns less what the first factor explains, and its logarithms.
+
+        The products are in the lower triangle.
+        """
         first = float(theta[0])
         if self._grouped:
-            products, sizes, counts = self.products_of_levels
-            share = first / (1 + first * sizes)
-            matrix = self.base + np.tensordot(share, products, axes=1)
+            _, sizes, counts = self.products_of_levels
+            matrix = self.base + self._sum_of_products(first / (1 + first * sizes))
             return matrix, float((counts * np.log1p(first * sizes)).sum())
         of_cell = float(theta[len(self.factors)]) if self.cells is not None else 0.0
         weight = self.size / (1 + self.size * of_cell)
@@ -238,8 +262,11 @@ class MixedModel:
         scale[:at] = np.repeat(np.sqrt(theta[1 : len(self.factors)]), sizes)
         return scale, at
 
-    def solve(self, theta: Floats) -> Solution:
-        """Evaluate the model for variances relative to that of the residual."""
+    def solve(self, theta: Floats, *, slopes: bool = False) -> Solution:
+        """Evaluate the model for variances relative to that of the residual.
+
+        Slopes are given where they are asked for and :attr:`has_slopes`.
+        """
         from scipy.linalg import cholesky
 
         matrix, logs = self._reduced(theta)
@@ -250,59 +277,63 @@ class MixedModel:
         # Beside it the sum of squares of means may be 0.
         matrix[-1, -1] += self.within
         try:
-            factor = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+            # Transposed, the matrix is in the order of LAPACK, which then needs no copy.
+            upper = cholesky(matrix.T, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             # No residual is left, or fixed effects cannot be told apart.
             return Solution(self, theta, np.inf, 0.0, np.empty((0, 0)))
-        diagonal = np.diagonal(factor)
+        diagonal = np.diagonal(upper)
         logs += 2 * float(np.log(diagonal[:-1]).sum())
         rest = float(diagonal[-1] ** 2)
-        return Solution(self, theta, logs, rest, factor[at:, at:])
+        change = self._slopes(theta, scale, upper) if slopes and self.has_slopes else None
+        return Solution(self, theta, logs, rest, upper[at:, at:].T.copy(), change)
 
-    def slopes(self, root: Floats) -> tuple[Floats, Floats]:
+    def _slopes(self, theta: Floats, scale: Floats, upper: Floats) -> Floats:
         r"""Slopes of logarithms and of the residual sum of squares by relative SDs.
 
         With the matrix A of :meth:`solve`, b the coefficients of the answers on its other columns,
         and v = (-b, 1), the logarithms change by :math:`\mathrm{tr}(A_{11}^{-1} dA_{11})` and the
-        sum of squares by :math:`v^\top dA\, v`. Only where :attr:`has_slopes`.
+        sum of squares by :math:`v^\top dA\, v`. A level of relative SD s has the columns of s
+        times its own, beside a 1 on the diagonal; as :math:`A_{11} A_{11}^{-1}` is the identity and
+        A v is 0 but for the answers, its shares are 2/s times one less its diagonal element of
+        :math:`A_{11}^{-1}`, and -2/s times the square of its element of v.
 
         Returns
         -------
-        Shape (components,) each.
+        Shape (2, components).
         """
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import solve_triangular
+        from scipy.linalg.lapack import dpotri
 
-        products, sizes, counts = self.products_of_levels
-        plain, _ = self._reduced(root**2)
-        scale, at = self._columns(root**2)
-        half = plain * scale
-        matrix = half * scale[:, None]
-        matrix[np.arange(at), np.arange(at)] += 1.0
-        n = self.width - 1
-        inverse = cho_solve(cho_factor(matrix[:n, :n], lower=True), np.eye(n), check_finite=False)
-        v = np.append(-inverse @ matrix[:n, n], 1.0)
-        first = 1 + root[0] ** 2 * sizes
-        change = np.tensordot(2 * root[0] / first**2, products, axes=1) * scale * scale[:, None]
-        own = float((counts * 2 * root[0] * sizes / first).sum())
-        by_logs = 2 * np.einsum("ij,ji->i", half[:n, :n], inverse)
-        by_rest = 2 * v * (half @ v)
-        places = np.cumsum([0, *(one.n_levels for one in self.factors[1:])])[:-1].astype(np.int64)
-        return (
-            np.append(
-                own + (change[:n, :n] * inverse).sum(), np.add.reduceat(by_logs[:at], places)
-            ),
-            np.append(v @ change @ v, np.add.reduceat(by_rest[:at], places)),
-        )
+        _, sizes, counts = self.products_of_levels
+        root, n = np.sqrt(theta), self.width - 1
+        factor = upper[:n, :n]
+        # Its upper triangle; the lower one is 0.
+        inverse = dpotri(factor)[0]
+        of_level = np.diagonal(inverse)
+        v = np.append(-solve_triangular(factor, upper[:n, n], check_finite=False), 1.0)
+        first = 1 + theta[0] * sizes
+        change = self._sum_of_products(2 * root[0] / first**2)
+        change *= scale
+        change *= scale[:, None]
+        # Both triangles count, the diagonal once.
+        change[np.arange(n + 1), np.arange(n + 1)] /= 2
+        found = np.zeros((2, root.size))
+        found[0, 0] = 2 * np.einsum("ij,ji", change[:n, :n], inverse)
+        found[0, 0] += (counts * 2 * root[0] * sizes / first).sum()
+        found[1, 0] = 2 * v @ change @ v
+        ends = np.cumsum([one.n_levels for one in self.factors[1:]])
+        for k, (end, one) in enumerate(zip(ends, self.factors[1:], strict=True), start=1):
+            own = slice(end - one.n_levels, end)
+            if root[k] > 0:
+                found[:, k] = (1 - of_level[own]).sum(), -(v[own] ** 2).sum()
+                found[:, k] *= 2 / root[k]
+        return found
 
     @property
     def has_slopes(self) -> bool:
         """Whether products of levels are at hand, from which slopes follow."""
         return self._grouped
-
-
-def _symmetric(lower: Floats) -> Floats:
-    """Fill the upper triangle of a matrix with the lower one."""
-    return lower + np.tril(lower, -1).T
 
 
 def row_codes(columns: Floats) -> Ints:
@@ -335,6 +366,8 @@ class Solution:
     """Residual sum of squares."""
     factor: Floats
     """Cholesky factor of fixed effects and answers."""
+    slopes: Floats | None = field(default=None, repr=False)
+    """Slopes of ``logs`` and ``rest`` by relative standard deviations, shape (2, components)."""
 
     @property
     def freedom(self) -> int:
@@ -397,23 +430,108 @@ class Solution:
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the profile interval of a variance."""
-        if self.model.n > MOST_PROFILED:
-            return np.nan, np.nan
-        with one_core(self.model):
-            return profile_interval(
-                of_variance(self, name), self.variance(name), self.deviance(), _cut(confidence)
-            )
+        own = np.zeros(len(self.model.names) + 1)
+        # The logarithm of a variance is that of its relative one and of the residual's.
+        own[-1] = 1.0
+        if name != RESIDUAL:
+            own[self.model.names.index(name)] = 1.0
+        return self._interval(
+            lambda place: (float(own @ place), own),
+            lambda: of_variance(self, name),
+            self.variance(name),
+            confidence,
+        )
 
     def ratio_interval(
         self, name: str, weights: Mapping[str, float], confidence: float
     ) -> tuple[float, float]:
         """Give the profile interval of one variance over that of the residual and others."""
+        at = self.model.names.index(name)
+        counted = np.array([weights.get(one, 0.0) for one in self.model.names])
+
+        def log_ratio(place: Floats) -> tuple[float, Floats]:
+            noise = counted * np.exp(place[:-1])
+            slope = np.append(-noise / (1 + noise.sum()), 0.0)
+            slope[at] += 1.0
+            return float(place[at] - math.log1p(noise.sum())), slope
+
+        return self._interval(
+            log_ratio, lambda: of_ratio(self, name, weights), self.ratio(name, weights), confidence
+        )
+
+    def _interval(
+        self,
+        quantity: Quantity,
+        constrained: Callable[[], Constrained],
+        value: float,
+        confidence: float,
+    ) -> tuple[float, float]:
+        """Find both ends: from the curvature where the model is large, else by search."""
         if self.model.n > MOST_PROFILED:
             return np.nan, np.nan
-        own, least = dict(zip(self.model.names, self.theta.tolist(), strict=True)), self.deviance()
-        value = own[name] / (1 + sum(weight * own[one] for one, weight in weights.items()))
+        cut = _cut(confidence)
         with one_core(self.model):
-            return profile_interval(of_ratio(self, name, weights), value, least, _cut(confidence))
+            if self.model.has_slopes and self.model.width > _SMALL and self.theta.all():
+                low, high = (self._end(quantity, sign, cut) for sign in (-1.0, 1.0))
+                if low is not None and high is not None:
+                    return low, high
+            return profile_interval(constrained(), value, self.deviance(), cut)
+
+    def _about(self, place: Floats) -> tuple[float, Floats]:
+        """Deviance and its slopes at logarithms of relative variances and of the residual's."""
+        theta, residual = np.exp(place[:-1]), float(np.exp(place[-1]))
+        found = self.model.solve(theta, slopes=True)
+        if found.slopes is None:
+            return np.inf, np.zeros(place.size)
+        by_logs, by_rest = found.slopes
+        slope = (by_logs + by_rest / residual) * np.sqrt(theta) / 2
+        return found.deviance(residual), np.append(slope, found.freedom - found.rest / residual)
+
+    @cached_property
+    def _local(self) -> tuple[Floats, Floats, Floats]:
+        """Logarithms of the variances at the estimate, and there slopes and curvature."""
+        place = np.log(np.append(self.theta, self.residual))
+        slope = self._about(place)[1]
+        steps = _STEP * np.eye(place.size)
+        curvature = np.array([self._about(place + step)[1] - slope for step in steps]) / _STEP
+        return place, slope, (curvature + curvature.T) / 2
+
+    def _end(self, quantity: Quantity, sign: float, cut: float) -> float | None:
+        r"""Find an end of a profile interval in steps of Newton; ``None`` where they do not settle.
+
+        At an end the slopes g of the deviance D are a multiple of those of the quantity, a, and D
+        is the least one and the cut, T. With curvature H, the step to where both would hold is
+        :math:`\lambda H^{-1}a - H^{-1}g`,
+        :math:`\lambda^2 = (2(T - D) + g^\top H^{-1}g) / a^\top H^{-1}a` (as in Venzon and
+        Moolgavkar 1988). The curvature follows from changes of slopes, by the update of Broyden,
+        Fletcher, Goldfarb and Shanno; where the steps end does not depend on it.
+        """
+        place, slope, curvature = self._local
+        value = self.deviance()
+        target = value + cut
+        for _ in range(_MOST_STEPS):
+            own = quantity(place)[1]
+            by_slope, by_own = np.linalg.solve(curvature, np.column_stack([slope, own])).T
+            size = (2 * (target - value) + slope @ by_slope) / (own @ by_own)
+            if not size > 0:
+                return None
+            step = sign * math.sqrt(size) * by_own - by_slope
+            place = place + step
+            if np.abs(place - self._local[0]).max() > _FARTHEST:
+                return None
+            if np.abs(step).max() <= _SETTLED:
+                return math.exp(quantity(place)[0])
+            value, after = self._about(place)
+            change, slope = after - slope, after
+            if not np.isfinite(value) or change @ step <= 0:
+                return None
+            bent = curvature @ step
+            curvature = (
+                curvature
+                + np.outer(change, change) / (change @ step)
+                - np.outer(bent, bent) / (step @ bent)
+            )
+        return None
 
     def estimates(self) -> FixedEffects:
         """Fixed effects, the mean first, with what their degrees of freedom follow from.
@@ -526,11 +644,11 @@ def _deviance(
     model: MixedModel, root: Floats, residual: float | None = None
 ) -> tuple[float, Floats, Solution]:
     """The deviance at relative SDs, its slopes by them, and the solution."""
-    found = model.solve(root**2)
+    found = model.solve(root**2, slopes=True)
     value = found.deviance(residual)
-    if not (model.has_slopes and np.isfinite(value)):
+    if found.slopes is None or not np.isfinite(value):
         return value, np.zeros(root.size), found
-    by_logs, by_rest = model.slopes(root)
+    by_logs, by_rest = found.slopes
     return value, by_logs + by_rest / (residual or found.residual), found
 
 
@@ -600,9 +718,6 @@ def one_core(model: MixedModel) -> Iterator[None]:
 
     with threadpool_limits(1 if model.width < _LARGE else None, user_api="blas"):
         yield
-
-
-Constrained = Callable[[float], float]
 
 
 def of_variance(solution: Solution, name: str) -> Constrained:

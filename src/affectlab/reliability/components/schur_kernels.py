@@ -94,18 +94,21 @@ def two_factor_deviance(
 
     As the solution of a mixed model: the first factor is eliminated, the ``n_levels`` columns of
     the second come first in ``base`` and in ``products``, which are those of its levels by their
-    sizes. ``matrix`` is room of the shape of ``base``.
+    sizes; of both, the lower triangle counts, which ``products`` have row by row. ``matrix`` is
+    room of the shape of ``base``.
     """
     width = base.shape[0]
     logs = 0.0
     for g in range(sizes.size):
         logs += counts[g] * np.log1p(first * sizes[g])
     root = np.sqrt(second)
+    place = 0
     for i in range(width):
         for j in range(i + 1):
             total = base[i, j]
             for g in range(sizes.size):
-                total += first / (1.0 + first * sizes[g]) * products[g, i, j]
+                total += first / (1.0 + first * sizes[g]) * products[g, place]
+            place += 1
             if i < n_levels:
                 total *= root
             if j < n_levels:

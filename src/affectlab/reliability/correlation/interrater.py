@@ -271,7 +271,7 @@ def _by_rater(answers: Answers) -> Correlations:
     others = _mean_of_others(kept)
     group = kept.label * n_raters + kept.rater
     value, n = grouped_spearman(kept.value, others, group, n_groups)
-    items = np.array([_n_shared(part) for part in answers.by_label()], dtype=np.int64)
+    items = np.array([(np.bincount(part.unit) >= 2).sum() for part in answers.by_label()])
     return Correlations(answers.labels, answers.raters, value, n, rated, items)
 
 
@@ -372,11 +372,6 @@ class _Means:
             self.used,
         ) or _by_rater(some)
         return self._means(np.where(found.n >= max(self.min_items, 2), found.value, np.nan))
-
-
-def _n_shared(part: Answers) -> int:
-    """Units with at least two ratings of one label."""
-    return int((np.bincount(part.unit) >= 2).sum())
 
 
 def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estimates:

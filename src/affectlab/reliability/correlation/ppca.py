@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
@@ -305,10 +305,9 @@ def ppca(
     >>> ppca(Ratings(frame), seed=1)
     PPCA(1 of 3 components preserved; 60 examples, 8 raters, 10 splits)
     """
-    if min_raters < 3:
-        raise InputError(f"min_raters {min_raters}: expected 3 or more, one to leave out and two")
-    if n_splits < 1:
-        raise InputError(f"n_splits {n_splits}: expected 1 or more")
+    # One rater is left out, of two others each makes a half.
+    check_number("min_raters", min_raters, 3, whole=True)
+    check_number("n_splits", n_splits, 1, whole=True)
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha!r}: expected a level between 0 and 1, like 0.05")
     data = judgements_of(canonical(ratings), exclude, min_raters)
@@ -330,9 +329,10 @@ def ppca(
     n_examples = int(data.example[-1]) + 1
     values, vectors = _components(cross / (2 * n_splits * max(n_examples - 1, 1)))
     components = _tested(data, by_rater, values, alpha, n_splits)
+    loadings = {str(k + 1): vector for k, vector in enumerate(vectors.T)}
     n_kept = int(components.frame["significant"].sum())
     return PPCA(
-        _tables(components.frame, _loading_frame(data.labels, vectors)),
+        _tables(components.frame, pl.DataFrame({"label": list(data.labels), **loadings})),
         (
             f"{n_kept} of {len(components)} components preserved; {n_examples} examples, "
             f"{len(listed)} raters, {n_splits} splits",
@@ -416,12 +416,15 @@ def _partial_spearman(left_out: Floats, in_sample: Floats, decimals: int) -> Flo
 def _tested(
     data: Judgements, by_rater: Floats, eigenvalues: Floats, alpha: float, n_splits: int
 ) -> Estimates:
+    from scipy.stats import wilcoxon
+
     known = ~np.isnan(by_rater)
     n = known.sum(axis=0)
     value, se, p = (np.full(n.size, np.nan) for _ in range(3))
     for k in np.flatnonzero(n > 0):
         rho = by_rater[known[:, k], k]
-        value[k], p[k] = rho.mean(), _signed_rank(rho)
+        # Correlations that are all zero tell of none.
+        value[k], p[k] = rho.mean(), wilcoxon(rho).pvalue if rho.any() else 1.0
         se[k] = rho.std(ddof=1) / np.sqrt(rho.size) if rho.size > 1 else np.nan
     corrected = np.minimum(p * n.size, 1.0)
     table = Estimates.build(
@@ -445,15 +448,3 @@ def _tested(
         ),
         table.keys,
     )
-
-
-def _signed_rank(rho: Floats) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; 1 where every correlation is zero."""
-    from scipy.stats import wilcoxon
-
-    return float(wilcoxon(rho).pvalue) if rho.any() else 1.0
-
-
-def _loading_frame(labels: tuple[str, ...], vectors: Floats) -> pl.DataFrame:
-    columns = {str(k + 1): vectors[:, k] for k in range(vectors.shape[1])}
-    return pl.DataFrame({"label": list(labels), **columns})

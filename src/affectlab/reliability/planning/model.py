@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Floats
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 from affectlab.reliability.agreement import Sums, additive_variances, identifiable, noise_spread
@@ -69,9 +69,7 @@ class PlanModel:
 
     def __post_init__(self) -> None:
         for name in ("stimulus_sd", "rater_bias_sd", "inconsistency", "inconsistency_sd"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} {value!r}: expected a number of 0 or more")
+            check_number(name, getattr(self, name), 0)
         if not 0 <= self.missing < 1:
             raise InputError(f"missing {self.missing!r}: expected a share from 0 to below 1")
         if self.inconsistency_sd > 0 and self.inconsistency == 0:

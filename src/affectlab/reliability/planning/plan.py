@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
@@ -139,8 +139,8 @@ class _Wanted:
                 f"assurance {self.assurance!r}: expected a share of stimuli, for the interval"
             )
         _check_least(1, n_stimuli=self.n_stimuli, stimuli_per_rater=self.stimuli_per_rater)
-        if self.price is not None and not self.price >= 0:
-            raise InputError(f"price {self.price!r}: expected 0 or more")
+        if self.price is not None:
+            check_number("price", self.price, 0)
         if self.budget is not None and not (self.budget > 0 and self.price):
             raise InputError(
                 f"budget {self.budget!r}: expected a number above 0, with the price of a rating"
@@ -303,8 +303,8 @@ class _Wanted:
 
 def _check_least(least: int, **given: int | None) -> None:
     for name, value in given.items():
-        if value is not None and value < least:
-            raise InputError(f"{name} {value!r}: expected {least} or more")
+        if value is not None:
+            check_number(name, value, least, whole=True)
 
 
 def _number(value: Any) -> str:

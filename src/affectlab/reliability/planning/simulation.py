@@ -78,14 +78,8 @@ def interval_widths(
     critical[2:] = stdtrit(np.arange(1.0, most), (1 + confidence) / 2)
     found = []
     for answers, given in _studies(model, design, most, n_sim, rng):
-        centre = np.median(answers, axis=2, keepdims=True)
-        x = np.where(given, answers - centre, 0.0)
-        n = np.cumsum(given, axis=2)[:, :, raters - 1]
-        s1 = np.cumsum(x, axis=2)[:, :, raters - 1]
-        s2 = np.cumsum(x * x, axis=2)[:, :, raters - 1]
-        several = np.maximum(n, 2)
-        squares = np.maximum(s2 - s1**2 / several, 0)
-        width = 2 * critical[n] * np.sqrt(squares / ((several - 1) * several))
+        n, _, variance = _moments(answers, given, raters)
+        width = 2 * critical[n.astype(np.int64)] * np.sqrt(variance / n)
         undefined = np.isnan(width)
         if assurance is None:
             total, defined = np.where(undefined, 0, width).sum(axis=1), (~undefined).sum(axis=1)
@@ -110,15 +104,14 @@ def split_half_correlations(
     found = []
     for answers, given in _studies(model, design, most, n_sim, rng):
         size = answers.shape[0]
-        x = np.where(given, answers, 0.0).reshape(size, design.n_stimuli, -1, 2)
+        x = answers.reshape(size, design.n_stimuli, -1, 2)
         present = given.reshape(x.shape)
         swap = rng.random(x.shape[:3]) < 0.5
         scores = []
         for first, second in ((0, 1), (1, 0)):
             values = np.where(swap, x[..., first], x[..., second])
             counts = np.where(swap, present[..., first], present[..., second])
-            total = np.cumsum(values, axis=2)[:, :, halves - 1]
-            scores.append(ratio(total, np.cumsum(counts, axis=2)[:, :, halves - 1]))
+            scores.append(_means(values, counts, halves))
         group = np.broadcast_to(
             np.arange(size)[:, None, None] * halves.size + np.arange(halves.size), scores[0].shape
         )
@@ -183,15 +176,21 @@ def _between_ends(model: PlanModel, middle: Floats, difference: float) -> Floats
 
 
 def _moments(x: Floats, given: NDArray[np.bool_], raters: Ints) -> tuple[Floats, Floats, Floats]:
-    """Number (at least 1), mean and variance of the first raters, shape (size, candidates)."""
-    centre = np.median(x, axis=1, keepdims=True)
+    """Number (at least 1), mean and variance of the first raters, shape (..., candidates)."""
+    centre = np.median(x, axis=-1, keepdims=True)
     kept = np.where(given, x - centre, 0.0)
-    n = np.maximum(np.cumsum(given, axis=1)[:, raters - 1], 1).astype(np.float64)
-    s1 = np.cumsum(kept, axis=1)[:, raters - 1]
-    s2 = np.cumsum(kept * kept, axis=1)[:, raters - 1]
+    n = np.maximum(np.cumsum(given, axis=-1)[..., raters - 1], 1).astype(np.float64)
+    s1 = np.cumsum(kept, axis=-1)[..., raters - 1]
+    s2 = np.cumsum(kept * kept, axis=-1)[..., raters - 1]
     variance = np.maximum(s2 - s1**2 / n, 0) / np.maximum(n - 1, 1)
     variance[variance < _EXACT * s2] = 0
     return n, s1 / n + centre, variance
+
+
+def _means(x: Floats, given: NDArray[np.bool_], raters: Ints) -> Floats:
+    """Mean of the first raters, shape (..., candidates); ``nan`` where none of them answered."""
+    total = np.cumsum(np.where(given, x, 0.0), axis=-1)[..., raters - 1]
+    return ratio(total, np.cumsum(given, axis=-1)[..., raters - 1])
 
 
 def _significant(mean: Floats, square: Floats, freedom: Floats, confidence: float) -> Floats:
@@ -224,11 +223,10 @@ def coefficients_of_means(
     most = int(raters[-1])
     top, bottom = [], []
     for answers, given in _studies(model, design, 2 * most, n_sim, rng):
-        scores = []
-        for side in (slice(0, most), slice(most, None)):
-            x = np.where(given[:, :, side], answers[:, :, side], 0.0)
-            n = np.cumsum(given[:, :, side], axis=2, dtype=np.int64)[:, :, raters - 1]
-            scores.append(ratio(np.cumsum(x, axis=2)[:, :, raters - 1], n))
+        scores = [
+            _means(answers[:, :, side], given[:, :, side], raters)
+            for side in (slice(0, most), slice(most, None))
+        ]
         both = ~np.isnan(scores[0] + scores[1])
         n_both = np.maximum(both.sum(axis=1), 2)
         means = [np.where(both, one, 0).sum(axis=1) / n_both for one in scores]
@@ -308,25 +306,12 @@ def group_detections(
         for quality, sign in ((first, -0.5), (second, 0.5)):
             felt = (mean + sign * difference + quality)[:, :, None] + bias
             answers = model.answer(felt + noise * rng.standard_normal((size, half, most)))
-            given = _given(model, answers.shape, rng)
-            total = np.cumsum(np.where(given, answers, 0.0), axis=2)[:, :, raters - 1]
-            n_given = np.cumsum(given, axis=2, dtype=np.int64)[:, :, raters - 1]
-            scores.append(ratio(total, n_given))
-        if correlation:
-            apart = scores[1] - scores[0]
-            n = np.maximum((~np.isnan(apart)).sum(axis=1), 2).astype(np.float64)
-            parts.append(
-                _significant(
-                    np.nanmean(apart, axis=1),
-                    np.nanvar(apart, axis=1, ddof=1) / n,
-                    n - 1,
-                    confidence,
-                )
-            )
-            continue
-        n = [np.maximum((~np.isnan(one)).sum(axis=1), 2).astype(np.float64) for one in scores]
-        shares = [np.nanvar(one, axis=1, ddof=1) / m for one, m in zip(scores, n, strict=True)]
-        square, freedom = _welch(*shares, *n)
-        means = [np.nanmean(one, axis=1) for one in scores]
-        parts.append(_significant(means[1] - means[0], square, freedom, confidence))
+            scores.append(_means(answers, _given(model, answers.shape, rng), raters))
+        tested = [scores[1] - scores[0]] if correlation else scores
+        n = [np.maximum((~np.isnan(one)).sum(axis=1), 2).astype(np.float64) for one in tested]
+        shares = [np.nanvar(one, axis=1, ddof=1) / m for one, m in zip(tested, n, strict=True)]
+        means = [np.nanmean(one, axis=1) for one in tested]
+        square, freedom = (shares[0], n[0] - 1) if correlation else _welch(*shares, *n)
+        apart = means[0] if correlation else means[1] - means[0]
+        parts.append(_significant(apart, square, freedom, confidence))
     return np.concatenate(parts)

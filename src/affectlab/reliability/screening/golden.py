@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -20,8 +20,6 @@ from affectlab.reliability.one_label import one_label
 from affectlab.reliability.rank_correlation import grouped_means
 
 Extremes: TypeAlias = Literal["both", "low", "high"]
-
-_EXTREMES = ("both", "low", "high")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -174,7 +172,14 @@ def choose_golden(
     'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD of all 10.5)'
     """
     pilot = canonical(pilot)
-    _check(n, extremes, max_sd, share, min_ratings, tolerance)
+    check_choice("extremes", extremes, get_args(Extremes))
+    check_number("n", n, 1, whole=True)
+    check_number("share", share, 0, 0.5, above=True)
+    check_number("min_ratings", min_ratings, 2, whole=True)
+    if max_sd is not None:
+        check_number("max_sd", max_sd, 0)
+    if tolerance is not None:
+        check_number("tolerance", tolerance, 0, above=True)
     part = one_label(answers_of(pilot), label, "pilot")
     name = part.labels[int(part.label[0])] if part.value.size else (label or "")
     if tolerance is None and part.scale is not None:
@@ -236,27 +241,6 @@ def choose_golden(
     frame = pl.DataFrame(rows, schema_overrides={"violations": pl.Float64})
     table = Table("golden", "Golden items.", frame, _COLUMNS)
     return GoldenItems((table,), (f"{plural(n, 'golden item')} for {name!r}",), label=name)
-
-
-def _check(
-    n: int,
-    extremes: str,
-    max_sd: float | None,
-    share: float,
-    min_ratings: int,
-    tolerance: float | None,
-) -> None:
-    if n < 1:
-        raise InputError(f"n {n!r}: expected 1 golden item or more")
-    check_choice("extremes", extremes, _EXTREMES)
-    if max_sd is not None and not max_sd >= 0:
-        raise InputError(f"max_sd {max_sd!r}: expected 0 or more")
-    if not 0 < share <= 0.5:
-        raise InputError(f"share {share!r}: expected a part of the stimuli, up to 0.5")
-    if min_ratings < 2:
-        raise InputError(f"min_ratings {min_ratings!r}: expected 2 or more, for a spread")
-    if tolerance is not None and not tolerance > 0:
-        raise InputError(f"tolerance {tolerance!r}: expected a number above 0")
 
 
 def _steady(rows: Ints, sd: Floats, max_sd: float | None) -> Ints:

@@ -11,6 +11,7 @@ from scipy.special import betaln, stdtr, stdtrit
 
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import beside_concordance
 
 # Finding several outliers that may hide each other.
 
@@ -200,11 +201,7 @@ def _correlations(
 
 def _pearson(sums: Floats) -> Floats:
     """Correlations from sums of n, x, y, x², y² and xy, one per row; below 1, so that z exists."""
-    n, x, y, xx, yy, xy = sums.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.maximum(xx - x * x / n, 0.0) * np.maximum(yy - y * y / n, 0.0)
-        r = np.where(spread > 1e-12, (xy - x * y / n) / np.sqrt(spread), np.nan)
-    return np.clip(r, -1 + 1e-9, 1 - 1e-9)
+    return np.clip(beside_concordance(sums)[0], -1 + 1e-9, 1 - 1e-9)
 
 
 # People who give all labels of a trial the same answer far more often than the others do.

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
+from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.outliers import outward, predicted
 from affectlab.reliability.screening.rules import Judgement, Rule, judged, not_applicable
 from affectlab.reliability.screening.trials import Mask, Trials
@@ -47,12 +48,8 @@ class BesideOthers:
         cell = np.unique(trials.cell[rows], return_inverse=True)[1]
         rater, unit, value = trials.rater[rows], trials.unit[rows], trials.value[rows]
         counts = panel[rater].astype(np.float64)
-        unbiased = (value - biases(cell, rater, value, panel)[rater]) * counts
-        pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)[1]
-        n_others, total = (
-            np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
-            for part in (counts, unbiased)
-        )
+        unbiased = value - biases(cell, rater, value, panel)[rater]
+        n_others, total = sums_of_others(cell, rater, unbiased, counts)
         shared = n_others > 0.5
         order = np.argsort(unit, kind="stable")
         n_of_unit = np.bincount(unit, minlength=trials.n_units)

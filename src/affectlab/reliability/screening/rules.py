@@ -12,7 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.duplicates import duplicate_raters
-from affectlab.reliability.rank_correlation import grouped_pearson, grouped_spearman
+from affectlab.reliability.rank_correlation import (
+    grouped_pearson,
+    grouped_spearman,
+    sums_of_others,
+)
 from affectlab.reliability.screening.trials import Mask, Trials
 
 
@@ -393,10 +397,8 @@ class Correlation(Rule):
         rows = np.flatnonzero(trials.main)
         _, cell = np.unique(trials.cell[rows], return_inverse=True)
         value, unit = trials.value[rows], trials.unit[rows]
-        own, n_own = _of_rater(cell, trials.rater[rows], value)
-        n_others = np.bincount(cell)[cell] - n_own
+        n_others, total = sums_of_others(cell, trials.rater[rows], value, np.ones(value.size))
         shared = n_others > 0
-        total = np.bincount(cell, value)[cell] - own
         others = np.asarray(np.round(total[shared] / n_others[shared], 10), dtype=np.float64)
         value, unit = value[shared], unit[shared]
         correlate = grouped_spearman if self.kind == "spearman" else grouped_pearson
@@ -415,13 +417,6 @@ class Correlation(Rule):
         # Equal answers all over go with nobody.
         low = np.isnan(r) | (r < self.below)
         return judged(r, n, n >= self.min_answers, low, words, missing)
-
-
-def _of_rater(cell: Ints, rater: Ints, value: Floats) -> tuple[Floats, Ints]:
-    """Sum and number of the answers of the same rater to the same cell, for every answer."""
-    _, code = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
-    total = np.asarray(np.bincount(code, value), dtype=np.float64)
-    return total[code], np.bincount(code)[code]
 
 
 class Duplicates(Rule):

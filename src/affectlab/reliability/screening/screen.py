@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
@@ -213,11 +213,11 @@ def screen(
     >>> result.to_frame()["evidence"][2]
     'correlation: correlation with the mean of the others over 12 answers -1.00 < 0.2'
     """
-    if n_simulations < 0:
-        raise InputError(f"n_simulations {n_simulations}: expected a number of panels from 0")
+    check_number("n_simulations", n_simulations, 0, whole=True)
     chosen = load_policy(policy)
     if per is not None:
-        chosen = chosen.model_copy(update={"per": _per(per)})
+        check_choice("per", per, ("session", "rater"))
+        chosen = chosen.model_copy(update={"per": per})
     trials = trials_of(ratings, per_session=chosen.per == "session", golden=golden)
     judgements = _judgements(chosen, trials)
     pay, use = (_passed(trials, verdict, judgements) for verdict in (chosen.pay, chosen.use))
@@ -298,12 +298,6 @@ def _measures(trials: Trials, judgements: dict[str, Judgement]) -> Table:
     frame = pl.DataFrame(keys | {name: found.measure for name, found in judgements.items()})
     columns = (*map(Key, keys), *(Number(name, verbatim=True) for name in judgements))
     return Table("measures", "What the rules measure.", frame, columns)
-
-
-def _per(per: str) -> str:
-
-    check_choice("per", per, ("session", "rater"))
-    return per
 
 
 def _keys(trials: Trials) -> dict[str, list[str]]:

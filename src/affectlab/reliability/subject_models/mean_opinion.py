@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.statistic import student
@@ -171,7 +171,6 @@ def _binned(answers: Answers, scale: Scale | str | None, bins: int) -> tuple[Flo
         levels = np.asarray(declared.levels(), dtype=np.float64)
         middle = (levels[1:] + levels[:-1]) / 2
         return levels, levels, np.searchsorted(middle, answers.value, side="right")
-    if bins < 1:
-        raise InputError(f"bins {bins}: expected at least 1")
+    check_number("bins", bins, 1, whole=True)
     edges = np.linspace(declared.low, declared.high, bins + 1)
     return edges[:-1], edges[1:], np.searchsorted(edges[1:-1], answers.value, side="right")

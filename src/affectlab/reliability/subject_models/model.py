@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -13,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates, withhold_certainty
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
@@ -437,16 +436,8 @@ class _Model:
             for name in group
         }
 
-    def _scores_table(self) -> Estimates:
-        """Give one row per rated stimulus (and label)."""
-        keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
-        return Estimates.of(pl.concat([self._scores(one) for one in self.fitted]), keys)
-
-    def _raters_table(self) -> pl.DataFrame:
-        """Give one row per rater (and label)."""
-        return pl.concat([self._raters(one) for one in self.fitted])
-
     def _scores(self, one: Fitted) -> pl.DataFrame:
+        """Give one row per rated stimulus (and label)."""
         rated = one.rated
         value, se = one.score[rated], one.se(self.se)[rated]
         half = one.score_quantile(self.se, self.confidence)[rated] * se
@@ -477,6 +468,7 @@ class _Model:
         )
 
     def _raters(self, one: Fitted) -> pl.DataFrame:
+        """Give one row per rater (and label)."""
         n = one.panel.data.n_raters
         status = np.full(n, "ok", dtype=object)
         if self.method == "reml":
@@ -585,10 +577,14 @@ def scores_table(estimates: Estimates) -> Table:
 
 
 def _tables(model: _Model) -> tuple[Table, Table]:
-    raters = model._raters_table()
-    columns = _RATERS if model.has_labels else _RATERS[1:]
+    scores, raters = (
+        pl.concat([of(one) for one in model.fitted]) for of in (model._scores, model._raters)
+    )
+    keys, columns = (
+        (("label", "stimulus"), _RATERS) if model.has_labels else (("stimulus",), _RATERS[1:])
+    )
     return (
-        scores_table(model._scores_table()),
+        scores_table(Estimates.of(scores, keys)),
         Table("raters", "Raters.", raters, columns),
     )
 
@@ -746,14 +742,11 @@ def _error(method: str, se: str | None) -> str:
 def _fitting(
     method: str, prior_df: float | None, max_iter: int, tol: float
 ) -> Callable[[Grouped], Fit]:
-    if max_iter < 1:
-        raise InputError(f"max_iter {max_iter}: expected at least 1")
-    if not tol > 0:
-        raise InputError(f"tol {tol!r}: expected a positive number")
+    check_number("max_iter", max_iter, 1, whole=True)
+    check_number("tol", tol, 0, above=True)
     if method == "reml":
         prior = PRIOR_DF if prior_df is None else prior_df
-        if not 0 <= prior < math.inf:
-            raise InputError(f"prior_df {prior!r}: expected a number from 0")
+        check_number("prior_df", prior, 0)
         return partial(fit_reml, prior_df=prior, max_iter=max_iter, tol=tol)
     if prior_df is not None:
         raise InputError(f"prior_df goes with method 'reml', not with {method!r}")
