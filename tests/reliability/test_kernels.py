@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,10 +12,16 @@ from scipy.stats import spearmanr
 from affectlab.core import inference as resampling
 from affectlab.core.compiled import LANES, in_threads
 from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
+from affectlab.core.jackknife import LEAST_EFFECTIVE
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import kappa as kappa_dense
-from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
+from affectlab.reliability.agreement.kappa import (
+    Kappas,
+    disagreement_weights,
+    kappa_of_tables,
+    weighted_kappa,
+)
 from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
@@ -61,12 +69,24 @@ def test_kappa_of_counts_equals_the_array_form(seed: int, n_levels: int, weights
     tables[0] = 0
     tables[1] = 0
     tables[1, 0, 0] = 3
+    tables[2] = 0
+    tables[2, [0, 1, 1], [1, 0, 1]] = 1, 2, 3
     expected = kappa_of_tables(tables, weights)
-    value, se, n = np.empty(7), np.empty(7), np.empty(7, dtype=np.int64)
-    kappa_of_counts(tables.astype(np.int32), disagreement_weights(weights, n_levels), value, se, n)
-    np.testing.assert_allclose(value, expected[0], atol=1e-12)
-    np.testing.assert_allclose(se, expected[1], atol=1e-12)
-    np.testing.assert_array_equal(n, expected[2])
+    found = Kappas.none(7)
+    disagreement = disagreement_weights(weights, n_levels)
+    kappa_of_counts(tables.astype(np.int32), disagreement, LEAST_EFFECTIVE, *found)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    for k in range(7):
+        apart = np.repeat(np.stack(np.nonzero(tables[k])), tables[k][tables[k] > 0], axis=1)
+        plain = [
+            weighted_kappa(*np.delete(apart, at, axis=1), weights=weights, scale=range(n_levels))
+            for at in range(apart.shape[1])
+        ]
+        left_out = np.array([one.value for one in plain])
+        n = left_out.size
+        se = math.sqrt((n - 1) * left_out.var()) if n > 1 else math.nan
+        assert found.se[k] == pytest.approx(se, abs=1e-9, nan_ok=True)
 
 
 @settings(max_examples=60, deadline=None)

@@ -131,9 +131,16 @@ def count_pairs_by_bits(
 
 @kernel
 def kappa_of_counts(
-    counts: NDArray[Any], w: Floats, value: Floats, se: Floats, n: NDArray[np.int64]
+    counts: NDArray[Any],
+    w: Floats,
+    least: float,
+    value: Floats,
+    se: Floats,
+    freedom: Floats,
+    apart: NDArray[np.bool_],
+    n: NDArray[np.int64],
 ) -> None:
-    """Compute weighted kappa and its large-sample standard error from every table.
+    """Compute weighted kappa from every table, and its standard error by leaving out items.
 
     Parameters
     ----------
@@ -141,8 +148,10 @@ def kappa_of_counts(
         Shape (k, levels, levels).
     w
         Weights of disagreement, shape (levels, levels).
-    value, se, n
-        Overwritten, shape (k,): kappa and its standard error, ``nan`` where not defined; items.
+    least
+        Least degrees of freedom, where there are as many items.
+    value, se, freedom, apart, n
+        Overwritten, shape (k,); see :class:`affectlab.reliability.agreement.kappa.Kappas`.
     """
     size = w.shape[0]
     rows = np.empty(size)
@@ -165,9 +174,14 @@ def kappa_of_counts(
         n[k] = total
         value[k] = np.nan
         se[k] = np.nan
+        freedom[k] = least if total > least else max(total - 1, 1)
+        apart[k] = False
         if total == 0:
             continue
         expected = 0.0
+        answers = 0
+        first = -1
+        last = -1
         for i in range(size):
             of_row[i] = 0.0
             of_column[i] = 0.0
@@ -175,16 +189,38 @@ def kappa_of_counts(
                 of_row[i] += w[i, j] * columns[j]
                 of_column[i] += w[j, i] * rows[j]
             expected += rows[i] * of_row[i]
-        observed /= total
-        expected /= float(total) * total
+            if rows[i] + columns[i] > 0:
+                answers += 1
+                first = i if first < 0 else first
+                last = i
+        rarer = first if rows[first] + columns[first] < total else last
+        apart[k] = answers == 2 and table[rarer, rarer] == 0
         if expected <= 0.0:
             continue
-        ratio = observed / expected
+        value[k] = 1.0 - total * observed / expected
+        middle = 0.0
+        known = total > 1
+        for i in range(size):
+            for j in range(size):
+                if table[i, j] and known:
+                    below = expected - of_row[i] - of_column[j] + w[i, j]
+                    if below > 0.0:
+                        middle += table[i, j] * (1.0 - (total - 1) * (observed - w[i, j]) / below)
+                    else:
+                        known = False
+        if not known:
+            continue
+        middle /= total
         spread = 0.0
+        fourth = 0.0
         for i in range(size):
             for j in range(size):
                 if table[i, j]:
-                    pull = w[i, j] + observed - ratio * (of_row[i] + of_column[j]) / total
-                    spread += table[i, j] * pull * pull
-        value[k] = 1.0 - ratio
-        se[k] = np.sqrt(spread) / total / expected
+                    below = expected - of_row[i] - of_column[j] + w[i, j]
+                    without = 1.0 - (total - 1) * (observed - w[i, j]) / below
+                    square = (without - middle) ** 2
+                    spread += table[i, j] * square
+                    fourth += table[i, j] * square * square
+        se[k] = np.sqrt(spread * (total - 1) / total)
+        if fourth > 0.0:
+            freedom[k] = min(max(spread**2 / fourth - 1.0, least), total - 1.0)
