@@ -27,6 +27,7 @@ from scipy.special import ndtr, ndtri
 
 from affectlab import evaluation, reliability
 from affectlab.analysis import jnd
+from affectlab.core.arrays import ratio
 from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.evaluation.human_alignment.kappa import shares_little
 from affectlab.evaluation.human_alignment.panel import panel_of
@@ -604,7 +605,8 @@ def _alike(study: WithModel, level: Floats, weight: Floats) -> float:
     by_chance = both - 2 * np.outer(mean @ of_node, of_people @ of_node)
     if shares_little(panel_of(study.ratings(model=study.model))):
         return float(1 - (weight @ observed @ of_node) / (weight @ by_chance @ of_node))
-    return float(1 - weight @ (observed / by_chance) @ of_node)
+    # Of raters who are so far out that they have one answer for all there is no kappa.
+    return float(1 - weight @ ratio(observed, by_chance, 1.0) @ of_node)
 
 
 @cache

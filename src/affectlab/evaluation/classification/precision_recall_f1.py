@@ -184,7 +184,7 @@ def precision_recall_f1(
         left_out=lambda: _statistics(left_out, zero_division),
         draw=draw,
         bounds=(0.0, 1.0),
-        effective=ratios & (n - point.hits[0] < FEWEST_MISTAKES),
+        effective=ratios,
     )
     table = infer_items(statistic, n, interval, n_boot=n_boot, confidence=confidence, seed=seed)
     return _result(names, table, point, zero_division)
