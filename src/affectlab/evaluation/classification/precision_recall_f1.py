@@ -18,7 +18,6 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
-    FEWEST_MISTAKES,
     IntervalOfItems,
     infer_items,
     zero_text,
