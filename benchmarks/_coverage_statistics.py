@@ -680,6 +680,8 @@ class Choices:
     (judges, items)."""
     of_judge: Floats
     """What each system is to each judge, shape (judges, 3)."""
+    turned: NDArray[np.bool_]
+    """Whether the second of the pair is option A, shape (items,)."""
 
     @classmethod
     def draw(cls, cell: Cell, rng: np.random.Generator, systems: int = 3) -> Choices:
@@ -694,7 +696,7 @@ class Choices:
         chosen = (ahead > 0).astype(np.float64)
         chosen[np.abs(ahead) < _tie(cell)] = 0.5
         chosen[rng.random(chosen.shape) < cell.gaps] = np.nan
-        return cls(cell, pair, chosen, of_judge)
+        return cls(cell, pair, chosen, of_judge, rng.random(cell.items) < 0.5)
 
     @classmethod
     def of_two(cls, cell: Cell, rng: np.random.Generator) -> Choices:
@@ -706,17 +708,19 @@ class Choices:
         """The choices in long form."""
         judge, item = np.nonzero(~np.isnan(self.chosen))
         names = [f"i{k}" for k in range(self.cell.items)]
+        placed = np.where(self.turned[:, None], self.pair[:, ::-1], self.pair)
+        chosen = np.where(self.turned, 1 - self.chosen, self.chosen)[judge, item]
         return Ratings(
             {
                 "stimulus": [names[k] for k in item],
                 "rater": [f"j{k}" for k in judge],
-                "value": [_CHOSEN[one] for one in self.chosen[judge, item]],
+                "value": [_CHOSEN[one] for one in chosen],
             },
             scale="nominal:A,B,tie" if self.cell.scale.endswith("ties") else "nominal:A,B",
             stimuli={
                 "stimulus": names,
                 **{
-                    name: [_SYSTEMS[k] for k in self.pair[:, side]]
+                    name: [_SYSTEMS[k] for k in placed[:, side]]
                     for side, name in enumerate(("A", "B"))
                 },
             },
@@ -1227,6 +1231,7 @@ STATISTICS: dict[str, Statistic] = {
                 _BOTH,
             ),
             ("share_of_ties", "votes", "tie", _share_of_ties, "choices, ties", _BOTH),
+            ("share_of_a_side", "side", "A", lambda _: 0.5, "choices", _BOTH),
             *(
                 (
                     f"share_of_{about.replace(' ', '_')}",
