@@ -386,7 +386,6 @@ class _Model:
         notes = list(self.collapsed)
         notes += self._notes_on_pairs()
         if self.method != "reml" and self.fitted:
-            notes.append(_KNOWN_WEIGHTS.format(self.method))
             of_stimuli = np.concatenate([one.n_raters[one.rated] for one in self.fitted])
             median = float(np.median(of_stimuli)) if of_stimuli.size else 0.0
             if 1 < median < _SMALL_PANEL:
@@ -394,6 +393,7 @@ class _Model:
                     f"{median:g} raters per stimulus (median): {self.method} can collapse on "
                     "panels this small; prefer reml"
                 )
+            notes.append(_KNOWN_WEIGHTS.format(self.method))
         for one in self.fitted:
             if not one.fit.converged:
                 notes.append(f"{one.where}not converged after {one.fit.iterations:,} rounds")
