@@ -293,14 +293,15 @@ like a design that failed: within a factor of two in items, raters and share of 
 points in gaps, and alike in how raters differ.
 
 The published subject models (p910 and mle) take the weights of raters as known: their results say
-that intervals of scores hold too rarely, whatever the data are. Kappa of two raters, a macro average
-over rare labels, and the share of votes for a side had intervals that failed here, and have others
-since.
+that intervals of scores hold too rarely, whatever the data are. Kappa of two raters, a macro
+average over rare labels, and the share of votes for a side had intervals that failed here, and have
+others since.
 
 Not simulated here are intervals by bootstrap or by formula where leaving out is usual, for other
 stimuli or other raters alone where those for both are simulated, of differences by label in
 alignment, whose means over labels are steadier, of models that do not answer as people do, of
-scores by subject models on a scale with levels, and of the p values that stand beside intervals.{no_study}
+scores by subject models on a scale with levels, and of the p values that stand beside
+intervals.{no_study}
 
 ## Where they are wider than they need be
 
