@@ -13,6 +13,7 @@ about these, and means over very large studies where there is no formula.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,13 +24,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
+from scipy.stats import spearmanr
 
 from affectlab import evaluation, reliability
 from affectlab.analysis import jnd
+from affectlab.core.arrays import ratio
+from affectlab.evaluation.human_alignment import AlignmentResult
+from affectlab.evaluation.human_alignment.kappa import shares_little
+from affectlab.evaluation.human_alignment.panel import panel_of
 from affectlab.evaluation.soft_labels import LabelDistributions, calibration, soft_label_metrics
 from affectlab.ratings import Ratings
 from affectlab.reliability.components import variance_components
-from affectlab.reliability.subject_models import stimulus_scores
+from affectlab.reliability.subject_models import stimulus_scores, subject_model
 from affectlab.taxonomy import load_taxonomy
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -138,6 +144,13 @@ class Study:
         answers[rng.random(answers.shape) < cell.gaps] = np.nan
         return cls(cell, answers, stimulus, rater)
 
+    @classmethod
+    def nested(cls, cell: Cell, rng: np.random.Generator) -> Study:
+        """Draw answers of raters who answer one stimulus each."""
+        study = cls.draw(replace(cell, rater_sd=0.0), rng)
+        own = rng.normal(0, cell.rater_sd, study.answers.shape)
+        return replace(study, cell=cell, answers=study.answers + own)
+
     def ratings(self, **models: Floats) -> Ratings:
         """Answers in long form, and those of models, one to each stimulus."""
         rater, stimulus = np.nonzero(~np.isnan(self.answers))
@@ -238,26 +251,65 @@ def _alpha_of_numbers(study: Study) -> float:
     return 1 - within / (of_stimuli + of_raters + _REST)
 
 
-def _fleiss(study: Study) -> float:
-    truth = _Truth.of(study)
-    chance = float(truth.shares @ truth.shares)
-    return (truth.observed - chance) / (1 - chance)
+_BY_CHANCE: dict[str, Callable[[Floats, Floats], float]] = {
+    "fleiss_kappa": lambda share, weight: float(share @ weight @ share),
+    "gwet_ac": lambda share, weight: float(
+        weight.sum() * (share @ (1 - share)) / (share.size * (share.size - 1))
+    ),
+    "brennan_prediger": lambda _, weight: float(weight.mean()),
+    "percent_agreement": lambda _share, _weight: 0.0,
+}
+"""What two raters agree in by chance, from shares of levels and weights of agreement."""
 
 
-def _gwet(study: Study) -> float:
-    truth = _Truth.of(study)
-    chance = float(truth.shares @ (1 - truth.shares)) / (truth.shares.size - 1)
-    return (truth.observed - chance) / (1 - chance)
+def _agreement_weights(n_levels: int, weights: str) -> Floats:
+    """Give 1 where two levels agree, 0 where they differ most."""
+    apart = np.abs(np.subtract.outer(np.arange(n_levels), np.arange(n_levels)))
+    if weights == "nominal":
+        return (apart == 0).astype(np.float64)
+    return np.asarray(1 - (apart / (n_levels - 1)) ** 2)
 
 
-def _brennan(study: Study) -> float:
-    truth = _Truth.of(study)
-    chance = 1 / truth.shares.size
-    return (truth.observed - chance) / (1 - chance)
+def _beyond_chance(name: str, weights: str = "nominal") -> Callable[[Study], float]:
+    def truth(study: Study) -> float:
+        known = _Truth.of(study)
+        weight = _agreement_weights(known.shares.size, weights)
+        by_chance = _BY_CHANCE[name](known.shares, weight)
+        return (float((known.pairs * weight).sum()) - by_chance) / (1 - by_chance)
+
+    return truth
 
 
-def _percent(study: Study) -> float:
-    return _Truth.of(study).observed
+def _joint(study: Study, first: int, second: int) -> Floats:
+    """Probability of the levels of two answers to a stimulus, of these raters; shape (q, q)."""
+    node, weight = _nodes()
+    one, other = (_levels(study.cell, node + study.rater[at], _REST) for at in (first, second))
+    return np.asarray(np.einsum("n,nk,nl->kl", weight, one, other))
+
+
+def _kappa_of_two(study: Study) -> float:
+    """Quadratic kappa of the first two raters."""
+    joint = _joint(study, 0, 1)
+    apart = 1 - _agreement_weights(len(joint), "quadratic")
+    return float(1 - (joint * apart).sum() / (joint.sum(1) @ apart @ joint.sum(0)))
+
+
+def _distance_of_repeats(study: Study) -> float:
+    """Mean distance of two answers of the first rater to one stimulus."""
+    if study.cell.cuts is None:
+        return 2 * math.sqrt(_REST / math.pi)
+    joint, level = _joint(study, 0, 0), np.arange(study.cell.cuts.size + 1)
+    return float((joint * np.abs(np.subtract.outer(level, level))).sum())
+
+
+def _correlation_of_repeats(study: Study) -> float:
+    """Spearman's correlation of two answers of the first rater to one stimulus."""
+    if study.cell.cuts is None:
+        return 6 / math.pi * math.asin(1 / (1 + _REST) / 2)
+    joint = _joint(study, 0, 0)
+    share = joint.sum(axis=0)
+    rank = np.cumsum(share) - share / 2 - 0.5
+    return float(rank @ joint @ rank / (share @ rank**2))
 
 
 @cache
@@ -281,11 +333,20 @@ def _single(study: Study) -> float:
     return of_stimuli / whole
 
 
-def _of_mean(study: Study) -> float:
+def _consistent(_: Study) -> float:
+    """Share of the variance of stimuli where levels of raters do not count."""
+    return 1 / (1 + _REST)
+
+
+def _of_mean(single: Callable[[Study], float]) -> Callable[[Study], float]:
     """Reliability of a mean of as many ratings as a stimulus has, harmonic mean."""
-    one, count = _single(study), (~np.isnan(study.answers)).sum(axis=0)
-    k = 1 / (1 / count[count > 0]).mean()
-    return float(k * one / (1 + (k - 1) * one))
+
+    def truth(study: Study) -> float:
+        one, count = single(study), (~np.isnan(study.answers)).sum(axis=0)
+        k = 1 / (1 / count[count > 0]).mean()
+        return float(k * one / (1 + (k - 1) * one))
+
+    return truth
 
 
 def _opinion(study: Study) -> float:
@@ -294,6 +355,11 @@ def _opinion(study: Study) -> float:
     if cell.cuts is None:
         return float(first[0])
     return float(_levels(cell, first, cell.rater_sd**2 + _REST)[0] @ np.arange(cell.cuts.size + 1))
+
+
+def _bias(study: Study) -> float:
+    """How much higher the first rater answers than the mean of these raters."""
+    return float(study.rater[0] - study.rater.mean())
 
 
 def _score(study: Study) -> float:
@@ -322,12 +388,14 @@ def _large(name: str) -> Callable[[Any], float]:
 # Intervals of ratings.
 
 
-def _by(function: Callable[..., Any], *, scaled: bool = True) -> Callable[[Study], Interval]:
+def _by(name: str, **more: Any) -> Callable[[Study], Interval]:
     """Call a coefficient as people do."""
+    function = getattr(reliability, name)
+    scaled = name != "percent_agreement"
 
     def estimate(study: Study) -> Interval:
         options: dict[str, Any] = {"scale": study.cell.declared} if scaled else {}
-        found: Interval = function(study.answers, target=study.cell.target, **options)
+        found: Interval = function(study.answers, target=study.cell.target, **options, **more)
         return found
 
     return estimate
@@ -354,9 +422,18 @@ def _of_concordance(study: Study) -> Interval:
     return _Found.in_table(found.to_frame(), label="rating")
 
 
-def _of_halves(study: Study) -> Interval:
-    found = reliability.split_half(study.answers, scorer="mean", target=study.cell.target)
-    return found["rating"]
+def _of_halves(scorer: str) -> Callable[[Study], Interval]:
+    return lambda study: reliability.split_half(
+        study.answers,
+        scorer=scorer,
+        # Of large studies the mean is asked for, which does not depend on how many splits it has.
+        n_splits=2 if study.cell.target == "sample" else 50,
+        target=study.cell.target,
+    )["rating"]
+
+
+def _of_two_raters(study: Study) -> Interval:
+    return reliability.weighted_kappa(*study.answers[:2], scale=study.cell.declared)
 
 
 def _of_form(form: str) -> Callable[[Study], Interval]:
@@ -380,6 +457,96 @@ def _of_first_score(method: str) -> Callable[[Study], Interval]:
     return estimate
 
 
+def _of_first_rater(parameter: str, method: str) -> Callable[[Study], Interval]:
+    def estimate(study: Study) -> Interval:
+        raters = subject_model(study.answers, method=method).raters_frame()  # type: ignore[arg-type]
+        names = [parameter, f"{parameter}_low", f"{parameter}_high"]
+        return _Found(*raters.filter(rater="0").select(names).row(0))
+
+    return estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats(Study):
+    """The answers of one rater, who answered everything twice."""
+
+    again: Floats
+    """Shape (items,)."""
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Repeats:
+        """Draw stimuli, a rater, and two answers to each."""
+        study = Study.draw(cell, rng)
+        again = study.stimulus + study.rater[0] + rng.normal(0, math.sqrt(_REST), cell.items)
+        if cell.cuts is not None:
+            again = np.searchsorted(cell.cuts, again).astype(np.float64)
+        return cls(cell, study.answers, study.stimulus, study.rater, again)
+
+
+def _of_repeats(measure: str) -> Callable[[Repeats], Interval]:
+    def estimate(study: Repeats) -> Interval:
+        n = study.cell.items
+        ratings = Ratings(
+            {
+                "stimulus": np.tile(np.arange(n), 2),
+                "rater": ["r"] * (2 * n),
+                "value": np.concatenate([study.answers[0], study.again]),
+                "trial_kind": ["main"] * n + ["repeat"] * n,
+            },
+            scale=study.cell.declared,
+        )
+        return reliability.self_consistency(ratings)["r", measure]
+
+    return estimate
+
+
+_QUESTIONS = 4
+_OF_QUESTIONNAIRE = 0.5
+"""Variance of what one rater says of one stimulus in all answers of a questionnaire."""
+
+
+@dataclass(frozen=True, eq=False)
+class Questionnaires(Study):
+    """Several answers of each rater about each stimulus, to questions that ask the same."""
+
+    every: Floats
+    """Shape (questions, raters, items), ``nan`` where there is no questionnaire."""
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Questionnaires:
+        """Draw stimuli, raters, and questionnaires, of which some are missing."""
+        study = Study.draw(replace(cell, scale="continuous"), rng)
+        shape = study.answers.shape
+        common = study.stimulus + study.rater[:, None]
+        common = common + rng.normal(0, math.sqrt(_OF_QUESTIONNAIRE), shape)
+        every = common + rng.normal(0, math.sqrt(_REST), (_QUESTIONS, *shape))
+        every[:, np.isnan(study.answers)] = np.nan
+        return cls(cell, study.answers, study.stimulus, study.rater, every)
+
+
+def _of_questionnaires(coefficient: str) -> Callable[[Questionnaires], Interval]:
+    def estimate(study: Questionnaires) -> Interval:
+        question, rater, stimulus = np.nonzero(~np.isnan(study.every))
+        ratings = Ratings(
+            {
+                "stimulus": stimulus,
+                "rater": [f"r{k}" for k in rater],
+                "label": [f"q{k}" for k in question],
+                "value": study.every[question, rater, stimulus],
+            },
+            scale="interval",
+        )
+        found = reliability.internal_consistency(ratings, target=study.cell.target)
+        return _Found.in_table(found.to_frame("reliability"), coefficient=coefficient)
+
+    return estimate
+
+
+def _consistency_of_sums(study: Questionnaires) -> float:
+    common = 1 + study.cell.rater_sd**2 + _OF_QUESTIONNAIRE
+    return _QUESTIONS * common / (_QUESTIONS * common + _REST)
+
+
 @dataclass(frozen=True, eq=False)
 class WithModel(Study):
     """A study that a model took part in, which answers as a person does."""
@@ -396,17 +563,84 @@ class WithModel(Study):
             model = np.searchsorted(cell.cuts, model).astype(np.float64)
         return cls(cell, study.answers, study.stimulus, study.rater, model)
 
+    @classmethod
+    def as_person(cls, cell: Cell, rng: np.random.Generator) -> WithModel:
+        """Draw the same, and let the first person answer what the model does."""
+        study = cls.draw(cell, rng)
+        answers = np.concatenate([study.model[None], study.answers[1:]])
+        return replace(study, answers=answers)
+
 
 def _n_boot(study: Simulated) -> int:
     return 0 if study.cell.target == "sample" else _N_BOOT
 
 
-def _of_alignment(study: WithModel) -> Interval:
-    target = "both" if study.cell.target == "sample" else study.cell.target
-    found = evaluation.alignment(
-        study.ratings(model=study.model), n_boot=_n_boot(study), target=target
+def _aligned(study: WithModel) -> AlignmentResult:
+    return evaluation.alignment(
+        study.ratings(model=study.model),
+        n_boot=_n_boot(study),
+        target="both" if study.cell.target == "sample" else study.cell.target,
     )
-    return found.difference["kappa", "model"]
+
+
+def _of_alignment(table: str, measure: str, **keys: str) -> Callable[[WithModel], Interval]:
+    return lambda study: _Found.in_table(_aligned(study).to_frame(table), measure=measure, **keys)
+
+
+def _alike(study: WithModel, level: Floats, weight: Floats) -> float:
+    """Mean kappa, or concordance, of raters of some levels with people."""
+    cell, (node, of_node) = study.cell, _nodes()
+
+    def moments(level: Floats) -> tuple[Floats, Floats]:
+        """Means for every stimulus, and mean squares, of each rater."""
+        if cell.cuts is None:
+            mean = level[:, None] + node
+            return mean, (mean**2 + _REST) @ of_node
+        chance = np.stack([_levels(cell, node + one, _REST) for one in level])
+        levels = np.arange(cell.cuts.size + 1.0)
+        return chance @ levels, chance @ levels**2 @ of_node
+
+    (mean, square), (of_people, their_square) = moments(level), moments(cell.rater_sd * node)
+    both = square[:, None] + their_square
+    observed = both - 2 * (mean * of_node) @ of_people.T
+    by_chance = both - 2 * np.outer(mean @ of_node, of_people @ of_node)
+    if shares_little(panel_of(study.ratings(model=study.model))):
+        return float(1 - (weight @ observed @ of_node) / (weight @ by_chance @ of_node))
+    # Of raters who are so far out that they have one answer for all there is no kappa.
+    return float(1 - weight @ ratio(observed, by_chance, 1.0) @ of_node)
+
+
+@cache
+def _ranked_alike(cell: Cell) -> tuple[float, float]:
+    """Mean Spearman correlations of the model and of people over very large studies."""
+    wide = replace(cell, items=int(20_000 / (cell.raters * (1 - cell.gaps))))
+    values = []
+    for run in range(_LARGE_STUDIES):
+        study = WithModel.draw(wide, np.random.default_rng([run, 9]))
+        known = study.answers[:, (~np.isnan(study.answers)).sum(axis=0) > 1]
+        of_model = study.model[(~np.isnan(study.answers)).sum(axis=0) > 1]
+        for person, own in enumerate(known):
+            # Two or more answered each of these stimuli, so that somebody is left.
+            others = np.nanmedian(np.delete(known, person, axis=0), axis=0)
+            met = ~np.isnan(own)
+            values.append([spearmanr(one[met], others[met]).statistic for one in (of_model, own)])
+    of_model, of_people = np.mean(values, axis=0)
+    return float(of_model), float(of_people)
+
+
+def _of_whom(who: str, measure: str) -> Callable[[WithModel], float]:
+    """Give the agreement of the model, that of people, or the difference of both."""
+
+    def truth(study: WithModel) -> float:
+        if measure == "spearman":
+            of_model, of_people = _ranked_alike(study.cell)
+        else:
+            node, weight = _nodes()
+            of_model = _alike(study, np.zeros(1), np.ones(1))
+            of_people = _alike(study, study.cell.rater_sd * node, weight)
+        return {"model": of_model, "people": of_people}.get(who, of_model - of_people)
+
+    return truth
 
 
 def _of_mean_spearman(study: WithModel) -> Interval:
@@ -425,6 +659,15 @@ _ITEM_SD = 0.5
 """Standard deviation of what an item does for a system."""
 
 
+_CHOSEN = {1.0: "A", 0.0: "B", 0.5: "tie"}
+_TIE = 0.4
+"""How near two systems appeal where a judge calls it a tie, where ties are allowed."""
+
+
+def _tie(cell: Cell) -> float:
+    return _TIE if cell.scale.endswith("ties") else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Judges choose between two of three systems, which differ in appeal by item and by judge."""
@@ -433,7 +676,12 @@ class Choices:
     pair: Ints
     """Systems compared on each item, shape (items, 2)."""
     chosen: Floats
-    """1 for the first of the pair, 0 for the second, ``nan`` for no answer; (judges, items)."""
+    """1 for the first of the pair, 0 for the second, 0.5 for a tie, ``nan`` for no answer; shape
+    (judges, items)."""
+    of_judge: Floats
+    """What each system is to each judge, shape (judges, 3)."""
+    turned: NDArray[np.bool_]
+    """Whether the second of the pair is option A, shape (items,)."""
 
     @classmethod
     def draw(cls, cell: Cell, rng: np.random.Generator, systems: int = 3) -> Choices:
@@ -444,9 +692,11 @@ class Choices:
         of_judge = rng.normal(0, cell.rater_sd, (cell.raters, 3))
         appeal = of_item + of_judge[:, None]
         one, other = (appeal[:, np.arange(cell.items), pair[:, side]] for side in (0, 1))
-        chosen = (one - other + rng.normal(size=one.shape) > 0).astype(np.float64)
+        ahead = one - other + rng.normal(size=one.shape)
+        chosen = (ahead > 0).astype(np.float64)
+        chosen[np.abs(ahead) < _tie(cell)] = 0.5
         chosen[rng.random(chosen.shape) < cell.gaps] = np.nan
-        return cls(cell, pair, chosen)
+        return cls(cell, pair, chosen, of_judge, rng.random(cell.items) < 0.5)
 
     @classmethod
     def of_two(cls, cell: Cell, rng: np.random.Generator) -> Choices:
@@ -458,17 +708,19 @@ class Choices:
         """The choices in long form."""
         judge, item = np.nonzero(~np.isnan(self.chosen))
         names = [f"i{k}" for k in range(self.cell.items)]
+        placed = np.where(self.turned[:, None], self.pair[:, ::-1], self.pair)
+        chosen = np.where(self.turned, 1 - self.chosen, self.chosen)[judge, item]
         return Ratings(
             {
                 "stimulus": [names[k] for k in item],
                 "rater": [f"j{k}" for k in judge],
-                "value": ["A" if one else "B" for one in self.chosen[judge, item]],
+                "value": [_CHOSEN[one] for one in chosen],
             },
-            scale="nominal:A,B",
+            scale="nominal:A,B,tie" if self.cell.scale.endswith("ties") else "nominal:A,B",
             stimuli={
                 "stimulus": names,
                 **{
-                    name: [_SYSTEMS[k] for k in self.pair[:, side]]
+                    name: [_SYSTEMS[k] for k in placed[:, side]]
                     for side, name in enumerate(("A", "B"))
                 },
             },
@@ -478,7 +730,54 @@ class Choices:
 def _chances(cell: Cell) -> Floats:
     """Share of all choices of each system over each other."""
     spread = math.sqrt(1 + 2 * cell.rater_sd**2 + 2 * _ITEM_SD**2)
-    return np.asarray(ndtr(np.subtract.outer(_STRENGTHS, _STRENGTHS) / spread))
+    return np.asarray(ndtr((np.subtract.outer(_STRENGTHS, _STRENGTHS) - _tie(cell)) / spread))
+
+
+def _share_of_decided(study: Choices) -> float:
+    chance = _chances(study.cell)
+    return float(chance[0, 1] / (chance[0, 1] + chance[1, 0]))
+
+
+def _share_of_ties(study: Choices) -> float:
+    chance = _chances(study.cell)
+    return float(1 - chance[0, 1] - chance[1, 0])
+
+
+def _of_items_with(rule: str, *, decided: bool) -> Callable[[Choices], float]:
+    """Share of items on which the first is ahead, or has more than half of the votes."""
+
+    def truth(study: Choices) -> float:
+        cell, (node, weight) = study.cell, _nodes()
+        of_item = _STRENGTHS[0] - _STRENGTHS[1] + math.sqrt(2) * _ITEM_SD * node
+        ahead = of_item + (study.of_judge[:, 0] - study.of_judge[:, 1])[:, None]
+        # Of each judge and item: a vote for the first, for the second, or for neither.
+        first, second = (1 - cell.gaps) * ndtr(np.stack([ahead, -ahead]) - _tie(cell))
+        neither = np.zeros(first.shape) if rule == "items" else 1 - cell.gaps - first - second
+        won = float(weight @ _chance_to_lead(first, second + neither))
+        lost = float(weight @ _chance_to_lead(second, first + neither))
+        return won / (won + lost if decided else 1 - cell.gaps**cell.raters)
+
+    return truth
+
+
+def _chance_to_lead(up: Floats, down: Floats) -> Floats:
+    """Probability that steps of judges, each up, down or none, end above 0; shape (items,).
+
+    Parameters
+    ----------
+    up, down
+        Probabilities of a step, shape (judges, items).
+    """
+    n = len(up)
+    chance = np.zeros((2 * n + 1, up.shape[1]))
+    chance[n] = 1.0
+    for one, other in zip(up, down, strict=True):
+        chance = (
+            chance * (1 - one - other)
+            + one * np.roll(chance, 1, axis=0)
+            + other * np.roll(chance, -1, axis=0)
+        )
+    return np.asarray(chance[n + 1 :].sum(axis=0))
 
 
 @cache
@@ -489,9 +788,10 @@ def _strength(cell: Cell) -> float:
     return evaluation.preference_scale(wins, systems=_SYSTEMS, target="sample")["first"].value
 
 
-def _of_choice(study: Choices) -> Interval:
-    found = evaluation.preferences(study.ratings, target=study.cell.target)
-    return found["votes", "first"]
+def _of_choice(about: str, choice: str = "first") -> Callable[[Choices], Interval]:
+    return lambda study: evaluation.preferences(study.ratings, target=study.cell.target)[
+        about, choice
+    ]
 
 
 def _of_strength(study: Choices) -> Interval:
@@ -548,6 +848,88 @@ def _of_metric(metric: str) -> Callable[[Predictions], Interval]:
         clusters=study.cluster,
         n_boot=_n_boot(study),
     )[metric]
+
+
+_RARE = str(_CLASSES[-1])
+"""The class that is the rarest where classes are not equally frequent."""
+
+
+def _of_class(metric: str) -> Callable[[Predictions], Interval]:
+    return lambda study: evaluation.precision_recall_f1(
+        study.true, study.predicted[0], "mikels", n_boot=_n_boot(study)
+    ).per_label[_RARE, metric]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """Sets of labels of items, and what a model predicts; items are harder or easier."""
+
+    cell: Cell
+    true: NDArray[np.bool_]
+    """Shape (items, labels)."""
+    predicted: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> LabelSets:
+        """Draw labels, of which some are rare or none, and predictions that go with them."""
+        share = np.array([0.4, 0.2, 0.1, 0.05, 0.02] if cell.scale == "rare labels" else [0.3] * 5)
+        common, own, of_model, error = rng.normal(size=(4, cell.items, share.size))
+        latent = math.sqrt(0.3) * common[:, :1] + math.sqrt(0.7) * own
+        error = math.sqrt(0.3) * of_model[:, :1] + math.sqrt(0.7) * error
+        seen = 0.8 * latent + 0.6 * error
+        return cls(cell, latent > ndtri(1 - share), seen > ndtri(1 - share))
+
+
+def _of_label_sets(average: str, metric: str) -> Callable[[LabelSets], Interval]:
+    def estimate(study: LabelSets) -> Interval:
+        found = evaluation.precision_recall_f1(
+            study.true,
+            study.predicted,
+            labels=[f"label {k}" for k in range(study.true.shape[1])],
+            n_boot=_n_boot(study),
+        )
+        return found.averages[average, metric] if average else found.exact_match
+
+    return estimate
+
+
+@dataclass(frozen=True, eq=False)
+class NamedClasses:
+    """Classes that people name for items; each is judged by the others."""
+
+    cell: Cell
+    named: NDArray[np.str_]
+    """Shape (people, items)."""
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> NamedClasses:
+        """Draw classes of items, and what people, who differ in accuracy, call them."""
+        shape, k = (cell.raters, cell.items), _CLASSES.size
+        true = rng.integers(k, size=cell.items)
+        skill = np.clip(rng.normal(0.7, 0.1 * cell.rater_sd, (cell.raters, 1)), 0, 1)
+        wrong = np.where(rng.random(shape) < _NEAR, (true + 1) % k, rng.integers(k, size=shape))
+        named = _CLASSES[np.where(rng.random(shape) < skill, true, wrong)]
+        return cls(cell, named, rng.random(shape) < cell.gaps)
+
+
+def _of_people(rater: str, metric: str) -> Callable[[NamedClasses], Interval]:
+    def estimate(study: NamedClasses) -> Interval:
+        person, item = np.nonzero(~study.missing)
+        ratings = Ratings(
+            {
+                "stimulus": item,
+                "rater": [f"p{k}" for k in person],
+                "value": study.named[person, item],
+            },
+            taxonomy="mikels",
+        )
+        found = evaluation.evaluate_classification(
+            ratings, metrics=[metric], soft_labels=False, n_boot=_n_boot(study)
+        )
+        return found.estimates[rater, metric]
+
+    return estimate
 
 
 def _of_difference(metric: str) -> Callable[[Predictions], Interval]:
@@ -680,6 +1062,20 @@ def _of_items(
     return Statistic(estimate, truth, scales, **given | more)
 
 
+def _of_models(measure: str, table: str, who: str, **keys: str) -> Statistic:
+    """Describe a measure of a model, or of people, in a table of alignment."""
+    steps = {"kappa": _LEVELS, "concordance": ("continuous",)}
+    return Statistic(
+        _of_alignment(table, measure, **keys),
+        _of_whom(who, measure),
+        steps.get(measure, ("5 levels", "continuous")),
+        _BOTH,
+        0.6,
+        WithModel.as_person if table == "people" else WithModel.draw,
+        ITEMS[2:5],
+    )
+
+
 def _of_predictions(
     name: str, estimate: Callable[[Predictions], Interval], items: tuple[int, ...] = ITEMS[3:]
 ) -> Statistic:
@@ -697,16 +1093,50 @@ def _of_predictions(
 _BOTH: tuple[Target, ...] = ("both",)
 STATISTICS: dict[str, Statistic] = {
     "krippendorff_alpha": Statistic(_of_alpha, _alpha, (*_YES, *_LEVELS, "continuous"), warns=True),
-    "fleiss_kappa": Statistic(
-        _by(reliability.fleiss_kappa), _fleiss, (*_YES, "5 levels"), warns=True
+    **{
+        name: Statistic(_by(name), _beyond_chance(name), (*_YES, "5 levels"), warns=True)
+        for name in _BY_CHANCE
+    },
+    **{
+        f"quadratic_{name}": Statistic(
+            _by(name, weights="quadratic"), _beyond_chance(name, "quadratic"), _LEVELS, warns=True
+        )
+        for name in list(_BY_CHANCE)[:3]
+    },
+    "kappa_of_two_raters": Statistic(
+        _of_two_raters,
+        _kappa_of_two,
+        (*_YES, *_LEVELS),
+        ("stimuli",),
+        0.3,
+        raters=(2,),
     ),
-    "gwet_ac": Statistic(_by(reliability.gwet_ac), _gwet, (*_YES, "5 levels"), warns=True),
-    "brennan_prediger": Statistic(
-        _by(reliability.brennan_prediger), _brennan, (*_YES, "5 levels"), warns=True
-    ),
-    "percent_agreement": Statistic(
-        _by(reliability.percent_agreement, scaled=False), _percent, (*_YES, "5 levels"), warns=True
-    ),
+    **{
+        f"{name}_of_repeats": _of_items(
+            _of_repeats(measure),
+            truth,
+            "5 levels",
+            "continuous",
+            draw=Repeats.draw,
+            items=ITEMS[:4],
+        )
+        for name, measure, truth in (
+            ("distance", "absolute difference", _distance_of_repeats),
+            ("correlation", "correlation", _correlation_of_repeats),
+        )
+    },
+    **{
+        name: Statistic(
+            _of_questionnaires(statistic),
+            _consistency_of_sums,
+            ("questionnaires",),
+            _BOTH,
+            draw=Questionnaires.draw,
+            items=ITEMS[:5],
+            raters=RATERS[:4],
+        )
+        for name, statistic in (("cronbach_alpha", "alpha"), ("mcdonald_omega", "omega"))
+    },
     "interrater_correlation": Statistic(
         _of_correlation,
         _large("interrater_correlation"),
@@ -717,12 +1147,25 @@ STATISTICS: dict[str, Statistic] = {
     "concordance": Statistic(
         _of_concordance, _large("concordance"), (*_LEVELS, "continuous"), _BOTH
     ),
-    "split_half": Statistic(_of_halves, _large("split_half"), (*_LEVELS, "continuous"), _BOTH),
-    "ICC(2,1)": Statistic(_of_form("2,1"), _single, ("5 levels", "continuous"), _BOTH),
-    "ICC(3,1)": Statistic(
-        _of_form("3,1"), lambda _: 1 / (1 + _REST), ("continuous",), ("stimuli",)
+    "split_half": Statistic(
+        _of_halves("mean"), _large("split_half"), (*_LEVELS, "continuous"), _BOTH
     ),
-    "ICC(2,k)": Statistic(_of_form("2,k"), _of_mean, ("5 levels", "continuous"), _BOTH),
+    "split_half_of_subject_model": Statistic(
+        _of_halves("reml"),
+        _large("split_half_of_subject_model"),
+        ("5 levels", "continuous"),
+        _BOTH,
+        items=ITEMS[:5],
+        raters=RATERS[1:4],
+    ),
+    "ICC(2,1)": Statistic(_of_form("2,1"), _single, ("5 levels", "continuous"), _BOTH),
+    "ICC(3,1)": Statistic(_of_form("3,1"), _consistent, ("continuous",), ("stimuli",)),
+    "ICC(3,k)": Statistic(_of_form("3,k"), _of_mean(_consistent), ("continuous",), ("stimuli",)),
+    "ICC(2,k)": Statistic(_of_form("2,k"), _of_mean(_single), ("5 levels", "continuous"), _BOTH),
+    "ICC(1,1)": Statistic(_of_form("1,1"), _single, ("continuous",), _BOTH, draw=Study.nested),
+    "ICC(1,k)": Statistic(
+        _of_form("1,k"), _of_mean(_single), ("continuous",), _BOTH, draw=Study.nested
+    ),
     **{
         f"variance_of_{name}": Statistic(
             _of_factor(factor),
@@ -738,19 +1181,70 @@ STATISTICS: dict[str, Statistic] = {
         _of_first_score("mean"), _opinion, ("5 levels", "continuous"), ("raters",)
     ),
     "subject_model_score": Statistic(_of_first_score("reml"), _score, ("continuous",), ("sample",)),
-    "alignment": Statistic(
-        _of_alignment, _large("alignment"), _LEVELS, _BOTH, 0.6, WithModel.draw, ITEMS[2:5]
-    ),
+    **{
+        f"{method}_score": Statistic(_of_first_score(method), _score, ("continuous",), ("sample",))
+        for method in ("p910", "mle")
+    },
+    **{
+        f"{parameter}_of_a_rater" + ("" if method == "reml" else f"_by_{method}"): Statistic(
+            _of_first_rater(parameter, method), truth, ("continuous",), ("sample",)
+        )
+        for parameter, truth in (("bias", _bias), ("inconsistency", lambda _: math.sqrt(_REST)))
+        for method in ("reml", "p910", "mle")
+    },
+    **{
+        f"{what}{by}": _of_models(measure, table, who, **keys)
+        for what, table, who, keys in (
+            ("alignment", "difference", "difference", {"rater": "model"}),
+            ("agreement_of_a_model", "agreement", "model", {"rater": "model"}),
+            ("agreement_of_people", "ceiling", "people", {}),
+            ("agreement_of_a_person", "people", "model", {"rater": "r0"}),
+        )
+        for measure, by in (
+            ("kappa", ""),
+            ("concordance", "_by_concordance"),
+            ("spearman", "_by_spearman"),
+        )
+    },
     "mean_spearman": _of_items(
         _of_mean_spearman, _large("mean_spearman"), "5 levels", "continuous", draw=WithModel.draw
     ),
-    "preference_share": Statistic(
-        _of_choice,
-        lambda study: float(_chances(study.cell)[0, 1]),
-        ("choices",),
-        _BOTH,
-        draw=Choices.of_two,
-    ),
+    **{
+        name: Statistic(
+            _of_choice(about, choice), truth, (scale,), targets, 0.9, draw=Choices.of_two
+        )
+        for name, about, choice, truth, scale, targets in (
+            (
+                "preference_share",
+                "votes",
+                "first",
+                lambda study: float(_chances(study.cell)[0, 1]),
+                "choices",
+                _BOTH,
+            ),
+            (
+                "share_of_decided_votes",
+                "decided votes",
+                "first",
+                _share_of_decided,
+                "choices, ties",
+                _BOTH,
+            ),
+            ("share_of_ties", "votes", "tie", _share_of_ties, "choices, ties", _BOTH),
+            ("share_of_a_side", "side", "A", lambda _: 0.5, "choices", _BOTH),
+            *(
+                (
+                    f"share_of_{about.replace(' ', '_')}",
+                    about,
+                    "first",
+                    _of_items_with(about.rpartition(" ")[2], decided=about.startswith("decided")),
+                    "choices, ties",
+                    ("stimuli",),
+                )
+                for about in ("items", "decided items", "verdicts", "decided verdicts")
+            ),
+        )
+    },
     "preference_strength": Statistic(
         _of_strength, lambda study: _strength(study.cell), ("choices",), _BOTH, draw=Choices.draw
     ),
@@ -765,8 +1259,53 @@ STATISTICS: dict[str, Statistic] = {
             "ecc",
             "emc",
             "mean_emotional_distance",
+            "acc2",
             "kappa",
             "weighted_kappa",
+        )
+    },
+    **{
+        f"{metric}_of_a_class": _of_items(
+            _of_class(metric),
+            _large(f"{metric}_of_a_class"),
+            *_PREDICTED,
+            draw=Predictions.draw,
+            items=ITEMS[3:],
+        )
+        for metric in ("precision", "recall", "f1")
+    },
+    **{
+        name: _of_items(
+            _of_label_sets(average, metric),
+            _large(name),
+            "equal labels",
+            "rare labels",
+            draw=LabelSets.draw,
+            items=ITEMS[3:],
+        )
+        for average, metric in (
+            ("", "exact_match"),
+            *itertools.product(("macro", "micro", "weighted"), ("precision", "recall", "f1")),
+        )
+        for name in (f"{average}_{metric}_of_sets".removeprefix("_"),)
+    },
+    **{
+        name: Statistic(
+            _of_people(rater, metric),
+            # One of several alike people is as accurate as all of them.
+            _large(name.replace("a_person", "people")),
+            ("classes",),
+            ("stimuli",),
+            0.6,
+            NamedClasses.draw,
+            ITEMS[2:5],
+            RATERS[:4],
+            RATER_SDS[:1],
+        )
+        for name, rater, metric in (
+            ("accuracy_of_people", "people", "accuracy"),
+            ("macro_f1_of_people", "people", "macro_f1"),
+            ("accuracy_of_a_person", "p0", "accuracy"),
         )
     },
     **{

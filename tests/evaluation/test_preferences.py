@@ -265,6 +265,21 @@ def test_the_column_left_is_the_side() -> None:
         preferences(study(votes, left=["C"] * 40))
 
 
+def test_votes_on_an_item_go_together_for_the_side_too() -> None:
+    rng = np.random.default_rng(2)
+    wins, left = rng.integers(0, 2, (2, 60))
+
+    def width(judges: int) -> float:
+        votes = [(f"i{k}", f"j{j}", "AB"[wins[k]]) for j in range(judges) for k in range(60)]
+        side = preferences(
+            study(votes, left=["AB"[left[k]] for _, k in np.ndindex(judges, 60)]), target="stimuli"
+        )["side", "left"]
+        return side.high - side.low
+
+    # Twenty judges who all say the same tell no more of other items than one.
+    assert width(20) == pytest.approx(width(1), rel=0.02)
+
+
 @pytest.mark.long
 def test_clustered_intervals_cover_and_independent_votes_do_not() -> None:
     rng = np.random.default_rng(3)

@@ -104,17 +104,30 @@ class TestWeightedKappa:
         # One rater constant, the other not: agreement is what chance gives.
         assert weighted_kappa([2, 2, 2], [1, 2, 3], scale="0-7").value == 0.0
 
-    def test_interval_covers(self):
+    @pytest.mark.parametrize("n", [15, 150])
+    def test_interval_covers(self, n):
         rng = np.random.default_rng(1)
         big = rng.normal(size=200_000)
         noise = rng.normal(size=(2, big.size))
         coded = np.clip(np.rint(3.5 + 1.5 * (big + 0.7 * noise)), 0, 7)
         truth = weighted_kappa(*coded, scale="0-7").value
         covered = 0
-        for start in range(0, 300 * 150, 150):
-            part = weighted_kappa(*coded[:, start : start + 150], scale="0-7")
+        for start in range(0, 300 * n, n):
+            part = weighted_kappa(*coded[:, start : start + n], scale="0-7")
             covered += part.low <= truth <= part.high
-        assert 0.91 <= covered / 300 <= 0.985
+        assert 0.925 <= covered / 300 <= 0.99
+
+    def test_no_interval_where_nobody_shares_the_rarer_answer(self):
+        first, second = np.zeros((2, 40))
+        first[0] = second[1] = 1
+        apart = weighted_kappa(first, second, scale="0-1")
+        assert math.isnan(apart.low)
+        assert apart.method.endswith("no interval: no two raters share the rarer answer")
+        second[0] = 1
+        shared = weighted_kappa(first, second, scale="0-1")
+        assert -1 <= shared.low < shared.value < shared.high <= 1
+        few = weighted_kappa([1, 1, 0], [1, 1, 0], scale="0-1")
+        assert few.method.endswith("no interval: not defined without one of the items")
 
     def test_scores_between_levels_are_rounded_or_cut(self):
         human, model = [0, 2, 5, 7], [0.4, 2.5, 4.9, 6.7]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,6 +15,7 @@ from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import kappa as kappa_dense
+from affectlab.reliability.agreement.kappa import kappa_of_tables, weighted_kappa
 from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
@@ -49,6 +52,31 @@ def test_pair_counts_equal_a_double_loop(
         found = np.zeros(expected.size, dtype=np.int32)
         count(answers, n_levels, found)
         np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(2, 8), st.sampled_from(["quadratic", "linear", "nominal"]))
+def test_errors_of_kappa_are_those_of_leaving_items_out(
+    seed: int, n_levels: int, weights: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    tables = rng.integers(0, 5, (7, n_levels, n_levels))
+    tables[0] = 0
+    tables[1] = 0
+    tables[1, 0, 0] = 3
+    tables[2] = 0
+    tables[2, [0, 1, 1], [1, 0, 1]] = 1, 2, 3
+    found = kappa_of_tables(tables, weights)
+    for k in range(7):
+        apart = np.repeat(np.stack(np.nonzero(tables[k])), tables[k][tables[k] > 0], axis=1)
+        plain = [
+            weighted_kappa(*np.delete(apart, at, axis=1), weights=weights, scale=range(n_levels))
+            for at in range(apart.shape[1])
+        ]
+        left_out = np.array([one.value for one in plain])
+        n = left_out.size
+        se = math.sqrt((n - 1) * left_out.var()) if n > 1 else math.nan
+        assert found.se[k] == pytest.approx(se, abs=1e-9, nan_ok=True)
 
 
 @settings(max_examples=60, deadline=None)

@@ -111,6 +111,7 @@ class TestP910:
         assert model.iterations == 2
         assert "not converged after 2 rounds" in model.notes[-1]
         assert "3 raters per stimulus (median): p910 can collapse" in model.notes[0]
+        assert "errors of p910 take the weights of raters as known" in model.notes[1]
 
 
 class TestMaximumLikelihood:

@@ -17,7 +17,7 @@ Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
 
 _FEW = "two raters tell nothing of others"
-_LEAST_EFFECTIVE = 4
+LEAST_EFFECTIVE = 4
 """Degrees of freedom that things which in effect carry the error are granted at least: with 1, the
 interval of an F1 over a few mistakes is as wide as its scale."""
 
@@ -88,7 +88,7 @@ class LeftOut:
             return self.freedom
         if not np.any(self.effective):
             return n
-        carried = np.maximum(in_effect(self._apart, self._times) - 1, _LEAST_EFFECTIVE)
+        carried = np.maximum(in_effect(self._apart, self._times) - 1, LEAST_EFFECTIVE)
         return np.where(self.effective, np.minimum(carried, n), n)
 
 

@@ -18,7 +18,6 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
-    FEWEST_MISTAKES,
     IntervalOfItems,
     infer_items,
     zero_text,
@@ -184,7 +183,7 @@ def precision_recall_f1(
         left_out=lambda: _statistics(left_out, zero_division),
         draw=draw,
         bounds=(0.0, 1.0),
-        effective=ratios & (n - point.hits[0] < FEWEST_MISTAKES),
+        effective=ratios,
     )
     table = infer_items(statistic, n, interval, n_boot=n_boot, confidence=confidence, seed=seed)
     return _result(names, table, point, zero_division)

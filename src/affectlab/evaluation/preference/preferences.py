@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -210,7 +210,7 @@ def preferences(
     shares = _shares(tally, rule, over, n_boot, confidence, rng)
     frames = [shares.frame]
     if tally.votes is not None and tally.votes.side:
-        frames.append(_side(tally.votes, confidence).frame)
+        frames.append(_side(tally, tally.votes, over, n_boot, confidence, rng).frame)
     agreement = _agreement(tally, n_boot, confidence, rng) if tally.repeated else None
     frame = pl.concat(frames)
     first, second = tally.choices[:2]
@@ -443,12 +443,20 @@ def _drawn(
     return (spread.se, spread.low, spread.high, p), how
 
 
-def _side(votes: Comparisons, confidence: float) -> Estimates:
+def _side(
+    tally: Tally,
+    votes: Comparisons,
+    over: Target | None,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimates:
     """Give the share of decided votes for one side, and a test that does not mind the design.
 
     Where one system stood on the left more often, the better one draws votes to the left without
     any bias. So the test asks whether a system is chosen more often on one side than on the other:
-    Fisher's exact test of side by choice.
+    Fisher's exact test of side by choice. Votes on an item go together here, too: an item on which
+    nearly all prefer one system draws them to the side where it stood.
     """
     from scipy.stats import fisher_exact
 
@@ -463,14 +471,39 @@ def _side(votes: Comparisons, confidence: float) -> Estimates:
         ]
         p = float(fisher_exact(table).pvalue)
     low, high = exact_interval(np.array([k]), np.array([n]), confidence)
+    se, how = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan]), "exact interval"
+    if over == "sample":
+        low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, "no interval"
+    elif over is not None and n and tally.clusters is not None:
+        of_sides = Tally(
+            np.array([[k, n - k]], dtype=np.float64),
+            (votes.side, "the other"),
+            votes.items,
+            replace(
+                votes,
+                item=votes.item[rows],
+                judge=votes.judge[rows],
+                choice=np.where(first_left == chose_first, 0, 1),
+            ),
+            (tally.clusters[0][rows], tally.clusters[1][rows]),
+        )
+        share, of = np.full(4, value), np.full(4, float(n))
+        share[1::2] = 1 - value
+        ends, text = (
+            _drawn(of_sides, over, share, n_boot, confidence, rng)
+            if n_boot
+            else _clustered(of_sides, over, share, of, confidence)
+        )
+        (se, low, high), how = (part[:1] for part in ends[:3]), text[0]
     return Estimates.build(
         {"about": ["side"], "choice": [votes.side]},
         value=value,
-        se=np.sqrt(value * (1 - value) / n) if n else np.nan,
+        se=se,
         low=low,
         high=high,
-        method="share of decided votes for the side; exact interval, p from Fisher's test of side "
-        "by choice, votes as independent",
+        method=f"share of decided votes for the side; {how}, p from Fisher's test of side by "
+        "choice, votes as independent",
+        target="none" if over in (None, "sample") else over,
         n_items=np.unique(votes.item[rows]).size,
         n_raters=np.unique(votes.judge[rows]).size,
         n_ratings=n,

@@ -36,6 +36,7 @@ from affectlab.ratings import (
 from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
+NOBODY_SHARES = "no two raters share the rarer answer"
 
 
 def has_levels(scale: Scale) -> bool:
@@ -76,7 +77,7 @@ def why_no_interval(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
         is_low, is_high = value == low, value == high
         rarer = is_low if 2 * is_low.sum() < value.size else is_high
         apart = low < high and bool(np.all(is_low | is_high)) and np.bincount(cell[rarer]).max() < 2
-        why.append(f"{NO_INTERVAL}no two raters share the rarer answer" if apart else "")
+        why.append(f"{NO_INTERVAL}{NOBODY_SHARES}" if apart else "")
     return why
 
 

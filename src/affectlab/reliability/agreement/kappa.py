@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import blocks_of, ratio
 from affectlab.core.errors import InputError, check_choices, unknown_name
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
-from affectlab.core.statistic import Ends, Statistic, by_formula, student
-from affectlab.core.types import Floats, Ints
+from affectlab.core.jackknife import LEAST_EFFECTIVE, around
+from affectlab.core.statistic import Ends, Statistic, by_formula
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import (
     HUMAN_KINDS,
     Answers,
@@ -27,7 +29,7 @@ from affectlab.ratings import (
     numeric_part,
     require_order,
 )
-from affectlab.reliability.agreement.coefficient import one_for_an_array
+from affectlab.reliability.agreement.coefficient import NOBODY_SHARES, one_for_an_array
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
@@ -185,8 +187,45 @@ _BLOCK = 1 << 22
 """Cells of tables that are held at once."""
 
 
-Kappas: TypeAlias = tuple[Floats, Floats, Ints]
-"""Values, standard errors and numbers of common items, one shape; ``nan`` where not defined."""
+class Kappas(NamedTuple):
+    """Kappas of pairs of raters with what their intervals rest on; every field has one shape."""
+
+    value: Floats
+    """``nan`` where not defined."""
+    se: Floats
+    """Standard errors by leaving out items, ``nan`` where there is none."""
+    freedom: Floats
+    """Degrees of freedom: one less than the items that in effect carry the error, but at least four
+    where there are as many items."""
+    apart: Bools
+    """Whether two answers occur, and nobody shares the rarer one."""
+    n: Ints
+    """Common items."""
+
+    @classmethod
+    def none(cls, size: int) -> Kappas:
+        """Make room for so many pairs, without items so far."""
+        unknown = (np.full(size, np.nan) for _ in range(3))
+        return cls(*unknown, np.zeros(size, np.bool_), np.zeros(size, np.int64))
+
+    @property
+    def status(self) -> list[str]:
+        """Say where there is no kappa, and why."""
+        why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
+        return np.where(np.isnan(self.value), why, "ok").tolist()
+
+    @property
+    def missing(self) -> list[str]:
+        """Why there is a kappa without an interval; empty otherwise."""
+        why = np.where(np.isnan(self.se), "not defined without one of the items", "")
+        why = np.where(self.apart, NOBODY_SHARES, why)
+        said = (~np.isnan(self.value)) & (why != "")
+        return np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+
+    def ends(self, confidence: float) -> Ends:
+        """Give standard errors and intervals, Student's on the scale of Fisher's z."""
+        se = np.where(self.apart, np.nan, self.se)
+        return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
 
 
 def disagreement_weights(weights: str, n_levels: int) -> Floats:
@@ -202,12 +241,12 @@ def disagreement_weights(weights: str, n_levels: int) -> Floats:
 
 
 def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
-    r"""Compute weighted kappa with its large-sample standard error.
+    r"""Compute weighted kappa and what it is without each item.
 
-    .. math:: \kappa = 1 - \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} e_{ij}
+    .. math:: \kappa = 1 - n \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} r_i c_j
 
-    The standard error is that of Fleiss, Cohen and Everitt (1969, Psychological Bulletin 72),
-    written with weights of disagreement.
+    With counts o, their sums over rows r and over columns c, an item in the cell (i, j) leaves
+    :math:`\sum w o - w_{ij}` above, and :math:`\sum w r c - (w c)_i - (r w)_j + w_{ij}` below.
 
     Parameters
     ----------
@@ -222,32 +261,29 @@ def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
     value throughout.
     """
     w = disagreement_weights(weights, tables.shape[-1])
-    n = tables.sum(axis=(1, 2))
-    share = tables / np.maximum(n, 1)[:, None, None]
-    rows, columns = share.sum(axis=2), share.sum(axis=1)
-    against_columns = columns @ w
-    against_rows = rows @ w
-    observed = np.einsum("kij,ij->k", share, w)
-    expected = np.einsum("ki,ki->k", rows, against_columns)
-    defined = expected > 0
-    ratio = np.divide(observed, expected, out=np.full(n.size, np.nan), where=defined)
-    influence = w - ratio[:, None, None] * (against_columns[:, :, None] + against_rows[:, None, :])
-    influence += observed[:, None, None]
-    spread = np.einsum("kij,kij->k", share, influence**2)
-    se = np.full(n.size, np.nan)
-    se[defined] = np.sqrt(np.maximum(spread[defined], 0) / n[defined]) / expected[defined]
-    return 1 - ratio, se, n.astype(np.int64)
-
-
-def _undefined(kappas: Kappas) -> NDArray[np.str_]:
-    """Why there is no kappa, where there is none."""
-    no_items = kappas[2] == 0
-    return np.where(no_items, "undefined: no common items", "undefined: one category")
-
-
-def _ends(kappas: Kappas, confidence: float) -> Ends:
-    """The normal interval, cut to [-1, 1]."""
-    return student(kappas[0], kappas[1], np.full(1, np.inf), confidence, (-1, 1))
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    n = rows.sum(axis=1)
+    size, less = n[:, None, None], np.maximum(n - 1, 1)[:, None, None]
+    observed = np.einsum("kij,ij->k", tables, w)
+    expected = np.einsum("ki,ij,kj->k", rows, w, columns)
+    value = 1 - ratio(n * observed, expected)
+    below = expected[:, None, None] - (columns @ w)[:, :, None] - (rows @ w)[:, None, :] + w
+    without = 1 - ratio(less * (observed[:, None, None] - w), below)
+    there = tables > 0
+    known = np.where(there, without, 0.0)
+    middle = (tables * known).sum(axis=(1, 2), keepdims=True) / np.maximum(size, 1)
+    squares = np.where(there, (known - middle) ** 2, 0.0)
+    total, fourth = (np.einsum("kij,kij->k", tables, part) for part in (squares, squares**2))
+    scarce = np.isnan(np.where(there, without, 0.0)).any(axis=(1, 2)) | (n < 2) | np.isnan(value)
+    se = np.where(scarce, np.nan, np.sqrt(total * (n - 1) / np.maximum(n, 1)))
+    carried = np.maximum(ratio(total**2, fourth, 0.0) - 1, LEAST_EFFECTIVE)
+    answers = rows + columns
+    # Of two answers the first, unless the second is the rarer one.
+    first, last = (answers > 0).argmax(axis=1), -1 - (answers[:, ::-1] > 0).argmax(axis=1)
+    place = np.arange(len(tables))
+    rarer = np.where(2 * answers[place, first] < answers.sum(axis=1), first, last)
+    apart = ((answers > 0).sum(axis=1) == 2) & (tables[place, rarer, rarer] == 0)
+    return Kappas(value, se, np.minimum(carried, np.maximum(n - 1, 1)), apart, n.astype(np.int64))
 
 
 def levels_of(scale: Scale | str | ArrayLike) -> Floats:
@@ -304,16 +340,15 @@ def pairwise_tables(answers: Answers, position: Ints, n_levels: int, weights: st
     n_raters = len(answers.raters)
     n_pairs = n_raters * (n_raters - 1) // 2
     size = len(answers.labels) * n_pairs
-    value, se = (np.full(size, np.nan) for _ in range(2))
-    n = np.zeros(size, dtype=np.int64)
+    kappas = Kappas.none(size)
     start = 0
     for label, part in enumerate(answers.by_label()):
         at = position[start : start + part.unit.size]
         start += part.unit.size
         for pairs, counts in _pair_tables(part, at, n_levels, n_pairs):
-            rows = label * n_pairs + pairs
-            value[rows], se[rows], n[rows] = kappa_of_tables(counts, weights)
-    return value, se, n
+            for whole, found in zip(kappas, kappa_of_tables(counts, weights), strict=True):
+                whole[label * n_pairs + pairs] = found
+    return kappas
 
 
 def _pair_tables(
@@ -452,17 +487,21 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     size = panel.n_levels
     count = count_pairs_by_bits if size <= _FEW_LEVELS else count_pairs
     n_pairs = len(panel.raters) * (len(panel.raters) - 1) // 2
-    value, se = (np.empty((len(panel.labels), n_pairs)) for _ in range(2))
-    n = np.zeros((len(panel.labels), n_pairs), dtype=np.int64)
+    kappas = Kappas.none(len(panel.labels) * n_pairs)
 
     def one_label(k: int) -> None:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
-        tables = counts.reshape(n_pairs, size, size)
-        value[k], se[k], n[k] = kappa_of_tables(tables, weights)
+        tables, at = counts.reshape(n_pairs, size, size), k * n_pairs
+        start = 0
+        for rows in blocks_of(n_pairs, size**2):
+            found = kappa_of_tables(tables[start : start + rows], weights)
+            for whole, part in zip(kappas, found, strict=True):
+                whole[at + start : at + start + rows] = part
+            start += rows
 
     in_threads(one_label, range(len(panel.labels)))
-    return value.ravel(), se.ravel(), n.ravel()
+    return kappas
 
 
 def weighted_kappa(
@@ -490,7 +529,7 @@ def weighted_kappa(
     scale
         A :class:`~affectlab.ratings.Scale`, its short form such as ``"0-7"``, or its levels.
     confidence
-        Coverage of the interval, from the standard error of Fleiss, Cohen and Everitt (1969).
+        Coverage of the interval: Student's on the scale of Fisher's z, from leaving out items.
 
     Returns
     -------
@@ -510,7 +549,7 @@ def weighted_kappa(
     --------
     >>> a, b = [0, 3, 7, 0, 3, 7], [0, 3, 3, 0, 7, 7]
     >>> weighted_kappa(a, b, scale="0-7")
-    Estimate(0.676 [0.255, 1.000], Cohen's kappa, quadratic weights, ordinal 0 to 7, step 1; ...)
+    Estimate(0.676 [-0.515, 0.976], Cohen's kappa, quadratic weights, ordinal 0 to 7, step 1; ...)
     """
     matrix = [np.asarray(side, dtype=np.float64) for side in (a, b)]
     if matrix[0].ndim != 1 or matrix[0].shape != matrix[1].shape:
@@ -552,9 +591,9 @@ def pairwise_kappa(
     -------
     One row per label and pair, by ``label``, ``rater_a`` and ``rater_b`` in the order of the
     raters, with ``pair_kind``. ``n_items`` counts the items that both rated. Kappa is ``nan`` with
-    a status where a pair has no common items or one category. Where nothing varies (perfect
-    agreement, two items) the large-sample formula gives 0, and there is no interval
-    (:mod:`affectlab.core.estimates`).
+    a status where a pair has no common items or one category. There is no interval where nothing
+    varies (:mod:`affectlab.core.estimates`), where kappa is not defined without one of the items,
+    and where, of two answers, nobody shares the rarer one; ``method`` says why.
 
     Raises
     ------
@@ -674,14 +713,15 @@ def _random_pairs(
     seen = np.unique(answers.label[drawn] * len(answers.raters) + answers.rater[drawn])
     kappas = kappa_of_tables(counts, weights)
     return by_formula(
-        kappas[0],
-        lambda _, level: _ends(kappas, level),
+        kappas.value,
+        lambda _, level: kappas.ends(level),
         keys={"label": answers.labels},
         method=["two ratings drawn at random; " + _method(weights, declared, False)] * n_labels,
-        n_items=kappas[2],
+        n_items=kappas.n,
         n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels),
-        n_ratings=2 * kappas[2],
-        undefined=_undefined(kappas).tolist(),
+        n_ratings=2 * kappas.n,
+        undefined=kappas.status,
+        no_interval=kappas.missing,
     )
 
 
@@ -735,18 +775,17 @@ def _method(weights: str, scale: Any, truncate: bool) -> str:
 def _kappa_result(
     panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float
 ) -> KappaResult:
-    value, _, n = kappas
-    se, low, high = _ends(kappas, confidence)
+    se, low, high = kappas.ends(confidence)
     return KappaResult.of_pairs(
         panel.labels,
         panel.raters,
         panel.rater_kinds,
-        n=n,
-        value=value,
+        n=kappas.n,
+        value=kappas.value,
         se=se,
         low=low,
         high=high,
-        method=method,
+        method=[f"{method}; {why}" if why else method for why in kappas.missing],
         target="stimuli",
-        status=np.where(np.isnan(value), _undefined(kappas), "ok").tolist(),
+        status=kappas.status,
     )

@@ -316,6 +316,11 @@ class Fitted:
 # What a subject model says about stimuli and about raters.
 
 
+_KNOWN_WEIGHTS = (
+    "errors of {} take the weights of raters as known: 95 % intervals of scores held in 90 % of "
+    "simulated studies with 20 raters per stimulus, in 87 % with 10, and in fewer with less; those "
+    "of reml in 95 %"
+)
 _SMALL_PANEL = 8
 _ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
 _COLLAPSED = "collapsed: one rater has all the weight"
@@ -387,6 +392,7 @@ class _Model:
                     f"{median:g} raters per stimulus (median): {self.method} can collapse on "
                     "panels this small; prefer reml"
                 )
+            notes.append(_KNOWN_WEIGHTS.format(self.method))
         for one in self.fitted:
             if not one.fit.converged:
                 notes.append(f"{one.where}not converged after {one.fit.iterations:,} rounds")
