@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._output import Output
 from affectlab.cli.parameters import Option, listed, option_of
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import read_signature
 
 if TYPE_CHECKING:
@@ -296,8 +297,6 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     """Read which column is what, as in ``stimulus=clip,rater=coder``."""
     if text is None:
         return None
-    from affectlab.core.errors import InputError
-
     roles: dict[str, str] = {}
     for part in listed(text):
         role, equals, column = part.partition("=")
@@ -375,8 +374,6 @@ def read_counts(options: Mapping[str, Any]) -> dict[str, int] | None:
     for part in text.split(","):
         name, _, number = part.rpartition("=")
         if not number.strip().isdecimal() or not name.strip() or name.strip() in counts:
-            from affectlab.core.errors import InputError
-
             raise InputError(
                 f"{part!r} is not understood; expected name=number, such as human=707,model=292"
             )
