@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from affectlab.analysis import label_map as place
 from affectlab.analysis.reactions import summarise_reactions
-from affectlab.cli._output import Output
+from affectlab.cli._output import Output, check_folder
 from affectlab.cli.operations import check_outputs, show_result
 from affectlab.models.text import TextClassifier
 from affectlab.report import write_label_map
@@ -120,7 +120,8 @@ def reactions(
     figures
         Folder for figures (PNG, SVG).
     """
-    check_outputs(to, figures)
+    for option, folder in (("--out", to), ("--figures", figures)):
+        check_folder(folder, option)
     with out.progress("reactions"):
         result = summarise_reactions(
             out.panel(ratings, hint=""),

@@ -129,6 +129,12 @@ class ParsedValues:
     """Words that were read as the number that they begin with."""
 
 
+def words_of(column: pl.Series) -> pl.Series:
+    """Give what stands in the cells that hold something, without the spaces around it."""
+    text = column.cast(pl.String).str.strip_chars().drop_nulls()
+    return text.filter(~text.str.to_lowercase().is_in(list(MISSING)))
+
+
 def is_number(text: str) -> bool:
     """Whether a text is a finite decimal number, with a point, in ASCII digits."""
     return _NUMBER.fullmatch(text) is not None and np.isfinite(float(text))

@@ -280,8 +280,7 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
             ragged.append(line)
     aside: tuple[SetAside, ...] = ()
     if ragged:
-        places = tuple(f"line {line}" for line in ragged[:3])
-        aside = (SetAside(f"not {width} fields", len(ragged), places),)
+        aside = (SetAside.of(f"not {width} fields", ragged, "line {}".format),)
         if not kept:
             raise InputError(f"{peek.path}: no row can be used: {aside[0]}")
     columns = {

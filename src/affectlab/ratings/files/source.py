@@ -88,7 +88,7 @@ def _flat(
 
     aside: tuple[SetAside, ...] = ()
     if empty:
-        aside = (SetAside("no answer (an empty list)", len(empty), tuple(map(place, empty[:3]))),)
+        aside = (SetAside.of("no answer (an empty list)", empty, place),)
     return Columns(columns, locate, aside)
 
 

@@ -14,7 +14,6 @@ from affectlab.ratings.codes import Coded
 from affectlab.ratings.files import BadJson, OnBad, Peek, parse_json, typed_column
 from affectlab.ratings.schema import SetAside, Unit
 
-_SHOWN_PLACES = 3
 _SHOWN_LENGTH = 60
 
 
@@ -72,7 +71,7 @@ class Rejects:
     def set_aside(self) -> tuple[SetAside, ...]:
         """What was left out, by reason."""
         return tuple(
-            SetAside(reason, len(places), tuple(places[:_SHOWN_PLACES]), unit)
+            SetAside.of(reason, places, unit=unit)
             for (reason, unit), places in self._places.items()
         )
 

@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.media import media_kind
 from affectlab.core.words import option, plural
 from affectlab.ratings.attributes import PERSONAL, rated_texts
-from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator, several_rows
@@ -284,8 +284,7 @@ def _separator(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> st
 def _is_of_words(column: pl.Series) -> bool:
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return False
-    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
-    return not any(map(is_number, words))
+    return not any(map(is_number, words_of(column.unique())))
 
 
 def _asks_for_values(options: ReadOptions) -> bool:
@@ -469,6 +468,5 @@ def _is_of_numbers(column: pl.Series) -> bool:
         return column.null_count() < len(column)
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return False
-    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
-    words = [word for word in words if word.casefold() not in MISSING]
-    return bool(words) and all(is_number(word.replace(",", ".")) for word in words)
+    words = words_of(column.unique())
+    return len(words) > 0 and all(is_number(word.replace(",", ".")) for word in words)

@@ -133,7 +133,7 @@ def _models(
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
-    table = table if raters is None else combine_tables("rater", [table, raters])
+    table = combine_tables("rater", [table, raters])
     return table, (f"raters are models, since they stand in column '{rater_column}'",)
 
 

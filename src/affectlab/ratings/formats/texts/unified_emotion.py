@@ -63,19 +63,8 @@ class UnifiedEmotion(Intensities):
     """
 
     emotions = (
-        "joy",
-        "anger",
-        "sadness",
-        "disgust",
-        "fear",
-        "trust",
-        "surprise",
-        "love",
-        "noemo",
-        "confusion",
-        "anticipation",
-        "shame",
-        "guilt",
+        *("joy", "anger", "sadness", "disgust", "fear", "trust", "surprise", "love", "noemo"),
+        *("confusion", "anticipation", "shame", "guilt"),
     )
     layout = Layout({"stimulus": "id", "text": "text"}, labels=emotions, stimuli=(*_ABOUT, *_VAD))
     history = ("aggregated and mapped to common emotions by Bostan and Klinger",)
