@@ -45,6 +45,11 @@ def parse_json(text: str) -> Any:
         raise BadJson(f"not valid JSON: {error}") from None
 
 
+def is_numeric(value: Any) -> bool:
+    """Whether a value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -76,11 +76,6 @@ class Rejects:
         )
 
 
-def is_numeric(value: Any) -> bool:
-    """Whether a value of JSON is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def shown(value: Any) -> str:
     """Show a value of a file in an error, cut when long."""
     text = repr(value)

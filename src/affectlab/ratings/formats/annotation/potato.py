@@ -7,7 +7,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import Peek, read_delimited, read_frame
+from affectlab.ratings.files import Peek, is_numeric, read_delimited, read_frame
 from affectlab.ratings.formats.answers import (
     Answer,
     Answers,
@@ -17,7 +17,7 @@ from affectlab.ratings.formats.answers import (
     checked,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Unusable, is_numeric
+from affectlab.ratings.formats.records import Unusable
 
 _NO = (False, None, "", "0", 0, "false", "False")
 _YES = (True, "true", "True", "1", 1)

@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import Field
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, is_numeric
 from affectlab.ratings.formats.answers import Answer, Answers, Given, Place, Record, checked
 from affectlab.ratings.formats.archive import files_in, json_in, names_in
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, Unusable, is_numeric
+from affectlab.ratings.formats.records import Rejects, Unusable
 
 _STARTS = re.compile(r'\s*\{\s*"version"\s*:\s*[0-9]+\s*,\s*"status"\s*:\s*"')
 _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from affectlab.ratings.files import is_numeric
 from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
 from affectlab.ratings.formats.format import Layout, file_format
-from affectlab.ratings.formats.records import is_numeric
 
 _META = "model_meta.json"
 

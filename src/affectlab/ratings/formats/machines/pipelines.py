@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, is_numeric
 from affectlab.ratings.formats.answers import Answer, Answers, Given, Place
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import (
     Unusable,
-    is_numeric,
     json_records,
     numbered,
     shown,

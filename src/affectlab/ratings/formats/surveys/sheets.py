@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, asked_of
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
@@ -45,7 +45,6 @@ _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
 _FEW_CHOICES = 7
 _MOST_CHOICES = 20
 _LONGEST_CHOICE = 40
-_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -255,7 +254,7 @@ class AnswerSheets(Format, ABC):
             raise InputError(
                 f"{head.path}: no question holds answers; name those that do "
                 f"({option('format', f'{self.name},questions=[NAME]')}); columns: "
-                f"{_listed(columns)}"
+                f"{quoted(columns)}"
             )
         texts = [name for name in names if name not in used and repeated]
         return [name for name in names if name in used], texts
@@ -483,15 +482,9 @@ def _said(
     n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
     steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
     if raters:
-        steps.append(f"{plural(len(raters), 'column')} about the raters: {_listed(raters)}")
+        steps.append(f"{plural(len(raters), 'column')} about the raters: {quoted(raters)}")
     if unused:
         reasons = Counter(unused.values())
         counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         steps.append(f"{plural(len(unused), 'column')} without ratings: {counted}")
     return tuple(steps)
-
-
-def _listed(names: Iterable[str]) -> str:
-    first = list(names)
-    shown = ", ".join(f"'{name}'" for name in first[:_LISTED])
-    return shown + (f" and {len(first) - _LISTED:,} more" if len(first) > _LISTED else "")

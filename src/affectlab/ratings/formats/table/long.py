@@ -10,7 +10,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.media import media_kind
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
@@ -169,7 +169,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         return []
     category = f"{roles['value']}=nominal:NAME,NAME"
     return [
-        f"{GUESSED}only column '{roles['value']}' holds answers; if {_first(others)} do so, too, "
+        f"{GUESSED}only column '{roles['value']}' holds answers; if {quoted(others)} do so, too, "
         f"say that there is a column for each label ({option('wide', 'labels')}, "
         f"{option('scale', category)})"
     ]
@@ -417,20 +417,20 @@ def guess_wide(
         if stimulus is None and header[0] in others:
             # The first column names the rows where no other does.
             others.remove(header[0])
-        said = f"columns called after raters hold their ratings: {_first(after_raters)}"
+        said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return "raters", tuple(name for name in others if name.strip()), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
         rated = [name for name in rest if _is_of_numbers(columns[name])]
         numbered = [name for name in rated if _is_numbered_stimulus(name)]
         if len(files) < 2 and crossed(rated) is not None:
-            said = f"columns cross stimuli and labels: {_first(rated)}"
+            said = f"columns cross stimuli and labels: {quoted(rated)}"
             return "stimuli", tuple(n for n in rest if n not in rated and n.strip()), said
         called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")
         if len(called) < 2:
             return None
         others = [name for name in rest if name not in called and name.strip()]
-        said = f"columns called after {what} hold what each rater said of them: {_first(called)}"
+        said = f"columns called after {what} hold what each rater said of them: {quoted(called)}"
         return "stimuli", tuple(others), said
     if stimulus is None or rater is None:
         return None
@@ -443,7 +443,11 @@ def guess_wide(
         return None
     text = ("text",) if "text" in header and "text" not in named.values() else ()
     attributes = (*text, *(n for n in rest if n not in rated and n.strip()))
-    return "labels", attributes, f"columns of numbers hold ratings, one label each: {_first(rated)}"
+    return (
+        "labels",
+        attributes,
+        f"columns of numbers hold ratings, one label each: {quoted(rated)}",
+    )
 
 
 def _is_numbered_stimulus(name: str) -> bool:
@@ -454,11 +458,6 @@ def _is_numbered_stimulus(name: str) -> bool:
 
 def _folded(name: str) -> str:
     return name.strip().casefold().replace(" ", "_")
-
-
-def _first(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:8])
-    return shown + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
 
 
 def _is_of_numbers(column: pl.Series) -> bool:
