@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class BadJson(ValueError):
@@ -45,7 +45,7 @@ def parse_json(text: str) -> Any:
         raise BadJson(f"not valid JSON: {error}") from None
 
 
-def is_numeric(value: Any) -> bool:
+def is_numeric(value: Any) -> TypeGuard[float]:
     """Whether a value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
