@@ -501,13 +501,7 @@ TREE = Branch(
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
                     rare=(
-                        "ties",
-                        "temperature",
-                        "patience",
-                        "precision",
-                        "lam",
-                        "select",
-                        "batch",
+                        *("ties", "temperature", "patience", "precision", "lam", "select", "batch"),
                         "learning_rate",
                     ),
                     panels={

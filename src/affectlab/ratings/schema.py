@@ -16,15 +16,8 @@ TRIAL_KINDS = ("main", "golden", "repeat", "training")
 PRACTICE = {"practice", "practise", "warm-up", "warmup"}
 """What trials of the kind ``training`` are called elsewhere."""
 OUTCOMES = (
-    "ok",
-    "transport",
-    "rejected",
-    "refused",
-    "empty",
-    "truncated",
-    "unparseable",
-    "schema_invalid",
-    "rule_violation",
+    *("ok", "transport", "rejected", "refused", "empty", "truncated", "unparseable"),
+    *("schema_invalid", "rule_violation"),
 )
 DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 """What an empty cell of these columns means."""

@@ -43,17 +43,8 @@ if TYPE_CHECKING:
 _MIN_Z = 3.0
 _PAIRS = 20
 _SCORES = (
-    "macro_f1",
-    "macro_f1_low",
-    "macro_f1_high",
-    "macro_precision",
-    "macro_recall",
-    "micro_f1",
-    "exact_match",
-    "ece",
-    "ece_before",
-    "mean_classwise_ece",
-    "mean_classwise_ece_before",
+    *("macro_f1", "macro_f1_low", "macro_f1_high", "macro_precision", "macro_recall", "micro_f1"),
+    *("exact_match", "ece", "ece_before", "mean_classwise_ece", "mean_classwise_ece_before"),
 )
 
 
