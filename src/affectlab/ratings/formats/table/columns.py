@@ -154,15 +154,16 @@ def find_respondent(header: Sequence[str], *, taken: Collection[str] = ()) -> st
 
 def names_models(column: str) -> bool:
     """Whether the name of the rater column says that the raters are models."""
-    return _folded(column) == "model"
+    return folded_name(column) == "model"
 
 
-def _folded(name: str) -> str:
+def folded_name(name: str) -> str:
+    """Write the name of a column as tables of names have it."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def _first(aliases: Sequence[str], header: Sequence[str], taken: Collection[str]) -> str | None:
-    folded = {_folded(name): name for name in header}
+    folded = {folded_name(name): name for name in header}
     for alias in aliases:
         column = folded.get(alias)
         if column is not None and column not in taken:

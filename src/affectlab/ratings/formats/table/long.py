@@ -21,6 +21,7 @@ from affectlab.ratings.formats.table.columns import (
     find_chosen,
     find_columns,
     find_one,
+    folded_name,
 )
 from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
@@ -33,7 +34,7 @@ _NO_RATINGS = {
     *("", "average", "avg", "mean", "median", "mos", "sd", "std", "sum", "total"),
     *("block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
     *("order", "part", "position", "rating_time", "response_time", "row", "rt", "run", "seconds"),
-    *("time", "timestamp", "trial_index", "trial_number", "unnamed: 0", "version", "week", "year"),
+    *("time", "timestamp", "trial_index", "trial_number", "unnamed:_0", "version", "week", "year"),
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
@@ -161,7 +162,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         for name, column in columns.items()
         if name not in roles.values()
         and (
-            (_folded(name) in DIMENSIONS and _is_of_numbers(column))
+            (folded_name(name) in DIMENSIONS and _is_of_numbers(column))
             or (find_chosen([name]) and _differs(column, columns[roles["stimulus"]]))
         )
     ]
@@ -178,7 +179,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
 def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
     """Say which column tells trials of practice from others, and is not taken to do so."""
     for name, column in columns.items():
-        if "trial_kind" in roles or name in roles.values() or _folded(name) not in _PHASES:
+        if "trial_kind" in roles or name in roles.values() or folded_name(name) not in _PHASES:
             continue
         words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
         count = int(words.is_in([*PRACTICE, "training"]).sum())
@@ -437,7 +438,7 @@ def guess_wide(
     rated = [
         name
         for name in rest
-        if _folded(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
+        if folded_name(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
     ]
     if not rated:
         return None
@@ -454,10 +455,6 @@ def _is_numbered_stimulus(name: str) -> bool:
     """Whether a column is called as columns of stimuli are, and numbered: ``clip07``."""
     stem = name.strip().rstrip("0123456789")
     return stem != name.strip() and find_one("stimulus", [stem.rstrip(" _.-")]) is not None
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
 
 
 def _is_of_numbers(column: pl.Series) -> bool:

@@ -133,8 +133,8 @@ def _models(
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
-    told = combine_tables("rater", [table, raters])
-    return told, (f"raters are models, since they stand in column '{rater_column}'",)
+    every = combine_tables("rater", [table, raters])
+    return every, (f"raters are models, since they stand in column '{rater_column}'",)
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:
