@@ -413,7 +413,9 @@ class EmoNetFaceScores(Format):
     layout = Layout({"stimulus": "image_path"}, others=("results",))
 
     def recognise(self, head: Peek) -> Sure:
-        first = head.first_object or {}
+        first = head.first_record
+        if not (head.is_json_lines and isinstance(first, dict)):
+            return Sure.NO
         results = first.get("results")
         named = isinstance(results, dict) and results and all(map(_HEAD.fullmatch, results))
         return Sure.if_(named and isinstance(first.get("image_path"), str))

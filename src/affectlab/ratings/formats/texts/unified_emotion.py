@@ -71,7 +71,9 @@ class UnifiedEmotion(Intensities):
     source: str | None = None
 
     def recognise(self, head: Peek) -> Sure:
-        first = head.first_object or {}
+        first = head.first_record
+        if not (head.is_json_lines and isinstance(first, dict)):
+            return Sure.NO
         emotions = first.get("emotions")
         named = isinstance(emotions, dict) and set(emotions) <= set(self.emotions)
         return Sure.if_(named and set(first) >= _NEEDED)
