@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from affectlab.analysis import label_map as place
 from affectlab.analysis.reactions import summarise_reactions
 from affectlab.cli._output import Output, check_folder
 from affectlab.cli.operations import check_outputs, show_result
+from affectlab.core.types import Count
 from affectlab.models.text import TextClassifier
+from affectlab.ratings import Ratings
 from affectlab.report import write_label_map
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.ratings import Ratings
 
 
 def label_map(

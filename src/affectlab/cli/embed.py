@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Device, Precision
 from affectlab.core.words import count, number, plural
 from affectlab.models.embedding import Embeddings, EmbedRun, embed as run
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Device, Precision
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")

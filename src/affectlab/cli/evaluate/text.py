@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.operations import check_outputs, show_result
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count, Device, Precision
 from affectlab.models.text_metrics import (
     items_of_ratings,
     load_text_metric,
     read_text_items,
     score_texts,
 )
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count, Device, Precision
 
 
 def text(

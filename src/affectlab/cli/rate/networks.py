@@ -10,6 +10,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.core.errors import InputError
+from affectlab.core.types import Device
 from affectlab.core.words import percent, plural
 from affectlab.models import count_improbable, label_overview, times_chosen
 from affectlab.models.embedding import Embeddings
@@ -19,7 +20,6 @@ from affectlab.ratings import Ratings, check_ratings_path
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.core.types import Device
     from affectlab.models.heads import HeadBank
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from affectlab.cli._output import Output, collected, write_table
 from affectlab.cli.rate.vlm import counts_of, show_plan
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count, Device, Precision
 from affectlab.core.words import count, number, plural, shown
 from affectlab.models.reactions import (
     PAPER_TOKENS,
@@ -27,9 +29,6 @@ from affectlab.models.reactions import (
 from affectlab.ratings import check_ratings_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from affectlab.core.types import Count, Device, Precision
     from affectlab.models.vlm import Budget
 
 

@@ -13,7 +13,9 @@ from affectlab.cli._output import Output, collected
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
 from affectlab.core.words import count, plural, shown
+from affectlab.evaluation import OutcomeTable
 from affectlab.models.hinted import (
     Annotator,
     HintedRun,
@@ -36,8 +38,6 @@ from affectlab.models.vlm.asking import Plan, problem_of
 from affectlab.protocols import load_protocol
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.evaluation import OutcomeTable
     from affectlab.models.reactions import VlmReactions
 
 

@@ -12,6 +12,7 @@ from affectlab.cli._output import Output, command, write_table
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.report import draw_coverage
 from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
@@ -31,8 +32,6 @@ from affectlab.stimuli.review import (
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
 
 
 def prompts(

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
 from affectlab.cli._output import Output, make_folder, write_table
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
+from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation
 from affectlab.stimuli.taxonomy import (
     Candidates,
@@ -34,10 +36,6 @@ from affectlab.stimuli.taxonomy import (
     write_review,
 )
 from affectlab.taxonomy import load_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.ratings import Ratings
 
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 

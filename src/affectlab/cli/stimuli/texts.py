@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.cli._output import Output, caught_warnings, make_folder, write_table
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.models.text import (
     FEWEST_AGREED,
@@ -29,8 +30,6 @@ from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
 
 
 _RESULT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 from annotated_types import Ge
@@ -12,6 +12,7 @@ from annotated_types import Ge
 from affectlab.cli._output import Output, write_table
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.stimuli import pair_design, read_sequences
 from affectlab.stimuli.frames import (
@@ -26,9 +27,6 @@ from affectlab.stimuli.frames import (
     write_frames,
 )
 from affectlab.stimuli.pairs import read_known_pairs, with_known_pairs
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
 
 
 def frames(

@@ -6,12 +6,12 @@ import sys
 from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from affectlab.cli._output import Output, write_table
 from affectlab.core.render.grid import Table
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.study import (
     Store,
@@ -30,9 +30,6 @@ from affectlab.study.people import (
     set_password,
     set_role,
 )
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
 
 
 def open_study(study: Path, database: str | None) -> Store:

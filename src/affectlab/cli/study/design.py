@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.cli._output import Output, command
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.images import draw_errors
 from affectlab.study import load_study, workload, write_error_study, write_template
@@ -19,8 +20,6 @@ from affectlab.study.recruit import PlatformFilter, ProlificClient, platform_fil
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
 
 
 _ERROR_PROTOCOL = "preference_errors"

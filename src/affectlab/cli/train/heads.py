@@ -12,6 +12,7 @@ from annotated_types import Ge
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count, Device
 from affectlab.core.words import number, plural
 from affectlab.models.heads import (
     HeadBank,
@@ -27,13 +28,12 @@ from affectlab.models.heads import (
     unsure_notes,
 )
 from affectlab.models.runs import training_states
+from affectlab.ratings import Absent, Ratings
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.core.types import Count, Device
     from affectlab.models.embedding import Embeddings
-    from affectlab.ratings import Absent, Ratings
 
 
 def heads(

@@ -14,6 +14,7 @@ from annotated_types import Ge, Le
 from affectlab.cli._output import Output, caught_warnings, write_table
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.core.words import number, percent, shown
 from affectlab.models import is_main_process
 from affectlab.models.embedding import Embeddings
@@ -24,7 +25,6 @@ from affectlab.models.vision import ImageTraining, VisionClassifier
 from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count
     from affectlab.models.images.labelled import ImageSplit
 
 

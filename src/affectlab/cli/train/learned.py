@@ -13,6 +13,7 @@ from affectlab.cli._output import Output, caught_warnings, write_table
 from affectlab.cli.parameters import read_settings
 from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.types import Count, Device
 from affectlab.core.words import count, number, plural
 from affectlab.evaluation import metric_scores, preferences
 from affectlab.evaluation.preference import PAIR, item_table, machine_of
@@ -29,8 +30,6 @@ from affectlab.ratings import Ratings, check_ratings_path
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count, Device
 
 
 def difference(
