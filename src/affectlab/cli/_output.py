@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from affectlab.core.errors import InputError
+from affectlab.core.words import number, plural, shown
+
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
@@ -85,7 +88,6 @@ class Output:
         from rich.text import Text
 
         from affectlab.core.render.grid import Table
-        from affectlab.core.words import shown
 
         table = Table(box=None, header_style="bold")
         for column in columns:
@@ -121,8 +123,6 @@ class Output:
 
         people = people_or_all(ratings)
         if people is not ratings:
-            from affectlab.core.words import plural
-
             self.who = (
                 f"{plural(people.n_raters, 'person', 'people')}; "
                 f"{plural(ratings.n_raters - people.n_raters, 'model')} not used here"
@@ -137,16 +137,12 @@ class Output:
         if not (self.quiet or self.as_json):
             from rich.text import Text
 
-            from affectlab.core.words import shown
-
             self._console(error=True).print(Text.assemble(("note: ", "yellow"), shown(text)))
 
     def warn(self, text: str) -> None:
         """Print on standard error what makes a result doubtful, also when quiet."""
         if not self.as_json:
             from rich.text import Text
-
-            from affectlab.core.words import shown
 
             self._console(error=True).print(Text.assemble(("warning: ", "yellow"), shown(text)))
 
@@ -205,8 +201,6 @@ class Output:
 
 def _printable(text: str) -> str:
     """Keep the empty lines before a text; a line break within it may come from a name."""
-    from affectlab.core.words import shown
-
     inner = text.lstrip("\n")
     return "\n" * (len(text) - len(inner)) + shown(inner)
 
@@ -221,8 +215,6 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
     if isinstance(value, float):
-        from affectlab.core.words import number
-
         return number(value, 3)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
@@ -235,8 +227,6 @@ def check_folder(folder: Path | None, option: str) -> None:
     InputError
         When there is one.
     """
-    from affectlab.core.errors import InputError
-
     if folder is not None and folder.exists() and not folder.is_dir():
         raise InputError(f"{option} {folder}: is a file; expected a folder")
 
@@ -249,17 +239,15 @@ def check_file(path: Path) -> None:
     InputError
         When its folder does not exist or the path is one.
     """
-    from affectlab.core.errors import InputError
-
     if path.is_dir() or not path.parent.is_dir():
         why = "it is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
         raise InputError(f"{path} cannot be written: {why}")
 
 
-def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
-    """Write a polars frame to a CSV file.
+def write_table(frame: Any, path: Path, *, sheet: bool = False) -> None:
+    """Write a polars frame to a file: Parquet where its name says so, else CSV.
 
-    With `sheet`, text that a spreadsheet would take for a formula gets a ``'`` first.
+    With `sheet`, text of CSV that a spreadsheet would take for a formula gets a ``'`` first.
 
     Raises
     ------
@@ -269,7 +257,10 @@ def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
     from affectlab.core.csv import write_data_csv, write_sheet_csv
 
     check_file(path)
-    (write_sheet_csv if sheet else write_data_csv)(frame, path)
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(path)
+    else:
+        (write_sheet_csv if sheet else write_data_csv)(frame, path)
 
 
 @contextmanager
@@ -352,8 +343,6 @@ def make_folder(folder: Path) -> None:
     InputError
         When there is a file of that name.
     """
-    from affectlab.core.errors import InputError
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

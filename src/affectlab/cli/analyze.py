@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from affectlab.analysis import label_map as place
+from affectlab.analysis.reactions import summarise_reactions
 from affectlab.cli._output import Output, check_folder
-from affectlab.cli.operations import show_result
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.ratings import Ratings
+from affectlab.cli.operations import check_outputs, show_result
+from affectlab.core.types import Count
+from affectlab.models.text import TextClassifier
+from affectlab.ratings import Ratings
+from affectlab.report import write_label_map
 
 
 def label_map(
@@ -55,10 +57,7 @@ def label_map(
     figures
         Folder for figures (PNG, SVG).
     """
-    from affectlab.analysis import label_map as place
-    from affectlab.report import write_label_map
-
-    check_folder(figures, "--figures")
+    check_outputs(to, figures)
     with out.progress(f"{method} of the stimuli"):
         result = place(
             out.panel(ratings, hint=""),
@@ -119,8 +118,6 @@ def reactions(
     figures
         Folder for figures (PNG, SVG).
     """
-    from affectlab.analysis.reactions import summarise_reactions
-
     for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
     with out.progress("reactions"):
@@ -144,8 +141,6 @@ def reactions(
 
 def _asking(folder: Path, level: str) -> Any:
     """Give a function that asks a text model for the sentiments of texts."""
-    from affectlab.models.text import TextClassifier
-
     model = TextClassifier.load(folder)
     at = None if set(model.labels) <= {"positive", "negative", "neutral", "ambiguous"} else level
     names = model.labels_at(at)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from affectlab.cli._output import Output
+from affectlab import __version__
+from affectlab.cli._output import Output, check_file
+from affectlab.core.citations import bibtex, references, works_of
 
 
 def cite(
@@ -28,10 +28,6 @@ def cite(
     to
         Write it to this file (.bib).
     """
-    from affectlab import __version__
-    from affectlab.cli._output import check_file
-    from affectlab.core.citations import bibtex, references, works_of
-
     works = list(references().values()) if everything else works_of(list(statistics or []))
     text = bibtex(works, __version__)
     if to is None:

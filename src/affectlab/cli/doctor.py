@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
+from affectlab._version import __version__
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS
-from affectlab.core.words import joined, plural
+from affectlab.core.environment import (
+    Library,
+    accelerator,
+    browsers,
+    database as databases,
+    disks,
+    import_all,
+    look_up,
+    machine,
+    required,
+    threads,
+    with_problems,
+)
+from affectlab.core.render.grid import Table
+from affectlab.core.words import joined, plural, shown
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.core.environment import Library
 
 
 def doctor(out: Output, *, full: bool = False, database: str | None = None) -> None:
@@ -27,22 +44,6 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
     database
         Address of a database: postgresql://user@host/name.
     """
-    import platform
-
-    from affectlab._version import __version__
-    from affectlab.core.environment import (
-        accelerator,
-        browsers,
-        database as databases,
-        disks,
-        import_all,
-        look_up,
-        machine,
-        required,
-        threads,
-        with_problems,
-    )
-
     wanted, brought = required()
     core = look_up(wanted)
     extras = {name: look_up(one) for name, one in brought.items() if name not in FOR_DEVELOPERS}
@@ -126,11 +127,6 @@ def show(
 
 
 def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
-    from rich.text import Text
-
-    from affectlab.core.render.grid import Table
-    from affectlab.core.words import shown
-
     if not rows:
         return
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

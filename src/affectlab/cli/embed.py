@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.parameters import read_settings
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Device, Precision
-    from affectlab.models.embedding import Embeddings, EmbedRun
+from affectlab.core.types import Device, Precision
+from affectlab.core.words import count, number, plural
+from affectlab.models.embedding import Embeddings, EmbedRun, embed as run
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")
@@ -67,8 +67,6 @@ def embed(
     on_bad
         Leave out what cannot be read, and list it in set_aside.csv.
     """
-    from affectlab.models.embedding import embed as run
-
     name = encoder or ("texts" if texts else "faces")
     chosen = _of_texts(name, read_settings(settings, _OPTIONS), texts)
     with out.progress(f"looking at {place}") as report, caught_warnings() as warned:
@@ -101,8 +99,6 @@ def embed(
 
 def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any]:
     """Choose the half for texts of an encoder that has two, or see that it is one of texts."""
-    from affectlab.core.errors import InputError
-
     before = name.partition(":")[0]
     if texts and before in _OF_IMAGES:
         raise InputError(f"--texts: encoder {name!r} takes images; expected one of texts")
@@ -113,8 +109,6 @@ def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any
 
 def _show(out: Output, made: Embeddings, done: EmbedRun, to: Path) -> list[str]:
     """Print what was done; give what makes it doubtful."""
-    from affectlab.core.words import count, number, plural
-
     card = made.encoder
     out.head(f"{plural(len(made), card.kind)} by {card.name}, width {card.width:,}")
     parts = []

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import check_folder
+from affectlab.cli._output import check_file, check_folder, write_table
 from affectlab.cli.parameters import Option, arguments_of, as_switch, option_of
 from affectlab.cli.reading import (
     BESIDE_RATINGS,
@@ -266,9 +266,7 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
         to, figures, config, applied, score = (
             given.pop(name, None) for name in ("to", "figures", "config", "applied", "score")
         )
-        check_folder(figures, "--figures")
-        if to is not None and to.suffix.lower() not in _FILES:
-            check_folder(to, "--out")
+        check_outputs(to, figures)
         everyone = given.pop("everyone", False) if operation.people else None
         asked = arguments_of(given, options, config)
         everything = read[0]
@@ -324,6 +322,15 @@ def _declare(
     made = make_verb(run, words, own, reading)
     made.__doc__ = _help(words, verb)
     return made
+
+
+def check_outputs(to: Path | None, figures: Path | None = None) -> None:
+    """Refuse, before anything is computed, what a result cannot be written to."""
+    check_folder(figures, "--figures")
+    if to is not None and to.suffix.lower() in _FILES:
+        check_file(to)
+    else:
+        check_folder(to, "--out")
 
 
 def show_result(
@@ -394,12 +401,7 @@ def _help(words: str, verb: Declared) -> str:
 
 
 def _write(result: Result, path: Path) -> None:
-    from affectlab.cli._output import write_csv
-
-    frame = result.to_frame()
-    if path.suffix.lower() == ".csv":
-        write_csv(frame, path)
-    elif path.suffix.lower() == ".parquet":
-        frame.write_parquet(path)
+    if path.suffix.lower() in _FILES:
+        write_table(result.to_frame(), path)
     else:
         result.write(path)

@@ -352,8 +352,6 @@ def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
     if sequence is None:
         if len(value) == 1 and str in parameter.kinds:
             return value[0]
-        from affectlab.core.errors import InputError
-
         raise InputError(f"{flag}: {' '.join(value)!r} is not understood; expected NAME=VALUE")
     if list[Path] in parameter.kinds:
         return [Path(text) for text in value]
@@ -379,8 +377,6 @@ def _mapping(given: Sequence[str], kind: Any, flag: str) -> dict[str, Any]:
 
 
 def _one(text: str, kind: Any, flag: str) -> Any:
-    from affectlab.core.errors import InputError
-
     if get_origin(kind) is Literal:
         if text not in get_args(kind):
             raise InputError(f"{flag}: {text!r}; expected one of {', '.join(get_args(kind))}")

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from affectlab.cli.operations import show_result
 from affectlab.cli.reading import read_options, read_roles, source_of
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.words import joined, plural
+from affectlab.ratings import Ratings, check_ratings_path, describe_ratings, load_dataset
+from affectlab.ratings.datasets import find_dataset, published_sets
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.ratings import Ratings
 
 
 def summary(ratings: Ratings, out: Output) -> None:
@@ -28,28 +30,7 @@ def describe(
     file: Path,
     *,
     save: Path | None = None,
-    reading: Annotated[
-        dict[str, Any],
-        OptionsOf(
-            "cli.reading:read_file",
-            (
-                "scale",
-                "format",
-                "wide",
-                "columns",
-                "taxonomy",
-                "raters",
-                "stimuli",
-                "attributes",
-                "absent",
-                "missing_codes",
-                "mapping",
-                "set_aside",
-                "encoding",
-                "delimiter",
-            ),
-        ),
-    ],
+    reading: Annotated[dict[str, Any], OptionsOf("cli.reading:read_file")],
 ) -> None:
     """Say what each column of a file is taken for, and why: roles, scales, what is not used.
 
@@ -62,8 +43,6 @@ def describe(
     save
         Write it as a mapping (TOML); as FILE.mapping.toml it is found by itself.
     """
-    from affectlab.ratings import describe_ratings
-
     found = describe_ratings(source_of(file), **read_options(**reading))
     if save is not None:
         found.save(save)
@@ -78,8 +57,6 @@ def check(ratings: Ratings, out: Output) -> None:
     Stops with exit code 2 at the first row that cannot be used; with --set-aside all such rows are
     listed, and the exit code is 1 when there are any.
     """
-    from affectlab.core.words import joined, plural
-
     aside = [part for part in ratings.set_aside if part.count]
     counts = Counter[str]()
     for part in aside:
@@ -134,8 +111,6 @@ def published(out: Output, *, to: Path | None = None) -> None:
     to
         Write the first table to this file (.csv, .parquet), or all of the result to this folder.
     """
-    from affectlab.ratings.datasets import published_sets
-
     show_result(published_sets(), out, to=to)
 
 
@@ -177,9 +152,6 @@ def fetch(
     on_bad
         Leave out rows that cannot be used, and count them, instead of stopping.
     """
-    from affectlab.ratings import check_ratings_path, load_dataset
-    from affectlab.ratings.datasets import find_dataset
-
     check_ratings_path(to)
     with out.progress(f"fetching {name}"):
         ratings = load_dataset(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._output import Output
 from affectlab.cli.parameters import Option, listed, option_of
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import read_signature
 
 if TYPE_CHECKING:
@@ -214,27 +215,12 @@ def read_file(
     delimiter
         Delimiter of a text table.
     """
+    # What was given, by name; before there are other names here.
+    options = locals().copy()
+    del options["file"], options["keep_labels"]
     from affectlab.ratings import read_ratings
 
-    found = read_ratings(
-        source_of(file),
-        **read_options(
-            scale=scale,
-            format=format,
-            wide=wide,
-            columns=columns,
-            taxonomy=taxonomy,
-            raters=raters,
-            stimuli=stimuli,
-            attributes=attributes,
-            absent=absent,
-            missing_codes=missing_codes,
-            mapping=mapping,
-            set_aside=set_aside,
-            encoding=encoding,
-            delimiter=delimiter,
-        ),
-    )
+    found = read_ratings(source_of(file), **read_options(**options))
     return found if keep_labels is None else found.select(labels=listed(keep_labels))
 
 
@@ -296,8 +282,6 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     """Read which column is what, as in ``stimulus=clip,rater=coder``."""
     if text is None:
         return None
-    from affectlab.core.errors import InputError
-
     roles: dict[str, str] = {}
     for part in listed(text):
         role, equals, column = part.partition("=")
@@ -375,8 +359,6 @@ def read_counts(options: Mapping[str, Any]) -> dict[str, int] | None:
     for part in text.split(","):
         name, _, number = part.rpartition("=")
         if not number.strip().isdecimal() or not name.strip() or name.strip() in counts:
-            from affectlab.core.errors import InputError
-
             raise InputError(
                 f"{part!r} is not understood; expected name=number, such as human=707,model=292"
             )

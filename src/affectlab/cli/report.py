@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.padding import Padding
+from rich.text import Text
+
+from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.words import plural, shown
+from affectlab.ratings import Ratings, read_table
+from affectlab.recipes import reproduce as run, sound_recipes
+from affectlab.report import recovery_of_scores, write_report
+from affectlab.simulate import demo_study, recovery
 
 if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.ratings import Ratings
 
 
 def report(
@@ -42,8 +51,6 @@ def report(
     n_boot
         Bootstrap replicates for intervals.
     """
-    from affectlab.report import write_report
-
     with out.progress("writing the report") as progress:
         paths = write_report(
             ratings,
@@ -54,21 +61,11 @@ def report(
             **writing,
         )
     out.show(*paths.answers, f"report: {paths.html}")
-    out.finish(
-        {
-            "html": paths.html,
-            "tables": paths.tables,
-            "figures": paths.figures,
-            "answers": paths.answers,
-        },
-        ratings.warnings,
-    )
+    out.finish(paths, ratings.warnings)
 
 
 def _truth(ratings: Ratings, named: Path | None, file: Path) -> pl.DataFrame | None:
     """Read the planted truth: as it was named, or beside the answers of simulated people."""
-    from affectlab.ratings import read_table
-
     if named is not None:
         return read_table(named)
     beside = file.parent / "truth.csv"
@@ -90,9 +87,6 @@ def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
     to
         Folder for the demonstration.
     """
-    from affectlab.report import recovery_of_scores, write_report
-    from affectlab.simulate import demo_study, recovery
-
     to.mkdir(parents=True, exist_ok=True)
     with out.progress("drawing faces and simulating raters") as progress:
         study = demo_study(seed)
@@ -154,10 +148,6 @@ def reproduce(
     to
         Folder for table, provenance and figures.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.recipes import reproduce as run
-
     if paper is None:
         given = [
             name for name, one in (("--data", data), ("--simulate", simulate), ("--out", to)) if one
@@ -199,15 +189,6 @@ def reproduce(
 
 def _list(out: Output, only: str | None) -> None:
     """Show what recipes there are, and the data of each."""
-    from dataclasses import asdict
-
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from affectlab.core.errors import unknown_name
-    from affectlab.core.words import plural, shown
-    from affectlab.recipes import sound_recipes
-
     found = sound_recipes()
     if only is not None and only not in found:
         raise unknown_name("recipe", only, tuple(found))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli.operations import show_result
+from affectlab.taxonomy import load_taxonomy, taxonomy_overview
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 def list_all(out: Output) -> None:
     """List the taxonomies that can be used by name."""
-    from affectlab.taxonomy import taxonomy_overview
-
     show_result(taxonomy_overview(), out)
 
 
@@ -28,8 +27,6 @@ def show(out: Output, taxonomy: str, *, to: Path | None = None) -> None:
     to
         Write the first table to this file (.csv, .parquet), or all of the result to this folder.
     """
-    from affectlab.taxonomy import load_taxonomy
-
     show_result(load_taxonomy(taxonomy).to_result(), out, to=to)
 
 
@@ -43,8 +40,6 @@ def costs(out: Output, taxonomy: str, *, to: Path | None = None) -> None:
     to
         Write the first table to this file (.csv, .parquet), or all of the result to this folder.
     """
-    from affectlab.taxonomy import load_taxonomy
-
     show_result(load_taxonomy(taxonomy).cost_matrix().to_result(), out, to=to)
 
 
@@ -56,8 +51,6 @@ def check(out: Output, file: Path) -> None:
     file
         TOML file of a taxonomy.
     """
-    from affectlab.taxonomy import load_taxonomy
-
     taxonomy = load_taxonomy(file)
     out.show(f"{file}: {len(taxonomy)} labels, version {taxonomy.version}; nothing is wrong.")
     out.finish({"name": taxonomy.name, "n_labels": len(taxonomy), "version": taxonomy.version})

@@ -21,8 +21,8 @@ class Branch:
 
     help: str
     verbs: Mapping[str, Verb | Branch]
-    panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Headings in the list of verbs, with the verbs below them."""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    """Headings in the list of verbs, each by the first verb below it."""
     epilogue: str | None = None
 
 
@@ -55,7 +55,11 @@ TREE = Branch(
             "Look at, check, convert and fetch ratings.",
             {
                 "summary": Command("cli.ratings:summary", "ratings.csv --scale 0-7"),
-                "describe": Command("cli.ratings:describe", "ratings.csv --save ratings.toml"),
+                "describe": Command(
+                    "cli.ratings:describe",
+                    "ratings.csv --save ratings.toml",
+                    hidden=("keep_labels",),
+                ),
                 "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
                 "convert": Command(
                     "cli.ratings:convert", "ratings.csv --scale 0-7 --out ratings.parquet"
@@ -168,6 +172,9 @@ TREE = Branch(
                     hidden=("labels", "names"),
                 ),
                 "map": Command("cli.analyze:label_map", "comments.csv --page map.html --most 5000"),
+                "reactions": Command(
+                    "cli.analyze:reactions", "reactions.json --out tables/", shows_result=True
+                ),
                 "transition-ranges": Operation(
                     "analysis.transitions.ranges:transition_ranges",
                     "ratings.csv --stimuli pairs.csv --figures figures",
@@ -211,34 +218,11 @@ TREE = Branch(
                     "analysis.jnd.latency:latency_budget",
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
                 ),
-                "reactions": Command(
-                    "cli.analyze:reactions", "reactions.json --out tables/", shows_result=True
-                ),
             },
             {
-                "Labels and texts": (
-                    "correlations",
-                    "clusters",
-                    "circumplex",
-                    "words",
-                    "map",
-                    "reactions",
-                ),
-                "Faces": (
-                    "transition-ranges",
-                    "transition-curves",
-                    "expressions",
-                    "asymmetry",
-                    "score-histograms",
-                ),
-                "What is noticed": (
-                    "jnd-scores",
-                    "jnd-steps",
-                    "jnd-times",
-                    "jnd-strips",
-                    "sampling-interval",
-                    "latency",
-                ),
+                "correlations": "Labels and texts",
+                "transition-ranges": "Faces",
+                "jnd-scores": "What is noticed",
             },
             "Whether one group or condition is rated higher: affectlab reliability mixed-model; "
             "whether models err more for one: affectlab evaluate fairness.",
@@ -400,11 +384,7 @@ TREE = Branch(
                 ),
                 "review": Command("cli.stimuli.pictures:review", "faces/manifest.csv --out review"),
             },
-            {
-                "Texts": ("curate", "corpus", "taxonomy"),
-                "Faces": ("prompts", "images", "coverage", "frames", "pairs"),
-                "Both": ("captions", "review"),
-            },
+            {"curate": "Texts", "prompts": "Faces", "captions": "Both"},
         ),
         "study": Branch(
             "Ask people: a web study from one file, and its data.",
@@ -521,13 +501,7 @@ TREE = Branch(
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
                     rare=(
-                        "ties",
-                        "temperature",
-                        "patience",
-                        "precision",
-                        "lam",
-                        "select",
-                        "batch",
+                        *("ties", "temperature", "patience", "precision", "lam", "select", "batch"),
                         "learning_rate",
                     ),
                     panels={
@@ -675,14 +649,12 @@ def _branch(
 ) -> App:
     own = {"help_epilogue": branch.epilogue or ""}
     app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **own, **more})
-    headings: dict[str, Group] = {}
-    for place, (heading, below) in enumerate(branch.panels.items()):
-        headings |= dict.fromkeys(below, Group(heading, sort_key=place))
+    where: dict[str, Any] = {}
     for place, (verb, one) in enumerate(branch.verbs.items()):
         asked = words is None or verb in words[:1]
-        where: dict[str, Any] = {"sort_key": place}
-        if verb in headings:
-            where["group"] = headings[verb]
+        if verb in branch.headings:
+            where["group"] = Group(branch.headings[verb], sort_key=place)
+        where["sort_key"] = place
         if not isinstance(one, Branch):
             app.command(_verb((*before, verb), one, asked, **where))
         elif asked:

@@ -215,6 +215,29 @@ def joined(parts: Iterable[str], last_word: str = "and") -> str:
     return f"{', '.join(most)} {last_word} {last}" if most else last
 
 
+def listing(parts: Sequence[str], most: int, mark: str = ", ") -> str:
+    """List the first phrases, and count the others.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    rest = len(parts) - most
+    return mark.join(parts[:most]) + (f" and {count(rest)} more" if rest > 0 else "")
+
+
+def quoted(names: Iterable[str], most: int = 8) -> str:
+    """List the first names in quotation marks, and count the others.
+
+    Examples
+    --------
+    >>> quoted(["a", "b", "c"], 2)
+    "'a', 'b' and 1 more"
+    """
+    return listing([f"'{name}'" for name in names], most)
+
+
 def some(parts: Sequence[str], most: int, last: str = "more") -> str:
     """Join the first phrases as a sentence does, and count the others.
 

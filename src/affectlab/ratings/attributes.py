@@ -15,21 +15,8 @@ from affectlab.ratings.schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS
 
 _SHOWN_NAMES = 8
 PERSONAL = {
-    "age",
-    "control",
-    "country",
-    "education",
-    "ethnicity",
-    "family",
-    "gender",
-    "language",
-    "location",
-    "model",
-    "nationality",
-    "of",
-    "prompt",
-    "rater_kind",
-    "sex",
+    *("age", "control", "country", "education", "ethnicity", "family", "gender", "language"),
+    *("location", "model", "nationality", "of", "prompt", "rater_kind", "sex"),
 }
 """Names that tell of a rater when a column could belong to the rater or to the stimulus."""
 
@@ -222,15 +209,20 @@ def overlay(
     return joined.agg(pl.col(names).drop_nulls().first()), tuple(steps)
 
 
-def combine_tables(key: str, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def combine_tables(key: str, tables: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
     """Put attribute tables of several sources together; a gap in one is filled from the others.
+
+    One alone stays as it is, and where there is none, None is given.
 
     Raises
     ------
     InputError
         When two tables say different things of the same name.
     """
-    parts = [_plain_table(key, table) for table in tables]
+    known = [table for table in tables if table is not None]
+    if len(known) < 2:
+        return next(iter(known), None)
+    parts = [_plain_table(key, table) for table in known]
     stacked = pl.concat(parts, how="diagonal_relaxed")
     attributes = [name for name in stacked.columns if name != key]
     grouped = stacked.group_by(key, maintain_order=True)

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.words import option
+from affectlab.core.words import listing, option
 from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
 from affectlab.ratings.files import (
     Ledger,
@@ -127,6 +127,12 @@ class ParsedValues:
     """Words that are another one but for case and spaces, with the spelling that came first."""
     read_as: tuple[tuple[str, float], ...] = ()
     """Words that were read as the number that they begin with."""
+
+
+def words_of(column: pl.Series) -> pl.Series:
+    """Give what stands in the cells that hold something, without the spaces around it."""
+    text = column.cast(pl.String).str.strip_chars().drop_nulls()
+    return text.filter(~text.str.to_lowercase().is_in(list(MISSING)))
 
 
 def is_number(text: str) -> bool:
@@ -733,20 +739,14 @@ def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) ->
 
 def joined_step(joined: Mapping[str, str]) -> tuple[str, ...]:
     """Say which spellings of categories were taken as one."""
-    if not joined:
-        return ()
     said = [f"{word!r} is {own!r}" for word, own in joined.items()]
-    more = f" and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
-    return (f"{ONE_SPELLING}{', '.join(said[:_SHOWN])}{more}",)
+    return (f"{ONE_SPELLING}{listing(said, _SHOWN)}",) if said else ()
 
 
 def _read_as_step(read_as: Mapping[str, float]) -> tuple[str, ...]:
     """Say which words were read as the number that they begin with."""
-    if not read_as:
-        return ()
     said = [f"{word!r} as {number:g}" for word, number in read_as.items()]
-    more = f" and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
-    return (f"read as numbers: {', '.join(said[:_SHOWN])}{more}",)
+    return (f"read as numbers: {listing(said, _SHOWN)}",) if said else ()
 
 
 def _positions_step(scale: Scale) -> str:

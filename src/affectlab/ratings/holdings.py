@@ -261,9 +261,7 @@ class Holdings:
             table = None if given is None else as_frame(given, what=f"the {key} table")
             if table is not None:
                 history = (*history, *idle_step(key, coded, table))
-            parts = [part for part in (table, found) if part is not None]
-            merged = combine_tables(key, parts) if len(parts) > 1 else next(iter(parts), None)
-            tables.append(attribute_table(key, coded, merged))
+            tables.append(attribute_table(key, coded, combine_tables(key, (table, found))))
         self._set(body, checked.scales, checked.taxonomy, tables[0], tables[1])
         self._set_aside = checked.set_aside
         self._source = source

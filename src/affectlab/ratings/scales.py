@@ -191,6 +191,12 @@ def one_scale(scales: Mapping[str, Scale]) -> Scale:
     return next((scale for scale in found if not scale.declared), found[0])
 
 
+def shared_scale(scales: Mapping[str, Scale]) -> Scale | None:
+    """Give the scale of all labels; None where they are on several."""
+    first, *others = scales.values()
+    return first if all(other == first for other in others) else None
+
+
 def by_scale(scales: Mapping[str, Scale]) -> list[tuple[list[str], str]]:
     """List the different scales in words, each with the labels that are on it."""
     labels: dict[str, list[str]] = {}

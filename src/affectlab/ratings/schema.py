@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,15 +16,8 @@ TRIAL_KINDS = ("main", "golden", "repeat", "training")
 PRACTICE = {"practice", "practise", "warm-up", "warmup"}
 """What trials of the kind ``training`` are called elsewhere."""
 OUTCOMES = (
-    "ok",
-    "transport",
-    "rejected",
-    "refused",
-    "empty",
-    "truncated",
-    "unparseable",
-    "schema_invalid",
-    "rule_violation",
+    *("ok", "transport", "rejected", "refused", "empty", "truncated", "unparseable"),
+    *("schema_invalid", "rule_violation"),
 )
 DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 """What an empty cell of these columns means."""
@@ -58,7 +52,7 @@ UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 
 Unit = Literal["row", "cell", "rater", "stimulus"]
-_SHOWN_PLACES = 8
+_SHOWN_PLACES, _SHOWN_FIRST = 8, 3
 
 
 @dataclass(frozen=True)
@@ -71,6 +65,17 @@ class SetAside:
     """Where the first of them stand, for example ``"line 7"``; of raters and stimuli, all names."""
     unit: Unit = "row"
     """What is counted: rows, cells of a table with several answers in a row, raters, or stimuli."""
+
+    @classmethod
+    def of(
+        cls,
+        reason: str,
+        rows: Sequence[Any],
+        place: Callable[[Any], str] = str,
+        unit: Unit = "row",
+    ) -> SetAside:
+        """Count rows or cells, and say where the first stand."""
+        return cls(reason, len(rows), tuple(map(place, rows[:_SHOWN_FIRST])), unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Give reason, count, places and unit as JSON has them."""

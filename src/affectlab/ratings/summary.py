@@ -24,6 +24,7 @@ from affectlab.ratings.scales import (
     GuessedScalesWarning,
     by_scale,
     said_by_label,
+    shared_scale,
 )
 from affectlab.ratings.schema import (
     GUESSED,
@@ -154,7 +155,7 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
         found.append("There is one stimulus: most measures of agreement are not defined.")
     answers = ratings.value[rows]
     answers = answers[~np.isnan(answers)]
-    scale = _shared(ratings)
+    scale = shared_scale(ratings.scales)
     if scale is not None and len(answers) > 1 and answers.min() == answers.max():
         shown = scale.name_of(float(answers[0]))
         if scale.kind == "binary":
@@ -219,16 +220,10 @@ def _left_out(ratings: Holdings, unit: str, there: Collection[str]) -> list[str]
     return [name for name in dict.fromkeys(named) if name not in known]
 
 
-def _shared(ratings: Holdings) -> Scale | None:
-    """Give the scale of all labels, None where they are on different ones."""
-    scales = list(ratings.scales.values())
-    return scales[0] if all(scale == scales[0] for scale in scales[1:]) else None
-
-
 def guess_of_scales(ratings: Holdings) -> str:
     """Say how scales were inferred where labels are on different ones; empty where none was."""
     guessed = {name: scale for name, scale in ratings.scales.items() if not scale.declared}
-    if not guessed or _shared(ratings) is not None:
+    if not guessed or shared_scale(ratings.scales) is not None:
         return ""
     said = said_by_label({name: replace(scale, declared=True) for name, scale in guessed.items()})
     return (
@@ -275,7 +270,7 @@ def warn_of_guess(ratings: Holdings, *, columns: bool = False) -> None:
 
 
 def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
-    scale = _shared(ratings)
+    scale = shared_scale(ratings.scales)
     if scale is None:
         guess = guess_of_scales(ratings)
         return [*([guess] if guess else []), *_of_ends(ratings, rows)]

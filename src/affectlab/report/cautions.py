@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown, some
+from affectlab.ratings import Ratings
 from affectlab.reliability import duplicate_raters
 from affectlab.report.statistics import (
     AGAINST,
@@ -18,9 +17,6 @@ from affectlab.report.statistics import (
     reason,
     reliability_of_means,
 )
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 _FULL = 0.99
 _MOST_PAIRS = 5

@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.render.figure import draw_figure, save_figure
 from affectlab.core.words import file_part, number, percent
+from affectlab.ratings import Ratings
 from affectlab.report.ratings_report import write_report
 from affectlab.stimuli.prompts import WHOLE, CoverageMap
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
     from affectlab.models.text import Contributions, LabelledTexts, TextClassifier
-    from affectlab.ratings import Ratings
 
 
 def draw_predictions(

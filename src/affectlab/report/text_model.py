@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from affectlab.analysis import cluster_confusion, label_map, log_odds
+from affectlab.analysis.labels import LabelClusters
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Bools, by_name
@@ -32,7 +34,6 @@ from affectlab.report.page import (
 )
 
 if TYPE_CHECKING:
-    from affectlab.analysis.labels import LabelClusters
     from affectlab.models.text import LabelledTexts, TextClassifier
     from affectlab.models.text.decisions import LevelTuning
 
@@ -42,17 +43,8 @@ if TYPE_CHECKING:
 _MIN_Z = 3.0
 _PAIRS = 20
 _SCORES = (
-    "macro_f1",
-    "macro_f1_low",
-    "macro_f1_high",
-    "macro_precision",
-    "macro_recall",
-    "micro_f1",
-    "exact_match",
-    "ece",
-    "ece_before",
-    "mean_classwise_ece",
-    "mean_classwise_ece_before",
+    *("macro_f1", "macro_f1_low", "macro_f1_high", "macro_precision", "macro_recall", "micro_f1"),
+    *("exact_match", "ece", "ece_before", "mean_classwise_ece", "mean_classwise_ece_before"),
 )
 
 
@@ -175,8 +167,6 @@ def _per_label(about: ModelOnTexts, level: str, tuned: LevelTuning) -> Table:
 
 def confusions_section(about: ModelOnTexts) -> Section | Skipped:
     """Labels that the model chooses where others are true, and labels confused alike."""
-    from affectlab.analysis import cluster_confusion
-
     title = "What is confused with what"
     tuned = about.model.tuning[""]
     if not tuned.confusion:
@@ -311,8 +301,6 @@ def calibration_section(about: ModelOnTexts) -> Section:
 
 def words_section(about: ModelOnTexts) -> Section:
     """Words that go with each label in the training texts."""
-    from affectlab.analysis import log_odds
-
     truth = about.model.truth_of(about.train.targets, len(about.train))
     labels = list(about.model.labels)
     found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels, min_z=_MIN_Z)
@@ -345,8 +333,6 @@ def words_section(about: ModelOnTexts) -> Section:
 
 def map_section(about: ModelOnTexts) -> Section | Skipped:
     """Where the model puts texts, coloured by the labels that people gave them."""
-    from affectlab.analysis import label_map
-
     title = "Map"
     try:
         found = label_map(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import Output, write_table
 from affectlab.core.signatures import OptionsOf
+from affectlab.evaluation import leaderboard as read
 
 
 def leaderboard(
@@ -39,12 +40,10 @@ def leaderboard(
     on_bad
         Leave out files that cannot be used, and name them, without stopping.
     """
-    from affectlab.evaluation import leaderboard as read
-
     found = read(folder, **reading)
     # Files first: who reads the output may leave early, as in `… | head`.
     if table is not None:
-        write_csv(found.to_frame(), table, sheet=True)
+        write_table(found.to_frame(), table, sheet=True)
     written = None
     if to is not None:
         from affectlab.report import write_leaderboard

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from affectlab.cli._output import Output, check_file, check_folder
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.operations import check_outputs, show_result
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count, Device, Precision
+from affectlab.core.types import Count, Device, Precision
+from affectlab.models.text_metrics import (
+    items_of_ratings,
+    load_text_metric,
+    read_text_items,
+    score_texts,
+)
 
 
 def text(
@@ -90,21 +96,7 @@ def text(
     precision
         What they multiply in; half precision changes scores.
     """
-    from affectlab.cli._output import caught_warnings
-    from affectlab.cli.operations import show_result
-    from affectlab.core.errors import InputError
-    from affectlab.models.text_metrics import (
-        items_of_ratings,
-        load_text_metric,
-        read_text_items,
-        score_texts,
-    )
-
-    if to is not None:
-        if to.suffix.lower() in (".csv", ".parquet"):
-            check_file(to)
-        else:
-            check_folder(to, "--out")
+    check_outputs(to)
     with out.progress(f"reading {file}") as report, caught_warnings() as doubts:
         if reactions:
             from affectlab.ratings import read_ratings

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import caught_warnings
+from affectlab.cli._output import Output, caught_warnings
+from affectlab.core.errors import InputError
+from affectlab.core.types import Device
+from affectlab.core.words import percent, plural
+from affectlab.models import count_improbable, label_overview, times_chosen
+from affectlab.models.embedding import Embeddings
+from affectlab.models.text import TextClassifier, read_texts
+from affectlab.ratings import Ratings, check_ratings_path
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.cli._output import Output
-    from affectlab.core.types import Device
     from affectlab.models.heads import HeadBank
-    from affectlab.ratings import Ratings
 
 
 def text(
@@ -56,11 +60,6 @@ def text(
     set_aside
         Leave out empty texts, and count them.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.models import times_chosen
-    from affectlab.models.text import TextClassifier, read_texts
-    from affectlab.ratings import check_ratings_path
-
     if coherent and level is None:
         raise InputError("--coherent chooses groups of a level; expected --level as well")
     check_ratings_path(to)
@@ -105,8 +104,6 @@ def text(
 
 
 def _show_text(out: Output, ratings: Ratings, chosen: dict[str, int]) -> None:
-    from affectlab.core.words import percent, plural
-
     n = ratings.n_stimuli
     most = sorted(chosen.items(), key=lambda entry: -entry[1])[:5]
     out.head(
@@ -156,9 +153,7 @@ def faces(
     set_aside
         Leave out images that are broken, and count them.
     """
-    from affectlab.models import label_overview
     from affectlab.models.heads import HeadBank, embeddings_of
-    from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
     with out.progress(f"reading {images}") as progress, caught_warnings() as warned:
@@ -208,8 +203,6 @@ def faces(
 
 
 def _show_faces(out: Output, bank: HeadBank, ratings: Ratings, table: pl.DataFrame) -> None:
-    from affectlab.core.words import plural
-
     out.head(
         f"{ratings.rater_names[0]} rated {plural(ratings.n_stimuli, 'image')} on "
         f"{plural(len(bank.labels), 'label')}, from 0 to 7"
@@ -246,9 +239,7 @@ def vision(
     device
         Where the model computes.
     """
-    from affectlab.models import count_improbable, times_chosen
     from affectlab.models.vision import VisionClassifier
-    from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
     with out.progress(f"reading {images}") as progress, caught_warnings() as warned:
@@ -282,8 +273,6 @@ def vision(
 
 def _given(images: Path, classifier: Any) -> Any:
     """Give embeddings where the folder holds them, and the place of images otherwise."""
-    from affectlab.core.errors import InputError
-    from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import is_embeddings
 
     if not images.exists():
@@ -300,8 +289,6 @@ def _given(images: Path, classifier: Any) -> Any:
 def _show_vision(
     out: Output, ratings: Ratings, chosen: dict[str, int], decide: str, differ: int
 ) -> None:
-    from affectlab.core.words import percent, plural
-
     n = ratings.n_stimuli
     out.head(
         f"{ratings.rater_names[0]} rated {plural(n, 'image')} on {plural(len(chosen), 'label')}"

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import caught_warnings, collected
+import polars as pl
+from rich.text import Text
+
+from affectlab.cli._output import Output, caught_warnings, collected
 from affectlab.cli.parameters import read_settings
+from affectlab.core.errors import InputError
+from affectlab.core.render.grid import Table
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.words import count, plural, shown
+from affectlab.evaluation import OUTCOMES, outcome_table
+from affectlab.models.differences import (
+    holds_answers,
+    medians_by_kind,
+    rate_differences,
+    value_ranges,
+)
+from affectlab.models.raters import rate_faces
+from affectlab.ratings import Ratings, check_ratings_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
-
-    from affectlab.cli._output import Output
-    from affectlab.ratings import Ratings
 
 
 def others(
@@ -58,10 +69,6 @@ def others(
     on_bad
         Leave out broken images, and count them.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.evaluation import OUTCOMES, outcome_table
-    from affectlab.models.raters import rate_faces
-
     with collected(out, "pictures", to) as (progress, doubts):
         ratings = rate_faces(
             images,
@@ -103,15 +110,11 @@ def others(
 
 def _several(ratings: Ratings) -> int:
     """Pictures with more faces than one."""
-    import polars as pl
-
     table = ratings.stimuli if "faces" in ratings.stimuli.columns else ratings.to_frame()
     return table.filter(pl.col("faces") > 1)["stimulus"].n_unique()
 
 
 def _show_others(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> None:
-    from affectlab.core.words import count, plural
-
     out.head(
         f"{ratings.rater_names[0]} rated {plural(outcomes.get('ok', 0), 'picture')} of {count(n)} "
         f"on {plural(len(ratings.label_names), 'label')}"
@@ -154,14 +157,6 @@ def difference(
     on_bad
         Give no value to pairs that cannot be compared, and count them.
     """
-    from affectlab.models.differences import (
-        holds_answers,
-        medians_by_kind,
-        rate_differences,
-        value_ranges,
-    )
-    from affectlab.ratings import check_ratings_path
-
     check_ratings_path(to)
     with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
         ratings = rate_differences(pairs, metric, progress=progress, **reading)
@@ -191,11 +186,6 @@ def difference(
 def _show_difference(
     out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None
 ) -> None:
-    from rich.text import Text
-
-    from affectlab.core.render.grid import Table
-    from affectlab.core.words import count, plural, shown
-
     metrics = plural(ratings.n_raters, "metric")
     out.head(f"{metrics} compared the two pictures of {plural(ratings.n_stimuli, 'pair')}")
     kinds = [] if by_kind is None else by_kind["kind"].unique(maintain_order=True).to_list()[:4]

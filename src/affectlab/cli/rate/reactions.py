@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 
-from affectlab.cli._output import collected
+from affectlab.cli._output import Output, collected, write_table
 from affectlab.cli.rate.vlm import counts_of, show_plan
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count, Device, Precision
+from affectlab.core.words import count, number, plural, shown
+from affectlab.models.reactions import (
+    PAPER_TOKENS,
+    Decoding,
+    FewShot,
+    PersonReaction,
+    ReactionGenerator,
+    ReactionItem,
+    plan_reactions_vlm,
+    rate_reactions_vlm,
+    read_items,
+    read_reactions,
+)
+from affectlab.ratings import check_ratings_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from affectlab.cli._output import Output
-    from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
     from affectlab.models.vlm import Budget
 
 
@@ -118,16 +130,6 @@ def reactions(
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.models.reactions import (
-        PAPER_TOKENS,
-        Decoding,
-        FewShot,
-        read_items,
-        read_reactions,
-    )
-    from affectlab.ratings import check_ratings_path
-
     if (model is None) == (vlm is None):
         raise InputError("expected either --model or --vlm")
     if dry_run and vlm is None:
@@ -169,7 +171,6 @@ def reactions(
         }
         _ask(out, items[:limit], vlm, to, options, dry_run=dry_run)
         return
-    from affectlab.models.reactions import ReactionGenerator
 
     generator = ReactionGenerator(
         str(model),
@@ -191,8 +192,6 @@ def _write(
     out: Output, generator: ReactionGenerator, items: tuple[ReactionItem, ...], to: Path
 ) -> None:
     """Write reactions, and print the first of them."""
-    from affectlab.core.words import plural
-
     with collected(out, "loading the model", generator.ledger) as (progress, doubts):
         ratings = generator.rate(items, progress=progress)
     ratings.write(to)
@@ -228,8 +227,6 @@ def _write(
 
 
 def _show(out: Output, ratings: Any, frame: Any, to: Path) -> None:
-    from affectlab.core.words import plural, shown
-
     out.head(
         f"{ratings.rater_names[0]} wrote {plural(len(frame), 'reaction')} to "
         f"{plural(ratings.n_stimuli, 'pair')}"
@@ -248,15 +245,9 @@ def _likelihoods(
     to: Path,
 ) -> None:
     """Compute how likely given reactions are."""
-    from affectlab.core.csv import write_sheet_csv
-    from affectlab.core.words import number, plural
-
     with out.progress("loading the model") as progress:
         frame = generator.likelihood_table(items, given, progress=progress)
-    if to.suffix.lower() == ".parquet":
-        frame.write_parquet(to)
-    else:
-        write_sheet_csv(frame, to)
+    write_table(frame, to, sheet=True)
     mean = float(frame["mean_log_likelihood"].to_numpy().mean())
     out.head(f"{generator.name}: likelihoods of {plural(len(given), 'reaction')}")
     out.show(f"mean of the mean log-likelihood of a token: {number(mean, 3)} (natural logarithm)")
@@ -281,9 +272,6 @@ def _ask(
     dry_run: bool,
 ) -> None:
     """Ask a vision-language model, and print the first of what it wrote."""
-    from affectlab.core.words import count
-    from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
-
     if dry_run:
         show_plan(out, model, plan_reactions_vlm(items, model, **options))
         return

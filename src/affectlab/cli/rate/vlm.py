@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import collected
+from affectlab.cli._output import Output, collected
 from affectlab.cli.parameters import read_settings
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
+from affectlab.core.words import count, plural, shown
+from affectlab.evaluation import OutcomeTable
+from affectlab.models.hinted import (
+    Annotator,
+    HintedRun,
+    annotate_until,
+    load_hinted_plan,
+    load_image_annotator,
+)
+from affectlab.models.images import find_images
+from affectlab.models.vlm import (
+    AskSettings,
+    Budget,
+    Retrying,
+    VlmRater,
+    VlmRun,
+    check_ratings_of,
+    image_targets,
+    read_examples,
+)
+from affectlab.models.vlm.asking import Plan, problem_of
+from affectlab.protocols import load_protocol
 
 if TYPE_CHECKING:
-    from affectlab.cli._output import Output
-    from affectlab.core.types import Count
-    from affectlab.evaluation import OutcomeTable
-    from affectlab.models.hinted import Annotator, HintedRun
     from affectlab.models.reactions import VlmReactions
-    from affectlab.models.vlm import AskSettings, Budget, VlmRun
-    from affectlab.models.vlm.asking import Plan
 
 
 def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
@@ -37,8 +56,6 @@ _OF_PLAN = (
 
 def show_plan(out: Output, model: str, plan: Plan) -> None:
     """Print what would be asked, and about what it would take."""
-    from affectlab.core.words import count, plural
-
     out.head(f"The prompt about {plan.stimulus}")
     for part in (plan.prompt.system, *plan.prompt.parts):
         if isinstance(part, str):
@@ -158,17 +175,6 @@ def vlm(
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.models.images import find_images
-    from affectlab.models.vlm import (
-        Retrying,
-        VlmRater,
-        check_ratings_of,
-        image_targets,
-        read_examples,
-    )
-    from affectlab.protocols import load_protocol
-
     if (asking.get("style") == "multi-shot") != (examples is not None):
         raise InputError("--style multi-shot and --examples go together; expected both or none")
     asked = load_protocol(protocol)
@@ -197,8 +203,6 @@ def vlm(
 
 def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
     """Write what came of a run, and print it."""
-    from affectlab.core.errors import InputError
-
     answers, ratings = to / _ANSWERS, to / _RATINGS
     if run.entries:
         run.to_frame().write_parquet(answers)
@@ -230,11 +234,6 @@ def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
 
 def _why_none(run: VlmRun, answers: Path) -> str:
     """Say what there is instead of answers that can be used."""
-    from collections import Counter
-
-    from affectlab.core.words import shown
-    from affectlab.models.vlm.asking import problem_of
-
     told = list(run.sentences)
     if run.entries:
         counts = Counter(entry.judged.outcome for entry in run.entries)
@@ -246,8 +245,6 @@ def _why_none(run: VlmRun, answers: Path) -> str:
 
 def _show_vlm(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     """Print the outcomes, the tokens and the cost of a run."""
-    from affectlab.core.words import count, plural
-
     kept = ""
     if run.n_kept:
         some = "all" if run.n_kept == run.n_answered else count(run.n_kept)
@@ -336,9 +333,6 @@ def hinted(
     again
         Outcomes to ask about again although they are in the folder, such as refused.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
-
     if (model is None) == (annotator is None):
         raise InputError("expected either --model or --annotator")
     told = load_hinted_plan(plan).changed(rounds=rounds, budget=budget, seed=seed)
@@ -380,8 +374,6 @@ def hinted(
 
 
 def _show_hinted(out: Output, run: HintedRun) -> None:
-    from affectlab.core.words import plural
-
     met = run.coverage.filter(run.coverage["status"] == "met").height
     out.head(
         f"{met} of {plural(run.coverage.height, 'label')} covered after "

@@ -6,16 +6,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from affectlab.cli._output import Output, command, write_csv
+import polars as pl
+
+from affectlab.cli._output import Output, command, write_table
 from affectlab.cli.parameters import read_settings
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
+from affectlab.core.words import plural
+from affectlab.report import draw_coverage
+from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
+from affectlab.stimuli.generation import fill_manifest, generate_images, read_failed, read_manifest
+from affectlab.stimuli.prompts import ATTRIBUTES, Undecided, awaiting_review, coverage_map
+from affectlab.stimuli.review import (
+    ReviewKind,
+    ReviewQueue,
+    ReviewRule,
+    check_rule,
+    decisions_about,
+    items_to_review,
+    read_decisions,
+    review_queue,
+    settled_decisions,
+)
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
-    from affectlab.stimuli.prompts import Undecided
-    from affectlab.stimuli.review import ReviewKind, ReviewRule
 
 
 def prompts(
@@ -67,11 +83,6 @@ def prompts(
     coverage
         Write labels against ethnicities to this CSV file.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
-    from affectlab.stimuli.generation import fill_manifest
-
     told = load_prompt_plan(plan)
     if (fill is None) == (number is None):
         raise InputError("expected either the number of prompts, or --fill with --target")
@@ -112,9 +123,9 @@ def prompts(
                 words=words,
                 seed=seed,
             )
-    write_csv(made.to_frame(), to)
+    write_table(made.to_frame(), to)
     if coverage is not None:
-        write_csv(made.coverage(), coverage)
+        write_table(made.coverage(), coverage)
     balance = made.balance()
     for attribute in balance["attribute"].unique(maintain_order=True):
         counts = balance.filter(attribute=attribute)["n"]
@@ -147,8 +158,6 @@ def prompts(
 
 def _weights(text: str | None) -> dict[str, float] | None:
     """Read labels with weights; 1 where none is given."""
-    from affectlab.core.errors import InputError
-
     if text is None:
         return None
     weights: dict[str, float] = {}
@@ -194,10 +203,6 @@ def images(
     patience
         Failures in a row after which to stop.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.stimuli.generation import generate_images
-
     if again and keep:
         raise InputError("--again and --keep contradict each other; give one of them")
     with out.progress("pictures") as report:
@@ -278,15 +283,6 @@ def coverage(
     plan
         Plan whose shares say what is due; without it shares among all prompts.
     """
-    import polars as pl
-
-    from affectlab.core.words import plural
-    from affectlab.report import draw_coverage
-    from affectlab.stimuli import load_prompt_plan
-    from affectlab.stimuli.generation import read_failed, read_manifest
-    from affectlab.stimuli.prompts import ATTRIBUTES, awaiting_review, coverage_map
-    from affectlab.stimuli.review import read_decisions
-
     images = read_manifest(manifest)
     failed = read_failed(manifest)
     asked = images
@@ -304,7 +300,7 @@ def coverage(
         **wanted,
     )
     to.mkdir(parents=True, exist_ok=True)
-    write_csv(found.counts, to / "coverage.csv")
+    write_table(found.counts, to / "coverage.csv")
     with out.progress("figures"):
         files = [*draw_coverage(found, "n_prompts", to), *draw_coverage(found, "n_accepted", to)]
     whole = found.counts.filter(attribute="all")
@@ -380,13 +376,6 @@ def review(
     rule
         Objections that leave an item out: any, majority, or a number.
     """
-    from affectlab.stimuli.review import (
-        check_rule,
-        decisions_about,
-        items_to_review,
-        settled_decisions,
-    )
-
     check_rule(_rule(rule), raters)
     table = items_to_review(items)
     settled = settled_decisions(decided, table)
@@ -397,72 +386,38 @@ def review(
         return
     asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
     if table.height and not asked.height:
-        from affectlab.core.words import plural
-
         out.show(f"all {plural(table.height, 'item')} are settled, nothing is left to review")
         out.finish({"n_items": 0, "n_settled": table.height})
         return
-    _ask(
-        items,
-        asked,
-        to,
-        out,
-        # A kind that is not known is refused there.
-        kind=cast("ReviewKind", kind),
-        raters=raters,
-        per_session=per_session,
-        contact=contact,
-        seed=seed,
-        images=images or items.parent,
-        again=["--decided", decided] if decided is not None else [],
-        rule=rule,
-    )
-
-
-def _ask(
-    items: Path,
-    asked: pl.DataFrame,
-    to: Path,
-    out: Output,
-    *,
-    kind: ReviewKind,
-    raters: int,
-    per_session: int,
-    contact: str,
-    seed: int,
-    images: Path,
-    again: list[object],
-    rule: str,
-) -> None:
-    """Write the study, and say how to go on: in commands that can be copied as they are."""
-    from affectlab.core.words import plural
-    from affectlab.stimuli.review import review_queue
-
     queue = review_queue(
         asked,
         to,
-        kind,
+        # A kind that is not known is refused there.
+        cast("ReviewKind", kind),
         raters=raters,
-        images=images,
+        images=images or items.parent,
         per_session=per_session,
         contact=contact,
         seed=seed,
     )
+    again = ["--decided", decided] if decided is not None else []
+    given = ["--raters", raters, "--rule", rule, *again, "--answers", to / "answers"]
+    _show_queue(out, queue, to, command("stimuli", "review", items, "--out", to, *given))
+
+
+def _show_queue(out: Output, queue: ReviewQueue, to: Path, decide: str) -> None:
+    """Say how to go on: in commands that can be copied as they are."""
     what = plural(queue.n_items, queue.item)
     out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
-    answers = to / "answers"
     out.show_line(f"Open it:       {command('study', 'serve', queue.study)}")
-    out.show_line(f"Take answers:  {command('study', 'export', queue.study, '--out', answers)}")
-    given = ["--raters", raters, "--rule", rule, *again, "--answers", answers]
-    decide = command("stimuli", "review", items, "--out", to, *given)
+    export = command("study", "export", queue.study, "--out", to / "answers")
+    out.show_line(f"Take answers:  {export}")
     out.show_line(f"Decide:        {decide}")
     out.finish(queue)
 
 
 def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
     """Refuse to write over what is read."""
-    from affectlab.core.errors import InputError
-
     given = {one.resolve() for one in (items, decided, answers) if one is not None}
     for file in (to / _DECISIONS, to / _ACCEPTED):
         if file.resolve() in given:
@@ -471,17 +426,13 @@ def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
 
 def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) -> None:
     """Write what was decided, and the table of what is kept."""
-    import polars as pl
-
-    from affectlab.core.words import plural
-
     kept = decided.filter(pl.col("keep"))
     left_out = decided.filter(~pl.col("keep"))
     undecided = decided.filter(pl.col("keep").is_null())
     to.mkdir(parents=True, exist_ok=True)
-    write_csv(decided, to / _DECISIONS)
+    write_table(decided, to / _DECISIONS)
     accepted = to / _ACCEPTED
-    write_csv(table.filter(pl.col("stimulus").is_in(kept["stimulus"].implode())), accepted)
+    write_table(table.filter(pl.col("stimulus").is_in(kept["stimulus"].implode())), accepted)
     out.show(
         f"{kept.height:,} kept, {left_out.height:,} left out, {undecided.height:,} undecided, of "
         f"{decided.height:,}"
@@ -505,8 +456,6 @@ def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) ->
 
 
 def _list(rows: pl.DataFrame, title: str, columns: list[str], to: Path, out: Output) -> None:
-    import polars as pl
-
     if rows.height:
         out.head(f"\n{title}")
         texts = rows.select(pl.col(pl.String)).columns

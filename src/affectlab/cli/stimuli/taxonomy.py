@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from affectlab.cli._output import Output, make_folder, write_csv
+import polars as pl
+
+from affectlab.cli._output import Output, make_folder, write_table
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
-
-if TYPE_CHECKING:
-    from affectlab.cli._output import Output
-    from affectlab.core.types import Count
-    from affectlab.ratings import Ratings
-    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, TextBlock
+from affectlab.core.types import Count
+from affectlab.ratings import Ratings
+from affectlab.reliability import interrater_correlation
+from affectlab.stimuli.taxonomy import (
+    Candidates,
+    LabelProposals,
+    TextBlock,
+    binary_choices,
+    find_terms,
+    load_lexicon,
+    merge_terms,
+    propose_labels,
+    read_note,
+    read_review,
+    read_suggestions,
+    read_texts,
+    revise_taxonomy,
+    revised_taxonomy,
+    taxonomy_of,
+    text_blocks,
+    write_review,
+)
+from affectlab.taxonomy import load_taxonomy
 
 _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 
@@ -61,16 +82,6 @@ def build(
     model
         Language model that finds the terms, in place of the lexicon.
     """
-    from affectlab.stimuli.taxonomy import (
-        find_terms,
-        load_lexicon,
-        merge_terms,
-        propose_labels,
-        read_texts,
-        text_blocks,
-        write_review,
-    )
-
     known = load_lexicon(lexicon)
     read = read_texts(texts, column=column)
     blocks = text_blocks(read, words=words, pack=pack)
@@ -91,11 +102,11 @@ def build(
     source = (
         f"{len(read):,} texts in {len(blocks):,} blocks of {words:,} words; emotion terms by {by}"
     )
-    write_csv(candidates.terms(), to / "terms.csv", sheet=True)
-    write_csv(candidates.blocks, to / "blocks.csv", sheet=True)
+    write_table(candidates.terms(), to / "terms.csv", sheet=True)
+    write_table(candidates.blocks, to / "blocks.csv", sheet=True)
     merges = candidates.merges
     if merges is not None and merges.height:
-        write_csv(merges, to / "merges.csv", sheet=True)
+        write_table(merges, to / "merges.csv", sheet=True)
     write_review(review, to / "review.csv", source)
     _show_build(out, len(read), blocks, words, candidates, proposals)
     failed = candidates.blocks.filter(candidates.blocks["outcome"] != "ok")
@@ -156,10 +167,6 @@ def apply(
     version
         Name of the next version; by default counted up.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.taxonomy import read_note, read_review, revised_taxonomy, taxonomy_of
-    from affectlab.taxonomy import load_taxonomy
-
     if to.exists():
         raise InputError(f"{to} exists, and no version is overwritten; give another --out")
     decided = read_review(review)
@@ -215,15 +222,6 @@ def revise(
     policy
         TOML file of limits, instead of ours.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.reliability import interrater_correlation
-    from affectlab.stimuli.taxonomy import (
-        binary_choices,
-        read_suggestions,
-        revise_taxonomy,
-        write_review,
-    )
-
     panel = out.panel(ratings)
     taxonomy = ratings.taxonomy
     if taxonomy is None:
@@ -246,14 +244,12 @@ def revise(
     out.show(
         f"{proposal.n_stimuli:,} stimuli, {proposal.n_raters:,} raters, {len(taxonomy)} labels"
     )
-    labels = set(taxonomy.labels)
-    _show_rows(
-        out, "drop", [r for r in proposal.review if r.decision == "drop" and r.term in labels]
-    )
-    _show_rows(out, "merge", [r for r in proposal.review if r.decision == "merge"])
-    _show_rows(out, "add", [r for r in proposal.review if r.decision == "add"])
-    open_ = [r for r in proposal.review if r.term in proposal.undecided]
-    _show_rows(out, "undecided", open_)
+    for what in ("drop", "merge", "add"):
+        rows = [row for row in proposal.review if row.decision == what]
+        if what == "drop":
+            rows = [row for row in rows if row.term in taxonomy.labels]
+        _show_rows(out, what, rows)
+    _show_rows(out, "undecided", [r for r in proposal.review if r.term in proposal.undecided])
     rest = [r for r in proposal.review if r.decision == "keep" and r.term not in proposal.undecided]
     out.show(f"keep: {', '.join(row.term for row in rest) or 'none for sure'}")
     out.show(f"review: {to}; edit it, then:")
@@ -299,10 +295,6 @@ def history(
     everything
         Also labels that were kept as they are.
     """
-    from dataclasses import asdict
-
-    from affectlab.taxonomy import load_taxonomy
-
     found = load_taxonomy(taxonomy)
     out.show(f"{found.name}, version {found.version}: {len(found)} labels")
     if not found.history:
@@ -338,8 +330,6 @@ def _show_build(
     candidates: Candidates,
     proposals: LabelProposals,
 ) -> None:
-    import polars as pl
-
     total = sum(block.n_words for block in blocks)
     dropped = int(proposals.terms["label"].is_null().sum())
     rare = int((proposals.terms["n_blocks"] < proposals.min_blocks).sum())

@@ -7,18 +7,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._output import Output, caught_warnings, make_folder, write_csv
+import polars as pl
+
+from affectlab.cli._output import Output, caught_warnings, make_folder, write_table
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.types import Count
 from affectlab.core.words import joined
+from affectlab.models.text import (
+    FEWEST_AGREED,
+    PilotPredictor,
+    annotate_texts,
+    read_pilot_answers,
+    train_pilot_model,
+)
+from affectlab.ratings import Ratings, read_ratings
+from affectlab.stimuli import captioned_pairs, labelled_corpus, read_captions
+from affectlab.stimuli.curation import Curation, CurationPlan, curate as run, load_curation_plan
+from affectlab.stimuli.review import comment_decisions, queue_comments
+from affectlab.study.design import write_pilot_study
+from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
-    from affectlab.models.text import PilotPredictor
-    from affectlab.ratings import Ratings
-    from affectlab.stimuli.curation import Curation, CurationPlan
 
 
 _RESULT = (
@@ -90,13 +101,6 @@ class Pilot:
         resume
             Use answers of an annotator and a model that are there, if they are of the same pilot.
         """
-        from affectlab.models.text import (
-            PilotPredictor,
-            annotate_texts,
-            read_pilot_answers,
-            train_pilot_model,
-        )
-
         if self.pilot_model is not None:
             predict = PilotPredictor.of_folder(self.pilot_model)
             predict.check_labels(plan.taxonomy)
@@ -157,9 +161,6 @@ def _before_predictions(plan: CurationPlan) -> str:
 
 def _asked(texts: pl.DataFrame, folder: Path, plan: CurationPlan, done: Curation) -> Piloted:
     """Write the study that asks people, and say how they are asked."""
-    from affectlab.models.text import FEWEST_AGREED
-    from affectlab.study.design import write_pilot_study
-
     study = write_pilot_study(texts, folder, plan.taxonomy)
     answers, drawn = study.parent / "answers", texts.height
     lines = (
@@ -178,8 +179,6 @@ def _asked(texts: pl.DataFrame, folder: Path, plan: CurationPlan, done: Curation
 
 def _doubts(answers: Ratings, path: Path, folder: Path) -> Iterator[str]:
     """Warn of answers about other comments than those of the pilot, and of simulated ones."""
-    import polars as pl
-
     if "simulated" in answers.rater_kinds:
         yield f"{path}: answers of simulated people say nothing of emotions in comments"
     table = folder / "pilot-texts.csv"
@@ -236,9 +235,6 @@ def curate(
     restart
         Use nothing of an earlier run in the folder.
     """
-    from affectlab.stimuli.curation import curate as run, load_curation_plan
-    from affectlab.stimuli.review import comment_decisions, queue_comments
-
     named = [source for source in sources if source.endswith(".toml")]
     if plan is not None and named:
         raise InputError(f"{named[0]} and --plan {plan}: expected one plan")
@@ -276,7 +272,7 @@ def curate(
         done = go(until, piloted.predict) if piloted.done is None else piloted.done
         drawn = None if draw is None else done.draw(draw, seed=chosen.seed)
     if drawn is not None:
-        write_csv(drawn.rename({"id": "stimulus"}), to / "pilot.csv")
+        write_table(drawn.rename({"id": "stimulus"}), to / "pilot.csv")
     lines = [] if done.review is None else [*queue_comments(done.review)]
     if drawn is not None:
         lines.append(f"{drawn.height:,} drawn into {to / 'pilot.csv'}")
@@ -302,8 +298,6 @@ def curate(
 
 def _show(out: Output, done: Curation) -> None:
     """Print the ledger, one line for each reason, and where the results are."""
-    import polars as pl
-
     ledger = done.ledger
     first = pl.int_range(pl.len()).over("step") == 0
     shown = ledger.with_columns(
@@ -354,8 +348,6 @@ def corpus(
     together
         Stimuli with the same value of this attribute come into the same part; '' for none.
     """
-    from affectlab.stimuli import labelled_corpus
-
     panel = out.panel(ratings)
     made = labelled_corpus(
         panel, agree=agree, splits=_parts(splits), keep_together=together or None, seed=seed
@@ -364,9 +356,9 @@ def corpus(
     found = made.statistics
     for name in found["splits"]:
         part = made.examples.filter(made.examples["split"] == name)
-        write_csv(part.drop("split"), to / f"{name}.csv")
-    write_csv(made.low_agreement, to / "low_agreement.csv")
-    write_csv(made.labels_per_example, to / "labels_per_example.csv")
+        write_table(part.drop("split"), to / f"{name}.csv")
+    write_table(made.low_agreement, to / "low_agreement.csv")
+    write_table(made.labels_per_example, to / "labels_per_example.csv")
     shares = found["labels_per_example"]
     lines = [
         ("examples", f"{found['n_examples']:,}"),
@@ -444,10 +436,6 @@ def captions(
     polarity_of
         Taxonomy: only positive against negative counts as a conflict.
     """
-    from affectlab.ratings import read_ratings
-    from affectlab.stimuli import captioned_pairs, read_captions
-    from affectlab.taxonomy import load_taxonomy
-
     made = captioned_pairs(
         read_captions(table),
         image_emotions=None if image_emotions is None else read_ratings(image_emotions),
@@ -456,7 +444,7 @@ def captions(
         seed=seed,
         **drawing,
     )
-    write_csv(made.pairs, to)
+    write_table(made.pairs, to)
     out.show_frame(made.counts, ["stratum", "source", "n_available", "n"], more=f"see {to}")
     out.show(f"{len(made):,} pairs written to {to}")
     out.finish({"n_pairs": len(made), "counts": made.counts, "pairs": to, "seed": seed})

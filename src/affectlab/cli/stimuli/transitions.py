@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 from annotated_types import Ge
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import Output, write_table
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.stimuli.frames import Direction, Sampling, View, WrittenFrames
+from affectlab.core.types import Count
+from affectlab.core.words import plural
+from affectlab.stimuli import pair_design, read_sequences
+from affectlab.stimuli.frames import (
+    Candidates,
+    Direction,
+    FiveFrameSampling,
+    Sampling,
+    View,
+    WrittenFrames,
+    find_transitions,
+    read_jnds,
+    write_frames,
+)
+from affectlab.stimuli.pairs import read_known_pairs, with_known_pairs
 
 
 def frames(
@@ -86,9 +99,6 @@ def frames(
     overwrite
         Remove what an earlier run made, and begin anew.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.frames import find_transitions, write_frames
-
     if source.is_dir() and to.resolve().is_relative_to(source.resolve()):
         raise InputError(f"--out {to} lies in {source}; expected a folder beside it")
     view = _view(crop, size)
@@ -114,10 +124,6 @@ def frames(
 
 
 def _show(made: WrittenFrames, out: Output) -> None:
-    import polars as pl
-
-    from affectlab.core.words import plural
-
     per_actor = made.frames.group_by("actor", maintain_order=True).agg(
         pl.col("expression").n_unique().alias("n_transitions"), pl.len().alias("n_frames")
     )
@@ -152,9 +158,6 @@ def _sampling(
     five: dict[str, Any],
     out: Output,
 ) -> Sampling:
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.frames import Candidates, FiveFrameSampling, read_jnds
-
     if candidates is not None:
         if staircases is not None or five["jnd"] is not None:
             raise InputError(
@@ -170,9 +173,6 @@ def _sampling(
 
 
 def _view(crop: str | None, size: int | None) -> View:
-    from affectlab.core.errors import InputError
-    from affectlab.stimuli.frames import View
-
     if crop is None:
         return View(None, size)
     try:
@@ -216,16 +216,13 @@ def pairs(
     known
         Table of pairs for training and golden trials: stimulus, file_a, file_b, value.
     """
-    from affectlab.stimuli import pair_design, read_sequences
-    from affectlab.stimuli.pairs import read_known_pairs, with_known_pairs
-
     sequences = read_sequences(frames)
     told = None if known is None else read_known_pairs(known)
     with out.progress("pairs"):
         made = pair_design(sequences, seed=seed, **design)
         report = made.report()
     table = made.to_frame() if told is None else with_known_pairs(made.to_frame(), told)
-    write_csv(table, to)
+    write_table(table, to)
     for name, text in report.lines():
         out.show(f"{name:<39}{text}")
     if told is not None:

@@ -4,42 +4,42 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from importlib.util import find_spec
+from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from affectlab.cli._output import Output, write_csv
-from affectlab.core.errors import MissingDependencyError
+import polars as pl
 
-if TYPE_CHECKING:
-    from affectlab.core.types import Count
-    from affectlab.study import Store
-
-
-def require_study_extra() -> None:
-    """Say what to install when the libraries of the server are not there."""
-    for library in ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httpx", "argon2"):
-        if find_spec(library) is None:
-            raise MissingDependencyError(
-                f"studies need {library}; install it with: pip install 'affectlab[study]'"
-            )
+from affectlab.cli._output import Output, write_table
+from affectlab.core.render.grid import Table
+from affectlab.core.types import Count
+from affectlab.core.words import plural
+from affectlab.study import (
+    Store,
+    erase_person,
+    export as export_answers,
+    golden_from_pilot,
+    load_study,
+    open_store,
+    release,
+    study_status,
+)
+from affectlab.study.people import (
+    add_account,
+    list_accounts,
+    remove_account,
+    set_password,
+    set_role,
+)
 
 
 def open_study(study: Path, database: str | None) -> Store:
     """Open the data of a study."""
-    require_study_extra()
-    from affectlab.study import load_study, open_store
-
     return open_store(load_study(study), database)
 
 
 def status(out: Output, study: Path, *, database: str | None = None) -> None:
     """Say how far a study is."""
-    from affectlab.core.render.grid import Table
-
     with open_study(study, database) as store:
-        from affectlab.study import study_status
-
         found = study_status(store)
     table = Table(box=None, show_header=False)
     for name, value in found.rows():
@@ -70,8 +70,6 @@ def golden(
         Write them to this CSV file, for stimuli.golden.
     """
     with open_study(study, database) as store:
-        from affectlab.study import golden_from_pilot
-
         found = golden_from_pilot(store, n, label=label, seed=seed)
     columns = [name for name in ("stimulus", "label", "value", "evidence") if name in found.columns]
     out.show_frame(found, columns, most=max(n, 1))
@@ -81,7 +79,7 @@ def golden(
             f"only {found.height} of {n} wanted: no other stimulus of the pilot qualifies"
         )
     if to is not None:
-        write_csv(found, to)
+        write_table(found, to)
         out.show("", f"written: {to}")
         out.show(f'Next: in {study.name}, set stimuli.golden = "{to.name}" (a file beside it).')
     out.finish({"golden": found, "file": to}, warnings)
@@ -106,15 +104,11 @@ def export(
     dataset
         Write a data set to publish: data card and Croissant metadata, too.
     """
-    from affectlab.core.words import plural
-
     with open_study(study, database) as store:
-        from affectlab.study import export
-
         if dataset:
             _dataset(store, to, out)
             return
-        found = export(store, to)
+        found = export_answers(store, to)
     for file in found.files:
         out.show(f"written: {file}")
     people = plural(found.n_raters, "person", "people")
@@ -127,9 +121,6 @@ def export(
 
 def _dataset(store: Store, to: Path, out: Output) -> None:
     """Write a data set, and say what the study file leaves open."""
-    from affectlab.core.words import plural
-    from affectlab.study import release
-
     found = release(store, to)
     shown = [file for file in found.files if file.parent == found.folder]
     for file in shown:
@@ -155,13 +146,9 @@ def erase(
     yes
         Do not ask again.
     """
-    from affectlab.core.words import plural
-
     if not yes and not _agreed(f"Erase all that {study} holds of {person}? [y/N]: "):
         raise SystemExit(1)
     with open_study(study, database) as store:
-        from affectlab.study import erase_person
-
         found = erase_person(store, person)
     notes = ["files that were exported before, and backups, still hold this person"]
     if found.unpaid:
@@ -201,8 +188,6 @@ def add(
         manages accounts.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people import add_account
-
         account = add_account(store, name, _password(), role, by=_BY)
     out.show(f"{account.name}: {account.role}")
     out.finish({"name": account.name, "role": account.role})
@@ -210,11 +195,7 @@ def add(
 
 def list_(out: Output, study: Path, *, database: str | None = None) -> None:
     """List the accounts."""
-    import polars as pl
-
     with open_study(study, database) as store:
-        from affectlab.study.people import list_accounts
-
         found = list_accounts(store)
     rows = [{"name": one.name, "role": one.role} for one in found]
     if rows:
@@ -235,8 +216,6 @@ def role(out: Output, study: Path, name: str, role: str, *, database: str | None
         viewer, researcher or owner.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people import set_role
-
         set_role(store, name, role, by=_BY)
     out.show(f"{name}: {role}")
     out.finish({"name": name, "role": role})
@@ -251,8 +230,6 @@ def password(out: Output, study: Path, name: str, *, database: str | None = None
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people import set_password
-
         set_password(store, name, _password(), by=_BY)
     out.show(f"{name}: the password is changed.")
     out.finish({"name": name})
@@ -267,8 +244,6 @@ def remove(out: Output, study: Path, name: str, *, database: str | None = None) 
         Name of the account.
     """
     with open_study(study, database) as store:
-        from affectlab.study.people import remove_account
-
         remove_account(store, name, by=_BY)
     out.show(f"{name}: removed")
     out.finish({"name": name})
@@ -278,7 +253,6 @@ def _password() -> str:
     """Ask for a password twice; from a pipe take the first line. It never is an argument."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
-    from getpass import getpass
 
     while (given := getpass("Password: ")) != getpass("Password again: "):
         print("The two differ; please type it again.", file=sys.stderr)  # noqa: T201

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from affectlab.cli._output import Output, command
-from affectlab.cli.study.answers import require_study_extra
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
+from affectlab.core.words import plural
+from affectlab.models.images import draw_errors
+from affectlab.study import load_study, workload, write_error_study, write_template
+from affectlab.study.design import ErrorStudy, reviewed_items
+from affectlab.study.recruit import PlatformFilter, ProlificClient, platform_filters, with_choices
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count
-    from affectlab.study.design import ErrorStudy
-    from affectlab.study.recruit import PlatformFilter
 
 
 _ERROR_PROTOCOL = "preference_errors"
@@ -95,9 +98,6 @@ def init(
         How to ask: the name of a protocol, such as multilabel or review, built in or added by a
         package; or the TOML file of one.
     """
-    require_study_extra()
-    from affectlab.study import write_template
-
     errors.check(protocol)
     if errors.of_models:
         _of_models(study, errors, seed, out)
@@ -121,12 +121,6 @@ def check(
     ask_prolific
         Look up the numbers of Prolific's choices; needs PROLIFIC_TOKEN.
     """
-    require_study_extra()
-    from dataclasses import asdict
-
-    from affectlab.study import load_study, workload
-    from affectlab.study.recruit import platform_filters
-
     loaded = load_study(study)
     found = workload(loaded, database)
     filters = platform_filters(loaded.design)
@@ -140,16 +134,12 @@ def check(
 
 
 def _asked(filters: tuple[PlatformFilter, ...]) -> tuple[PlatformFilter, ...]:
-    from affectlab.study.recruit import ProlificClient, with_choices
-
     with ProlificClient.from_environment() as client:
         return with_choices(filters, client.filters())
 
 
 def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
     """Say what to set on the platforms' pages."""
-    import polars as pl
-
     rows = [{"platform": one.platform, "set there": one.terms} for one in filters]
     out.head("\nWho may take part")
     out.show_frame(pl.DataFrame(rows), ["platform", "set there"], most=len(rows))
@@ -162,9 +152,6 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
 
 def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Draw items from the answers of two models."""
-    from affectlab.core.words import plural
-    from affectlab.models.images import draw_errors
-
     assert errors.truth is not None
     with out.progress("comparing"):
         drawn, root, found = draw_errors(
@@ -211,9 +198,6 @@ def _of_models(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
 
 def _of_items(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
     """Keep items that were drawn before."""
-    from affectlab.core.words import plural
-    from affectlab.study.design import reviewed_items
-
     assert errors.items is not None
     kept, n_items, unsettled = reviewed_items(errors.items, errors.decisions, errors.most)
     if errors.decisions is not None:
@@ -234,8 +218,6 @@ def _of_items(to: Path, errors: ErrorItems, seed: int, out: Output) -> None:
 def _write(
     to: Path, items: pl.DataFrame, images: Path, raters: int, seed: int, out: Output
 ) -> ErrorStudy:
-    from affectlab.study import write_error_study
-
     made = write_error_study(to, items, images, raters=raters, seed=seed)
     for file in (made.study, made.table):
         out.show(f"written: {file}")

@@ -8,12 +8,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.cli._output import Output, write_csv
+import polars as pl
+
+from affectlab.cli._output import Output, write_table
 from affectlab.cli.study.answers import open_study
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural
+from affectlab.study.dataset import bonuses
+from affectlab.study.recruit import (
+    Outcome,
+    ProlificClient,
+    approve_sessions,
+    carry_out,
+    pay_bonuses,
+    payments_table,
+    reject_sessions,
+    study_at_prolific,
+)
 
 if TYPE_CHECKING:
     from affectlab.study import Store
-    from affectlab.study.recruit import Outcome, ProlificClient
 
 _SAID = {
     "done": "done",
@@ -42,14 +56,9 @@ def approve(
     everyone
         All completed sessions that nobody has judged.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-
     if not sessions and not everyone:
         raise InputError("no session is named; expected numbers of sessions, or --all")
     with open_study(study, database) as store:
-        from affectlab.study.recruit import approve_sessions
-
         found = approve_sessions(store, list(sessions or []), everyone=everyone)
     out.show(f"{plural(len(found), 'session')} approved.")
     out.show(f"Tell the platform: affectlab study pay {study} --dry-run")
@@ -79,11 +88,7 @@ def reject(
     pay
         Pay all the same; only the answers do not count.
     """
-    from affectlab.core.words import plural
-
     with open_study(study, database) as store:
-        from affectlab.study.recruit import reject_sessions
-
         found = reject_sessions(store, list(sessions), reason, category=category, pay=pay)
     paid = "paid all the same" if pay else "not paid"
     out.show(f"{plural(len(found), 'session')} rejected, {paid}; the tasks are asked again.")
@@ -111,15 +116,10 @@ def pay(
         Write decisions and bonuses to this CSV file instead, to pay by hand. It holds the
         platform's names of people.
     """
-    from affectlab.core.words import plural
-
     with open_study(study, database) as store:
-        from affectlab.study.dataset import bonuses
-        from affectlab.study.recruit import carry_out, payments_table
-
         if to is not None:
             table = payments_table(store, bonuses(store))
-            write_csv(table, to)
+            write_table(table, to)
             out.show(f"written: {to} ({plural(table.height, 'session')})")
             out.finish({"file": to, "sessions": table.height})
             return
@@ -153,14 +153,10 @@ def bonus(
     name
         With --session: what it is for; one bonus is paid under a name.
     """
-    from affectlab.core.errors import InputError
-
     given = [one is not None for one in (session, amount, name)]
     if any(given) and not all(given):
         raise InputError("--session, --amount and --name belong together; expected all or none")
     with open_study(study, database) as store:
-        from affectlab.study.dataset import bonuses
-        from affectlab.study.recruit import pay_bonuses
 
         def work(client: ProlificClient) -> tuple[Outcome, ...]:
             if session is None or amount is None or name is None:
@@ -179,8 +175,6 @@ def _at_prolific(
     dry_run: bool,
 ) -> None:
     """Do something at Prolific, and say what came of it."""
-    from affectlab.study.recruit import ProlificClient, study_at_prolific
-
     study_at_prolific(store)
     with ProlificClient.from_environment() as client:
         found = work(client)
@@ -195,10 +189,6 @@ def _finish(out: Output, found: tuple[Outcome, ...], *, dry_run: bool, currency:
     SystemExit
         With 1 when something was refused or is not clear, so that scripts notice.
     """
-    import polars as pl
-
-    from affectlab.core.words import plural
-
     money = any(one.cents is not None for one in found)
     table = [
         {

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import Ge, Le
 
 from affectlab.cli._output import Output
-from affectlab.cli.study.answers import open_study, require_study_extra
+from affectlab.cli.study.answers import open_study
+from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
+from affectlab.core.words import plural
+from affectlab.study import (
+    invite as invite_people,
+    load_study,
+    open_store,
+    simulate_study,
+    study_status,
+)
+from affectlab.study.server import serve as serve_study
 
 if TYPE_CHECKING:
     from affectlab.protocols import Protocol
@@ -42,8 +52,6 @@ def serve(
     workers
         Processes; several need PostgreSQL.
     """
-    require_study_extra()
-    from affectlab.study.server import serve
 
     def ready(addresses: Addresses) -> None:
         out.show(f"participants: {addresses.participants}")
@@ -56,7 +64,7 @@ def serve(
         out.show("Press Ctrl-C to stop; nothing is lost.")
         out.finish(asdict(addresses))
 
-    serve(
+    serve_study(
         study,
         port=port,
         workers=workers,
@@ -91,9 +99,6 @@ def simulate(
     pilot
         They take part in the pilot, kept apart.
     """
-    require_study_extra()
-    from affectlab.study import load_study, simulate_study
-
     with out.progress("simulated people take part") as progress:
         found = simulate_study(study, pilot=pilot, progress=progress, **rehearsal)
     out.show(*found.sentences)
@@ -130,11 +135,6 @@ def invite(
     base_url
         Where participants reach the server.
     """
-    require_study_extra()
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.study import invite, load_study, open_store
-
     if not to.parent.is_dir():
         raise InputError(f"{to}: the folder {to.parent} does not exist")
     loaded = load_study(study)
@@ -146,7 +146,7 @@ def invite(
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             with open_store(loaded, database) as store:
-                made = invite(store, people, base_url)
+                made = invite_people(store, people, base_url)
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["rater", "link"])
             rows.writerows([one.rater, one.link] for one in made)
@@ -177,15 +177,10 @@ def close(
     reopen
         Open it again.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-
     if pause and reopen:
         raise InputError("--pause and --reopen contradict each other; expected one of them")
     status = "paused" if pause else "open" if reopen else "closed"
     with open_study(study, database) as store:
-        from affectlab.study import study_status
-
         store.set_status(status)
         under_way = study_status(store).under_way
     out.show(f"{study}: {status}")

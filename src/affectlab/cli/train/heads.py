@@ -6,20 +6,34 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import polars as pl
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.core.errors import InputError
 from affectlab.core.signatures import OptionsOf
-from affectlab.core.words import plural
+from affectlab.core.types import Count, Device
+from affectlab.core.words import number, plural
+from affectlab.models.heads import (
+    HeadBank,
+    HeadSources,
+    Stage,
+    bin_names,
+    embeddings_of,
+    few_identities_notes,
+    head_shape,
+    neutral_sentence,
+    people_of,
+    read_zero_to_seven,
+    unsure_notes,
+)
+from affectlab.models.runs import training_states
+from affectlab.ratings import Absent, Ratings
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.core.types import Count, Device
     from affectlab.models.embedding import Embeddings
-    from affectlab.models.heads import HeadBank, HeadSources
-    from affectlab.ratings import Absent, Ratings
 
 
 def heads(
@@ -90,9 +104,6 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.models.heads import HeadBank, Stage, head_shape
-    from affectlab.models.runs import training_states
-
     if (figures or report) and not (sources.held_out or sources.dev):
         raise InputError(
             "--report and --figures show what was kept aside; expected --held-out or --dev as well"
@@ -207,10 +218,6 @@ def _show_heads(
     out: Output, bank: HeadBank, judged_by: str, agreement: pl.DataFrame | None, seconds: float
 ) -> None:
     """Print a row for each head."""
-    import polars as pl
-
-    from affectlab.core.words import number
-
     last = bank.stages[-1]
     out.head(
         f"{bank.name}: {plural(len(bank.labels), 'head')} on {bank.width} numbers of "
@@ -294,15 +301,6 @@ def calibrate(
     to
         Folder for the calibrated model; by default MODEL itself.
     """
-    from affectlab.models.heads import (
-        HeadBank,
-        embeddings_of,
-        few_identities_notes,
-        people_of,
-        read_zero_to_seven,
-        unsure_notes,
-    )
-
     if neutral is None and scale is None and intervals is None:
         raise InputError("nothing to calibrate; expected --neutral, --scale or --intervals")
     if (scale or intervals) and embeddings is None:
@@ -379,10 +377,6 @@ def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
 
 def _show_calibrate(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) -> None:
-    import polars as pl
-
-    from affectlab.models.heads import bin_names, neutral_sentence
-
     out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
     if bank.neutral is not None:
         out.show(neutral_sentence(bank.scale_map))

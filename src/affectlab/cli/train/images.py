@@ -8,16 +8,24 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 from annotated_types import Ge, Le
 
-from affectlab.cli._output import Output, caught_warnings, write_csv
+from affectlab.cli._output import Output, caught_warnings, write_table
+from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
+from affectlab.core.words import number, percent, shown
+from affectlab.models import is_main_process
+from affectlab.models.embedding import Embeddings
+from affectlab.models.images import find_images, read_labelled_images, split_images
+from affectlab.models.runs import check_folder, training_states
+from affectlab.models.semi import SwitchWhen, train_semi
+from affectlab.models.vision import ImageTraining, VisionClassifier
+from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
-    from affectlab.core.types import Count
     from affectlab.models.images.labelled import ImageSplit
-    from affectlab.models.semi import SwitchWhen
-    from affectlab.models.vision import ImageTraining, VisionClassifier
 
 
 _MEASURES = {"acc": "ACC", "acc2": "ACC2", "ecc": "ECC", "emc": "EMC"}
@@ -39,9 +47,6 @@ class ImageRun:
     on_test: dict[str, float] | None = None
 
     def __init__(self, out: Output, training: ImageTraining, to: Path, seed: int) -> None:
-        from affectlab.models import is_main_process
-        from affectlab.models.runs import check_folder
-
         self.out, self.training, self.to, self.seed = out, training, to, seed
         self.speaks = is_main_process()
         out.quiet = out.quiet or not self.speaks
@@ -59,12 +64,6 @@ class ImageRun:
         gaps: bool = False,
     ) -> Iterator[dict[str, Any]]:
         """Read images, give settings to train a model with, and then judge and save it."""
-        from affectlab.models.embedding import Embeddings
-        from affectlab.models.images import find_images, read_labelled_images, split_images
-        from affectlab.models.runs import training_states
-        from affectlab.models.vision import VisionClassifier
-        from affectlab.taxonomy import load_taxonomy
-
         asked = self.training
         labels = load_taxonomy(asked.taxonomy)
         with self.out.progress("reading images") as progress, caught_warnings() as self.warned:
@@ -119,8 +118,6 @@ class ImageRun:
 
     def show_measures(self, *more: tuple[str, int, Mapping[str, float]]) -> None:
         """Print measures, one row for each side: its name, its images, what was reached."""
-        import polars as pl
-
         split = self.split
         sides = (
             ("dev", len(split.dev), self.model.dev_scores),
@@ -226,10 +223,6 @@ def semi(
     to
         Folder for the model.
     """
-    from affectlab.cli.parameters import read_settings
-    from affectlab.core.words import shown
-    from affectlab.models.semi import train_semi
-
     if training.loss == "cross-entropy" and switch != "start":
         raise InputError("--switch changes to another loss; expected --loss rank or soft")
     own = read_settings(settings)
@@ -256,7 +249,7 @@ def semi(
             ema=ema,
             **given,
         )
-    write_csv(learned.to_frame(), to / "history.csv")
+    write_table(learned.to_frame(), to / "history.csv")
     drawn: list[Path] = []
     if figures is not None:
         from affectlab.report import draw_history
@@ -286,8 +279,6 @@ def semi(
 
 
 def _of_epoch(kept: Mapping[str, float], switched_at: int | None) -> Iterator[str]:
-    from affectlab.core.words import number, percent
-
     if "utilisation" in kept:
         yield f"{percent(kept['utilisation'])} of unlabelled images counted"
     if "threshold" in kept:

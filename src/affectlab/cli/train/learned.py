@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import Output, caught_warnings, write_csv
+from affectlab.cli._output import Output, caught_warnings, write_table
 from affectlab.cli.parameters import read_settings
+from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.types import Count, Device
+from affectlab.core.words import count, number, plural
+from affectlab.evaluation import metric_scores, preferences
+from affectlab.evaluation.preference import PAIR, item_table, machine_of
+from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
+from affectlab.models.differences.learned import PairScore, read_baselines
+from affectlab.models.embedding import Embeddings
+from affectlab.models.preference_metric import (
+    PreferenceMetric,
+    preference_features,
+    preference_texts,
+)
+from affectlab.models.runs import check_folder
+from affectlab.ratings import Ratings, check_ratings_path
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from affectlab.core.types import Count, Device
-    from affectlab.models.differences.learned import PairScore
-    from affectlab.ratings import Ratings
 
 
 def difference(
@@ -94,13 +105,6 @@ def difference(
     to
         Folder for the metric.
     """
-    from affectlab.core.words import count, number, plural
-    from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
-    from affectlab.models.differences.learned import read_baselines
-    from affectlab.models.embedding import Embeddings
-    from affectlab.models.runs import check_folder
-    from affectlab.ratings import check_ratings_path
-
     if embeddings is not None:
         for option, value in (("encoder", encoder), ("images", images), ("cache", cache)):
             if value is not None:
@@ -139,7 +143,7 @@ def difference(
         metric.fit(scored.frame, None, rows)
         metric.save(to)
     if splits_out is not None:
-        write_csv(report.to_frame(), splits_out)
+        write_table(report.to_frame(), splits_out)
     if predictions is not None:
         report.ratings(metric.name, metric.version, scored.attributes).write(predictions)
     seconds = perf_counter() - started
@@ -262,15 +266,6 @@ def preference(
     table
         Write the table of what was judged to this CSV file.
     """
-    from affectlab.evaluation import metric_scores, preferences
-    from affectlab.evaluation.preference import PAIR, item_table, machine_of
-    from affectlab.models.preference_metric import (
-        PreferenceMetric,
-        preference_features,
-        preference_texts,
-    )
-    from affectlab.models.runs import check_folder
-
     if (scores is None) == (model is None):
         raise InputError("expected either --scores FILE to weigh metrics, or --model NAME to tune")
     if model is None and texts is not None:
@@ -341,7 +336,7 @@ def preference(
             "scores": tuning.scores,
         }
     if table is not None:
-        write_csv(frame, table)
+        write_table(frame, table)
         out.show(f"table: {table}")
     out.finish({**content, "cluster": together}, (*found.notes, *ratings.warnings))
 
@@ -366,8 +361,6 @@ def _own_settings(settings: Sequence[str], *, weighing: bool) -> dict[str, Any]:
 
 def _read_texts(file: Path | None, judged: Ratings) -> pl.DataFrame:
     """Read the table of texts; where none is given, the stimuli hold them."""
-    from affectlab.core.csv import read_table
-
     if file is not None:
         return read_table(file, "texts")
     if not {"option_a", "option_b"} <= set(judged.stimuli.columns):

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from affectlab.cli._output import Output, caught_warnings
 from affectlab.cli.parameters import read_settings
-
-if TYPE_CHECKING:
-    from affectlab.models.text import LabelledTexts, TextClassifier
+from affectlab.core.errors import InputError
+from affectlab.core.words import count, number
+from affectlab.models import is_main_process, one_process
+from affectlab.models.text import LabelledTexts, TextClassifier, read_labelled_texts
+from affectlab.report import check_report_folder, write_text_report
 
 _OPTIONS = ("taxonomy", "level", "name", "seed")
 """Settings of a model that are options of this verb."""
@@ -84,11 +88,6 @@ def text(
     to
         Folder for the model.
     """
-    from affectlab.core.errors import InputError
-    from affectlab.models import is_main_process, one_process
-    from affectlab.models.text import TextClassifier, read_labelled_texts
-    from affectlab.report import check_report_folder, write_text_report
-
     # Of several processes that train together, the first alone prints and writes.
     speaks = is_main_process()
     out.quiet = out.quiet or not speaks
@@ -200,15 +199,12 @@ def _show(
     s: float,
     folder: Path,
 ) -> None:
-    from affectlab.core.words import count, number
-
     out.head(
         f"{model.name}: {model.backend}, trained on {count(len(data))} texts of {data.source} "
         f"in {number(s, 1)} s"
     )
     if aside is None:
         return
-    import polars as pl
 
     out.show(
         f"On {aside.source} ({count(len(aside))} texts), cross-fitted: thresholds from one half, "

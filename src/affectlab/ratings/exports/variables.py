@@ -11,6 +11,7 @@ import polars as pl
 from affectlab.core.words import plural
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import shared_scale
 from affectlab.ratings.schema import ABOUT, HUMAN_KINDS
 from affectlab.ratings.storage import named_frame, plain_source
 
@@ -50,8 +51,7 @@ def tables_of(ratings: Holdings) -> dict[str, pl.DataFrame]:
 
 def variables_of(ratings: Holdings, name: str, table: pl.DataFrame) -> Iterator[Variable]:
     """Describe the columns of one of the tables."""
-    scales = list(ratings.scales.values())
-    shared = scales[0] if all(scale == scales[0] for scale in scales) else None
+    shared = shared_scale(ratings.scales)
     for column, dtype in table.schema.items():
         if column == "value":
             said = "; ".join(f"{label}: {scale}" for label, scale in ratings.scales.items())

@@ -129,17 +129,13 @@ def _codebook(
             "name": [one.name for one in variables],
             "about": [one.about for one in variables],
             "values": [
-                "; ".join(one.categories) or ("number" if _numeric(one, table) else "text")
+                "; ".join(one.categories) or ("number" if one.numeric else "text")
                 for one in variables
             ],
             "n": [table[one.name].count() for one in variables],
             "missing": [table[one.name].null_count() for one in variables],
         }
     )
-
-
-def _numeric(variable: Variable, table: pl.DataFrame) -> bool:
-    return table.schema[variable.name].is_numeric()
 
 
 def _r(variables: list[Variable], names: Mapping[str, str]) -> Iterator[str]:
@@ -172,7 +168,7 @@ def _spss(
     yield "  /ARRANGEMENT=DELIMITED /DELIMITERS=',' /QUALIFIER='\"' /FIRSTCASE=2"
     yield "  /VARIABLES="
     for one in variables:
-        if _numeric(one, table):
+        if one.numeric:
             kind = "F10.0" if table.schema[one.name].is_integer() else "F12.4"
         else:
             width = table[one.name].cast(pl.String).str.len_bytes().max()

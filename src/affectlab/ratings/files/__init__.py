@@ -34,5 +34,9 @@ from affectlab.ratings.files.prolific import (
     prolific_raters as prolific_raters,
 )
 from affectlab.ratings.files.source import read_columns as read_columns
-from affectlab.ratings.files.strict_json import BadJson as BadJson, parse_json as parse_json
+from affectlab.ratings.files.strict_json import (
+    BadJson as BadJson,
+    is_numeric as is_numeric,
+    parse_json as parse_json,
+)
 from affectlab.ratings.files.workbook import SHEET as SHEET

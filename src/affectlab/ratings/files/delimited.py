@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,12 @@ class Columns:
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""
         return self.locate(int(row)).rpartition(", ")[2]
+
+    def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Give each row with its place: its cells by the names of columns."""
+        cells = [column.to_list() for column in self.columns.values()]
+        for row, values in enumerate(zip(*cells, strict=True)):
+            yield self.place(row), dict(zip(self.columns, values, strict=True))
 
 
 def _locator(peek: Peek, height: int, lines: Sequence[int] = ()) -> Locate:
@@ -273,8 +280,7 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
             ragged.append(line)
     aside: tuple[SetAside, ...] = ()
     if ragged:
-        places = tuple(f"line {line}" for line in ragged[:3])
-        aside = (SetAside(f"not {width} fields", len(ragged), places),)
+        aside = (SetAside.of(f"not {width} fields", ragged, "line {}".format),)
         if not kept:
             raise InputError(f"{peek.path}: no row can be used: {aside[0]}")
     columns = {

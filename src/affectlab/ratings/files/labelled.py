@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.ratings.files.frames import series_of
+from affectlab.ratings.files.strict_json import is_numeric
 
 _STATA_RELEASES = range(0x69, 0x74)
 """First bytes of files of Stata 4 to 12; later ones begin with a tag."""
@@ -78,7 +79,7 @@ def read_labelled(path: Path, kind: str, categories: Collection[str] | None = No
         name: {
             float(value): str(text)
             for value, text in labels.items()
-            if _is_number(value) and not any(_lies_in(value, one) for one in gone.get(name, ()))
+            if is_numeric(value) and not any(_lies_in(value, one) for one in gone.get(name, ()))
         }
         for name, labels in about.variable_value_labels.items()
     }
@@ -137,11 +138,7 @@ def _read(path: Path, kind: str, **options: Any) -> tuple[dict[str, list[Any]], 
 
 def _lies_in(value: float, bounds: Mapping[str, Any]) -> bool:
     low, high = bounds["lo"], bounds["hi"]
-    return _is_number(low) and _is_number(high) and bool(low <= value <= high)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return is_numeric(low) and is_numeric(high) and bool(low <= value <= high)
 
 
 def _plain(name: str, values: Any) -> pl.Series:

@@ -19,7 +19,6 @@ OnBad = Literal["raise", "set_aside"]
 Locate = Callable[[int], str]
 """Says where a row (counted from 0) stands, for example ``"ratings.csv, line 7"``."""
 
-_SHOWN_PLACES = 3
 _PLACE = re.compile(r"(?:^|, )((?:table [0-9]+, )?(?:line |row |dis_videos\[)[0-9]+.*)$", re.DOTALL)
 
 Rows = NDArray[np.intp]
@@ -82,12 +81,11 @@ class Ledger:
         self._record(problem.reason, rows)
 
     def _record(self, reason: str, rows: Rows) -> None:
-        places = tuple(self._short(self.place(int(row))) for row in rows[:_SHOWN_PLACES])
-        self.set_aside.append(SetAside(reason, len(rows), places, self.unit))
+        self.set_aside.append(SetAside.of(reason, rows.tolist(), self._short, self.unit))
 
-    @staticmethod
-    def _short(place: str) -> str:
+    def _short(self, row: int) -> str:
         """Leave the name of the file out of a place, since it is the same for all."""
+        place = self.place(row)
         found = _PLACE.search(place)
         return found[1] if found else place
 

@@ -356,14 +356,14 @@ class Peek:
         return "" if self.is_binary else self.text.partition("\n")[0].removesuffix("\r")
 
     @cached_property
-    def first_object(self) -> dict[str, Any] | None:
-        """The first line as a JSON object (JSON Lines), or None."""
-        line = self.text.lstrip().partition("\n")[0]
+    def is_json_lines(self) -> bool:
+        """Whether the first line is JSON by itself: an object, or the first of several lines."""
+        first, _, others = self.text.strip().partition("\n")
         try:
-            value = json.loads(line)
+            json.loads(first)
         except (ValueError, RecursionError):
-            return None
-        return value if isinstance(value, dict) else None
+            return False
+        return first.startswith("{") or (first.startswith("[") and bool(others))
 
     @cached_property
     def first_record(self) -> Any:

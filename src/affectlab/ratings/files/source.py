@@ -59,7 +59,7 @@ def read_columns(
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
     if peek.suffix in (".jsonl", ".ndjson"):
         return _read_json_lines(peek)
-    if peek.suffix not in _DELIMITED and peek.first_object is not None:
+    if peek.suffix not in _DELIMITED and peek.is_json_lines:
         return _read_json_lines(peek)
     if peek.suffix not in _DELIMITED and peek.starts_with_json():
         content = peek.load_json()
@@ -88,7 +88,7 @@ def _flat(
 
     aside: tuple[SetAside, ...] = ()
     if empty:
-        aside = (SetAside("no answer (an empty list)", len(empty), tuple(map(place, empty[:3]))),)
+        aside = (SetAside.of("no answer (an empty list)", empty, place),)
     return Columns(columns, locate, aside)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class BadJson(ValueError):
@@ -44,6 +44,11 @@ def parse_json(text: str, *, finite: bool = False) -> Any:
     except ValueError as error:
         # A number with more digits than Python converts.
         raise BadJson(f"not valid JSON: {error}") from None
+
+
+def is_numeric(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -72,12 +72,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an entry stands."""
+    """Where an entry stands, or the file that holds it."""
 
     head: Peek
     options: ReadOptions
-    name: str
     rejects: Rejects
+    name: str = ""
     entry: Any = None
     """The whole entry as it was read."""
 
@@ -93,7 +93,7 @@ class Place:
 
 
 class Answers(Format, ABC):
-    """Files whose records hold answers to questions of several kinds.
+    """Files whose entries hold answers to questions of several kinds.
 
     A number has its question as label. One chosen option is a nominal answer, and where several
     may be chosen each option is a label, with 1 where it was chosen and 0 where not
@@ -104,16 +104,42 @@ class Answers(Format, ABC):
 
     roles = ("stimulus",)
     tells_kinds = True
+    record: ClassVar[type[BaseModel] | None] = None
+    """What an entry is, where a model says it; the first one tells the format."""
+
+    def recognise(self, head: Peek) -> Sure:
+        """See whether the first entry is one of this format."""
+        if self.record is None:
+            return Sure.NO
+        try:
+            self.record.model_validate(head.first_record, strict=True)
+        except ValidationError:
+            return Sure.NO
+        return Sure.LAYOUT
+
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Give the entries with their places: those of a JSON list, or of JSON Lines."""
+        return json_records(file.head, file.rejects)
+
+    def checked(self, entry: Any) -> Any:
+        """Read an entry as its model says; raises :class:`Unusable` where it is something else."""
+        return entry if self.record is None else checked(self.record, entry)
 
     @abstractmethod
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        """Give the answers with their places; what is no rating is skipped with a reason."""
+    def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
+        """Give the answers of an entry; raises :class:`Unusable` where it has none."""
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give each answer a row, and each option where several may be chosen."""
-        given = list(self.answers(head, options, rejects))
+        given: list[tuple[str, Answer]] = []
+        file = Place(head, options, rejects)
+        for place, entry in self.records(file):
+            at = replace(file, name=place, entry=entry)
+            try:
+                for answer in self.answers_of(self.checked(entry), at):
+                    given.append((place, answer))  # noqa: PERF401
+            except Unusable as problem:
+                rejects.note(place, problem)
         named = (options.columns or {}).get("stimulus")
         if named is not None:
             given = [(place, _renamed(head, place, one, named)) for place, one in given]
@@ -159,41 +185,6 @@ class Answers(Format, ABC):
             split=False,
             unit="cell",
         )
-
-
-class JsonAnswers(Answers):
-    """Answers in entries of a JSON list, or in JSON Lines, of which a model says what they hold."""
-
-    record: ClassVar[type[BaseModel]]
-    """What an entry is; the first one tells the format."""
-
-    def recognise(self, head: Peek) -> Sure:
-        """See whether the first entry is one of this format."""
-        try:
-            self.record.model_validate(head.first_record, strict=True)
-        except ValidationError:
-            return Sure.NO
-        return Sure.LAYOUT
-
-    def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
-        """Give the entries with their places."""
-        return json_records(head, rejects)
-
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        """Read entry by entry."""
-        for place, entry in self.records(head, rejects):
-            try:
-                record = checked(self.record, entry)
-                for answer in self.answers_of(record, Place(head, options, place, rejects, entry)):
-                    yield place, answer
-            except Unusable as problem:
-                rejects.note(place, problem)
-
-    @abstractmethod
-    def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
-        """Give the answers of an entry; raises :class:`Unusable` where it has none."""
 
 
 def checked(model: type[AnyRecord], entry: Any) -> AnyRecord:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Columns, Peek, first_rows, read_columns, read_frame
+from affectlab.ratings.files import Columns, Peek, first_rows, is_numeric, read_columns, read_frame
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, json_lines, shown
+from affectlab.ratings.formats.records import Rejects, json_lines, json_records, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.taxonomy import load_taxonomy
@@ -102,7 +102,7 @@ class _Intensities:
                 continue
             if value is None:
                 self.rejects.skip(place, "no answer")
-            elif not _is_number(value) or value != value:
+            elif not is_numeric(value) or value != value:
                 sentence = f"{label} is {shown(value)}; expected a number from 0 to 7"
                 self.rejects.reject(place, "value not understood", sentence)
             else:
@@ -162,10 +162,6 @@ class _Labels:
         elif self._names[name] is None:
             self._rejects.skip(place, reason, **self._unit)
         return self._names[name]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _KINDS = {"true": "human", "1": "human", "false": "model", "0": "model"}
@@ -354,13 +350,7 @@ class EmoNetFaceAnswers(Format):
     layout = Layout({"stimulus": "key.2", "rater": "key.1"}, others=("value",))
 
     def recognise(self, head: Peek) -> Sure:
-        first: Any = head.first_object
-        if first is None and head.starts_with_json():
-            text = head.text.lstrip().removeprefix("[").lstrip()
-            try:
-                first, _ = json.JSONDecoder().raw_decode(text)
-            except (ValueError, RecursionError):
-                return Sure.NO
+        first = head.first_record
         if not isinstance(first, dict) or set(first) != {"key", "value"}:
             return Sure.NO
         value = first["value"]
@@ -372,7 +362,7 @@ class EmoNetFaceAnswers(Format):
         keys: list[tuple[str, str, str]] = []
         places: list[str] = []
         found = _Intensities(head, rejects, lambda entry: places[entry])
-        for place, answer in _answers(head, rejects):
+        for place, answer in json_records(head, rejects):
             key = _key(answer.get("key")) if isinstance(answer, dict) else None
             value = answer.get("value") if isinstance(answer, dict) else None
             if key is None or not isinstance(value, dict):
@@ -399,16 +389,6 @@ def _key(given: Any) -> tuple[str, str, str] | None:
     return None
 
 
-def _answers(head: Peek, rejects: Rejects) -> Iterable[tuple[str, Any]]:
-    """Answers with their places: one object, a list of objects, or one object per line."""
-    if head.first_object is not None:
-        return json_lines(head, rejects)
-    content = head.load_json()
-    if not isinstance(content, list):
-        return [("key 'value'", content)]
-    return [(f"entry {number}", answer) for number, answer in enumerate(content, start=1)]
-
-
 _HEAD = re.compile(r"model_(.+)_best")
 _EXPRESSION = re.compile(r"\d+_([A-Za-z]+)\.\w+$")
 _PARTS = ("raw", "mean_subtracted", "softmax")
@@ -433,7 +413,9 @@ class EmoNetFaceScores(Format):
     layout = Layout({"stimulus": "image_path"}, others=("results",))
 
     def recognise(self, head: Peek) -> Sure:
-        first = head.first_object or {}
+        first = head.first_record
+        if not (head.is_json_lines and isinstance(first, dict)):
+            return Sure.NO
         results = first.get("results")
         named = isinstance(results, dict) and results and all(map(_HEAD.fullmatch, results))
         return Sure.if_(named and isinstance(first.get("image_path"), str))
@@ -457,7 +439,7 @@ class EmoNetFaceScores(Format):
                     continue
                 given = scores if isinstance(scores, dict) else {}
                 values = [
-                    given.get(part) if _is_number(given.get(part)) else None for part in _PARTS
+                    given.get(part) if is_numeric(given.get(part)) else None for part in _PARTS
                 ]
                 if values[0] is None:
                     sentence = (

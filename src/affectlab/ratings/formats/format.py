@@ -79,19 +79,22 @@ class Layout:
         role_of = {column: role for role, column in self.roles.items()}
         return {role_of.get(name, name): column for name, column in columns.items()}
 
-    def check(self, head: Peek) -> None:
+    def check(self, head: Peek, header: Sequence[str] | None = None) -> None:
         """Say which column is missing, and what stands in the file.
+
+        Where the format parts the columns of the first line itself, `header` are these.
 
         Raises
         ------
         InputError
             When a column that is needed is missing.
         """
-        columns = head.columns
+        columns = head.columns if header is None else tuple(header)
         missing = next((name for name in self.needed if name not in columns), None)
         if missing is None:
             return
-        place = f"{head.path}, line 1" if columns == head.header else str(head.path)
+        told = header is not None or columns == head.header
+        place = f"{head.path}, line 1" if told else str(head.path)
         first = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         more = f" and the {len(self.labels)} labels" if self.labels else ""
         expected = ", ".join((*self.roles.values(), *self.others)) + more
@@ -151,20 +154,23 @@ class Contents:
                 empty=f"{source} has a header but no rows; expected at least one answer",
                 unit=self.unit,
             )
-            raters, stimuli = [self.raters], [self.stimuli]
+            body, of_rater, of_stimulus = checked.body, None, None
             if self.split:
-                body = checked.body
-                rows, *parts = split_extras(body.extras, body.rater, body.stimulus)
+                rows, of_rater, of_stimulus = split_extras(body.extras, body.rater, body.stimulus)
                 checked = replace(checked, body=replace(body, extras=rows))
-                raters, stimuli = [self.raters, parts[0]], [self.stimuli, parts[1]]
-            about_raters, of_raters = overlay("rater", _joined("rater", raters), options.raters)
-            about, of_stimuli = overlay("stimulus", _joined("stimulus", stimuli), options.stimuli)
+            tables, history = [], self.history
+            for key, own, given in (
+                ("rater", (self.raters, of_rater), options.raters),
+                ("stimulus", (self.stimuli, of_stimulus), options.stimuli),
+            ):
+                table, steps = overlay(key, combine_tables(key, own), given)
+                tables.append(table)
+                history += steps
             return Ratings._from_checked(
                 replace(checked, set_aside=(*self.set_aside, *checked.set_aside)),
-                about_raters,
-                about,
+                *tables,
                 source=source,
-                history=(*self.history, *of_raters, *of_stimuli),
+                history=history,
                 split=False,
             )
         except InputError as error:
@@ -174,12 +180,6 @@ class Contents:
 
     def check(self, ratings: Ratings) -> None:
         """Refuse a table that shows that the columns were not understood."""
-
-
-def _joined(key: str, tables: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
-    """Put what is known of raters or stimuli into one table."""
-    known = [table for table in tables if table is not None]
-    return combine_tables(key, known) if len(known) > 1 else next(iter(known), None)
 
 
 @dataclass(frozen=True)

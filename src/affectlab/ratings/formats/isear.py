@@ -116,12 +116,7 @@ class Isear(Format):
         head, notes = _with_encoding(head)
         records = lines_of(head)
         header = next(records)[1].split("|")
-        missing = next((name for name in self.layout.needed if name not in header), None)
-        if missing is not None:
-            raise InputError(
-                f"{head.path}, line 1: column '{missing}' is missing; expected the columns of "
-                f"ISEAR separated by '|', found: {shown('|'.join(header))}"
-            )
+        self.layout.check(head, header)
         lines: list[int] = []
         reports: list[list[str]] = []
         rejoined = 0

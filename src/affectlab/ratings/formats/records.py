@@ -14,7 +14,6 @@ from affectlab.ratings.codes import Coded
 from affectlab.ratings.files import BadJson, OnBad, Peek, parse_json, typed_column
 from affectlab.ratings.schema import SetAside, Unit
 
-_SHOWN_PLACES = 3
 _SHOWN_LENGTH = 60
 
 
@@ -72,7 +71,7 @@ class Rejects:
     def set_aside(self) -> tuple[SetAside, ...]:
         """What was left out, by reason."""
         return tuple(
-            SetAside(reason, len(places), tuple(places[:_SHOWN_PLACES]), unit)
+            SetAside.of(reason, places, unit=unit)
             for (reason, unit), places in self._places.items()
         )
 
@@ -112,21 +111,12 @@ def json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
 
 def json_records(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
     """Yield (place, value) of each entry of a JSON list, or of JSON Lines, or the one object."""
-    first, _, others = peek.text.strip().partition("\n")
-    if _is_json(first) and (others or first.startswith("{")):
+    if peek.is_json_lines:
         yield from json_lines(peek, rejects)
         return
     content = peek.load_json()
     entries = content if isinstance(content, list) else [content]
     yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except BadJson:
-        return False
-    return True
 
 
 def numbered(prefix: str, count: int) -> list[str]:

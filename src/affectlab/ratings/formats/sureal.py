@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, is_numeric
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.pairs import Comparison, pair_contents
 from affectlab.ratings.formats.records import Rejects, numbered, shown
@@ -92,7 +92,7 @@ class Sureal(Format):
             for subject, key, given in _scores(head, video, number, subjects):
                 place = f"dis_videos[{number}] {key}"
                 for trial, score in enumerate(given if isinstance(given, list) else [given], 1):
-                    if score is None or (_is_number(score) and not math.isinf(score)):
+                    if score is None or (is_numeric(score) and not math.isinf(score)):
                         value = math.nan if score is None else float(score)
                         rows.append((name, subject, value, trial, place))
                         continue
@@ -113,10 +113,6 @@ class Sureal(Format):
             stimuli=_stimuli(names, videos, references, set(frame["stimulus"])),
             unit="cell",
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _plain(given: dict[str, Any], *without: str) -> dict[str, Any]:
@@ -244,7 +240,7 @@ def _scores(
 
 def _scale(values: list[float], reference: Any) -> Scale:
     """Guess the scale; the score of a reference is the best there is, so it is the upper end."""
-    if not _is_number(reference) or max(values) > reference:
+    if not is_numeric(reference) or max(values) > reference:
         return Scale.infer(values)
     whole = bool((np.asarray(values) == np.rint(values)).all()) and float(reference).is_integer()
     if whole and 1 < reference <= 11 and min(values) >= 1:

@@ -24,6 +24,7 @@ from affectlab.ratings.scales import (
     GuessedScalesWarning,
     ScaleLike,
     said_by_label,
+    shared_scale,
 )
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.summary import warn_of_guess
@@ -103,7 +104,7 @@ def read_models(
         names = all(scale.kind == "nominal" and not scale.declared for scale in scales)
         if len(scales) > 1 and not names:
             said = "; ".join(
-                f"{one}: {_shared(table) or said_by_label(table.scales)}"
+                f"{one}: {shared_scale(table.scales) or said_by_label(table.scales)}"
                 for one, table in zip(paths, found, strict=True)
             )
             raise InputError(
@@ -166,7 +167,7 @@ def _read_one(
         ):
             options["wide"] = "labels"
     own = DeclaredScales.parse(scale)
-    first = own or DeclaredScales(_shared(like), like.scales)
+    first = own or DeclaredScales(shared_scale(like.scales), like.scales)
     try:
         found = read_ratings(path, scale=first, taxonomy=taxonomy, rater=rater, **options)
     except InputError:
@@ -179,22 +180,18 @@ def _read_one(
             raise
         # Where people answer on several scales, numbers off them are not guessed to share one.
         unknown = (
-            {} if _shared(like) else dict.fromkeys(like.scales, Scale("interval", declared=False))
+            {}
+            if shared_scale(like.scales)
+            else dict.fromkeys(like.scales, Scale("interval", declared=False))
         )
         looser = DeclaredScales(None, {**unknown, **fixed})
         found = read_ratings(path, scale=looser, taxonomy=taxonomy, rater=rater, **options)
     return _as_models(found, known), scale is None
 
 
-def _shared(like: Ratings) -> Scale | None:
-    """Give the scale of people where all labels share one, which then holds for other labels."""
-    scales = list(like.scales.values())
-    return scales[0] if len(set(scales)) == 1 else None
-
-
 def _labels_on(scale: Scale, like: Ratings, table: Ratings) -> list[str]:
     """Name the labels of a table for which people have a scale."""
-    shared = _shared(like)
+    shared = shared_scale(like.scales)
     return [name for name in table.label_names if like.scales.get(name, shared) == scale]
 
 

@@ -13,6 +13,7 @@ from affectlab.core.render.theme import RAMP, colour, colour_of_kind
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, pl
 from affectlab.core.words import count, in_brackets, number, percent
+from affectlab.reliability.agreement import KappaResult, kappa_matrix
 
 
 def draw_pair_heatmap(
@@ -49,8 +50,6 @@ def draw_pair_heatmap(
     >>> [text.get_text() for text in page.axes[0].texts]
     ['0.50', '0.50']
     """
-    from affectlab.reliability.agreement import KappaResult, kappa_matrix
-
     pairs = KappaResult((table,), raters=tuple(raters), rater_kinds=tuple(rater_kinds))
     matrix = kappa_matrix(pairs)
     drawn = [k for k, name in enumerate(matrix.raters) if chosen is None or name in set(chosen)]

@@ -17,6 +17,7 @@ from affectlab.core.render.theme import colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Bools, Floats, Image, pl
 from affectlab.core.words import number, shown
+from affectlab.stimuli.frames import View, find_transitions
 
 _LINE = (0, (4, 3))
 _MARKS = ((1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
@@ -308,8 +309,6 @@ def _pictures(
     strips: Sequence[pl.DataFrame], films: str, fps: float | None
 ) -> dict[int, Image.Image]:
     """Take the frames of strips from their films, by the rows of the table."""
-    from affectlab.stimuli.frames import View, find_transitions
-
     found = find_transitions(Path(films), fps=fps)
     by_name = {(one.actor, one.expression): one for one in found.transitions}
     pictures: dict[int, Image.Image] = {}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from affectlab.core.render.drawing import NARROW
 from affectlab.core.words import in_brackets, joined, number, percent, plural, shown
+from affectlab.evaluation.classification import ClassificationResult
+from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
 from affectlab.report.statistics import ENOUGH_ITEMS, Study
-
-if TYPE_CHECKING:
-    from affectlab.evaluation.classification import ClassificationResult
-    from affectlab.evaluation.human_alignment import AlignmentResult
 
 _MOST_NAMED = 4
 _MOST_DRAWN = 8

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.tables import Count, Key, Share, Table, Text
 from affectlab.core.words import count, number, percent, plural, shown
+from affectlab.ratings import Ratings, Scale
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings, Scale
 
 _BINS = 20
 _TEXT_LIMIT = 240

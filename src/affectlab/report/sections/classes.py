@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from affectlab.core.errors import InputError
+from affectlab.evaluation import soft_label_metrics
+from affectlab.evaluation.classification import ClassificationResult
+from affectlab.evaluation.soft_labels import model_calibration
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
-
-if TYPE_CHECKING:
-    from affectlab.evaluation.classification import ClassificationResult
 
 _MOST_CLASSES = 60
 _MOST_NAMED = 8
@@ -52,8 +51,6 @@ _MOST_DIAGRAMS = 3
 
 def soft_section(study: Study) -> Section | Skipped:
     """Models against the distribution of people's answers, and the calibration of models."""
-    from affectlab.evaluation import soft_label_metrics
-
     title = "Soft labels"
     if study.numeric is None or study.people is None or study.models is None:
         return Skipped(title, "this needs people and models among the raters.")
@@ -84,8 +81,6 @@ def soft_section(study: Study) -> Section | Skipped:
 
 def _calibration(study: Study) -> list[Block]:
     """Calibration of the models that give probabilities."""
-    from affectlab.evaluation.soft_labels import model_calibration
-
     ratings, models = study.sources
     graded = models is not None and models.scale.kind not in ("nominal", "binary")
     if not graded:

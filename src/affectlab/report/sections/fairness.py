@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,12 +11,11 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Column, Count, Table, Text
 from affectlab.core.words import joined, number, plural, sentence_case, shown
+from affectlab.evaluation import fairness
+from affectlab.evaluation.group_fairness import Fairness
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.attributes import times_of
 from affectlab.report.statistics import FEWEST_IN_GROUP, MOST_GROUPS, NO_GROUPS, Study
-
-if TYPE_CHECKING:
-    from affectlab.evaluation.group_fairness import Fairness
 
 _ERROR_RATE = 0.05
 _MOST_ATTRIBUTES = 6
@@ -46,8 +44,6 @@ class _Grouped:
 
 def fairness_section(study: Study) -> Section | Skipped:
     """Error of each model by group of stimuli and of people, with the gaps that are shown."""
-    from affectlab.evaluation import fairness
-
     title = "Fairness"
     if study.numeric is None or study.people is None or study.models is None:
         return Skipped(title, "this needs people and models among the raters.")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.estimates import Estimates
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.words import count, joined, number, percent, plural
+from affectlab.ratings import Ratings
+from affectlab.reliability import ConsensusFlow
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import WANTED, Study, reason
-
-if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimates
-    from affectlab.ratings import Ratings
-    from affectlab.reliability import ConsensusFlow
 
 
 def sequential(flow: ConsensusFlow) -> Paragraph:

@@ -9,16 +9,18 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
 from affectlab.core.render.drawing import columns_of
 from affectlab.core.tables import Table
 from affectlab.core.words import joined, number, plural, shown
+from affectlab.evaluation import discrepancy, spearman_with_people
+from affectlab.evaluation.human_alignment import AlignmentResult
+from affectlab.evaluation.rater_comparison import group_comparison, rater_table
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.pairs import dots_and_boxes
 from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
 
 if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimates
-    from affectlab.evaluation.human_alignment import AlignmentResult
     from affectlab.report.statistics import PairAgreement
 
 _MOST_NAMED = 10
@@ -145,7 +147,6 @@ def published_section(study: Study) -> Section | Skipped:
 
 
 def _section(study: Study, pairs: PairAgreement) -> Section | Skipped:
-    from affectlab.evaluation.rater_comparison import group_comparison, rater_table
 
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if not known.filter(pl.col("pair_kind") == "human-model").height:
@@ -183,7 +184,6 @@ def _boxes(kinds: Estimates, pairs: PairAgreement) -> Picture:
 
 
 def _bars(study: Study) -> Picture:
-    from affectlab.evaluation import spearman_with_people
 
     ratings, models = study.sources
     found = spearman_with_people(ratings, models, n_boot=study.n_boot, seed=study.seed)
@@ -220,8 +220,6 @@ def _families(study: Study, names: list[str]) -> list[str] | None:
 
 def _means(study: Study) -> list[Block]:
     """By how much people rate each label higher than the models do."""
-    from affectlab.evaluation import discrepancy
-
     ratings, models = study.sources
     found = discrepancy(ratings, models, n_boot=0)
     if not found.sentences:

@@ -7,14 +7,13 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, shown
+from affectlab.evaluation import control_checks, outcome_table
 from affectlab.report.page import Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study, is_person
 
 
 def outcomes_section(study: Study) -> Section | Skipped:
     """Shares of outcomes by model and prompt, with Wilson intervals."""
-    from affectlab.evaluation import outcome_table
-
     title = "Outcomes of the answers"
     ratings = study.ratings if study.controls is None else study.controls
     if "outcome" not in ratings.coded_frame.columns:
@@ -77,8 +76,6 @@ _SHOWN: dict[str, dict[str, Any]] = {
 
 def controls_section(study: Study) -> Section | Skipped:
     """Runs without the image, on a wrong image, and with a wrong hint."""
-    from affectlab.evaluation import control_checks
-
     title = "Controls: do models look?"
     if study.controls is None:
         return Skipped(title, "no rater is marked as a control run (attribute control).")

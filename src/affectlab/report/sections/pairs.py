@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,12 +11,11 @@ import polars as pl
 from affectlab.core.render.drawing import MOST_DOTS
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.words import count, joined, number, plural
+from affectlab.evaluation.rater_comparison import pair_kinds
+from affectlab.ratings import Ratings
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
 from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 _MOST_SHOWN = 40
 _ENOUGH = 10
@@ -50,8 +48,6 @@ def pairs_section(study: Study) -> Section | Skipped:
 
 def _by_kind(pairs: PairAgreement) -> Table:
     """Sum up pairs by kind, with the middle half of their values and their common stimuli."""
-    from affectlab.evaluation.rater_comparison import pair_kinds
-
     value = pl.col("value").drop_nans()
     more = pairs.frame.group_by("pair_kind").agg(
         quarter_low=value.quantile(0.25, "linear"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 
@@ -21,11 +19,10 @@ from affectlab.core.tables import (
     YesNo,
 )
 from affectlab.core.words import count, joined, number, plural, shown, some
+from affectlab.ratings import Ratings
+from affectlab.reliability import interrater_correlation, self_consistency, subject_model
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 # What raters answer when they see the same stimulus again.
 
@@ -37,8 +34,6 @@ _SAME = "always gives the same answer"
 
 def consistency_section(study: Study) -> Section | Skipped:
     """Mean absolute difference and correlation of repeats, per rater."""
-    from affectlab.reliability import self_consistency
-
     title = "Self-consistency"
     if study.numeric is None:
         return Skipped(title, "there are no numeric answers.")
@@ -501,7 +496,6 @@ def _counts(ratings: Ratings) -> pl.DataFrame:
 
 
 def _correlations(panel: Ratings) -> pl.DataFrame:
-    from affectlab.reliability import interrater_correlation
 
     table = interrater_correlation(panel, exclude=(), by_rater=True).to_frame()
     return (
@@ -516,8 +510,6 @@ def _correlations(panel: Ratings) -> pl.DataFrame:
 
 def _subject_model(panel: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Bias and inconsistency of each rater over all labels, with the notes of the model."""
-    from affectlab.reliability import subject_model
-
     model = subject_model(panel, method="reml", by_label=False)
     frame = model.raters_frame().select("rater", "bias", "inconsistency", "status")
     return frame, model.notes

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from affectlab.core.estimates import Estimates
+from affectlab.core.jackknife import Jackknife
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number
-
-if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimates
-    from affectlab.core.jackknife import Jackknife
-    from affectlab.core.types import Floats, Ints
 
 FIRM, TENTATIVE = 0.8, 0.67
 """Customary marks for firm and for tentative conclusions."""

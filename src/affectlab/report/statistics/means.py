@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import holm
+from affectlab.evaluation import wilson_interval
+from affectlab.ratings import Ratings, answers_of
+from affectlab.reliability import (
+    intraclass_correlation,
+    krippendorff_alpha,
+    mean_opinion_scores,
+    mixed_model,
+    spearman_brown,
+)
 from affectlab.report.statistics.agreement import reason
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 WANTED = 0.8
 """Reliability from which on scores serve comparisons of groups and correlations."""
@@ -75,8 +82,6 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
 
 def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
-    from affectlab.reliability import intraclass_correlation
-
     frame = intraclass_correlation(panel, forms=("2,1", "2,k")).to_frame()
     confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
     if confounded.height:
@@ -102,9 +107,6 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
 
 def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
     """Reliability of the shares of answers."""
-    from affectlab.ratings import answers_of
-    from affectlab.reliability import krippendorff_alpha
-
     for part, row in zip(
         answers_of(panel).by_label(),
         krippendorff_alpha(panel, target="both").to_frame().iter_rows(named=True),
@@ -125,8 +127,6 @@ def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
 
 def _of_mean(one: dict[str, Any], k: float) -> dict[str, float]:
     """Reliability of the mean of k raters, with its interval, from that of one, not below 0."""
-    from affectlab.reliability import spearman_brown
-
     ends = ("value", "low", "high")
     of_mean = spearman_brown(np.clip([one[end] for end in ends], 0.0, None), k)
     return dict(zip(ends, of_mean.tolist(), strict=True))
@@ -161,9 +161,6 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
     categories), ``n_ratings``, ``answers`` (how often which one was given, the most frequent first)
     and ``middle``: the mean over the stimuli of a label, of shares one half.
     """
-    from affectlab.evaluation import wilson_interval
-    from affectlab.reliability import mean_opinion_scores
-
     kind = answers.scale.kind
     is_share = kind in ("nominal", "binary")
     cells = _cells(answers)
@@ -193,8 +190,6 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
 
 def _cells(ratings: Ratings) -> pl.DataFrame:
     """Count the answers to each stimulus on each label."""
-    from affectlab.ratings import answers_of
-
     answers = answers_of(ratings, repeats=True)
     names = {"label": answers.labels, "stimulus": answers.units}
     coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
@@ -278,9 +273,6 @@ def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
     The contrasts of :func:`affectlab.reliability.mixed_model`, with ``attribute``, ``of`` (stimuli
     or raters), and ``p_holm`` over all pairs and labels.
     """
-    from affectlab.core.inference import holm
-    from affectlab.reliability import mixed_model
-
     found = []
     rated = answers.frame.select("stimulus", "rater").unique()
     carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))

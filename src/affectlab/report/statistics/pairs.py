@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.types import Ints
 from affectlab.core.words import shown
+from affectlab.evaluation.rater_comparison import spearman_of_sides
 from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult, RaterMatrix, kappa_matrix
@@ -70,8 +71,6 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     Spearman's correlation on finer ones; None where models answered no label of people. Models come
     first, then people in the order of how much they answered, up to 120,000 pairs by labels.
     """
-    from affectlab.evaluation.rater_comparison import spearman_of_sides
-
     kind = ratings.scale.kind
     kept = busiest(ratings, _raters_that_fit(ratings.n_labels))
     left_out = ratings.n_raters - kept.n_raters

@@ -7,16 +7,27 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target
 from affectlab.core.words import count, joined, plural, shown
-from affectlab.ratings import aggregated_raters, by_scale
-from affectlab.reliability import interrater_correlation
+from affectlab.evaluation import evaluate_classification
+from affectlab.evaluation.classification import ClassificationResult
+from affectlab.evaluation.human_alignment import AlignmentResult, alignment
+from affectlab.evaluation.people_and_models import main_runs, on_scale, people_of
+from affectlab.ratings import Ratings, RatingsSummary, aggregated_raters, by_scale
+from affectlab.reliability import (
+    ConsensusFlow,
+    consensus_flow,
+    interrater_correlation,
+    krippendorff_alpha,
+)
+from affectlab.reliability.agreement import Coefficient, load_coefficients
 from affectlab.reliability.screening import (
     Apart,
     EqualTrials,
@@ -32,14 +43,6 @@ from affectlab.report.statistics.means import (
     scores_of,
 )
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
-
-if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimates
-    from affectlab.evaluation.classification import ClassificationResult
-    from affectlab.evaluation.human_alignment import AlignmentResult
-    from affectlab.ratings import Ratings, RatingsSummary
-    from affectlab.reliability import ConsensusFlow
-    from affectlab.reliability.agreement import Coefficient
 
 # Whom a report points out, by what they answered.
 
@@ -139,8 +142,6 @@ def _without_aggregated(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
 
 def _without_controls(ratings: Ratings) -> Ratings:
     """Leave out control runs of models, such as those without the image."""
-    from affectlab.evaluation.people_and_models import main_runs
-
     try:
         return main_runs(ratings)
     except InputError:  # An attribute ``control`` that means something else.
@@ -152,8 +153,6 @@ def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
 
     Where there is no map to that scale, people stay alone, and the second part says why.
     """
-    from affectlab.evaluation.people_and_models import on_scale
-
     kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
     judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
     if {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
@@ -213,8 +212,6 @@ class Beside:
     @classmethod
     def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
-        from affectlab.evaluation.human_alignment import alignment
-
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
@@ -284,7 +281,6 @@ class Study:
             return self._apart
         if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
             return self.ratings, None
-        from affectlab.evaluation.people_and_models import people_of
 
         return people_of(self.ratings), self.ratings.models()
 
@@ -420,8 +416,6 @@ class Study:
     @cached_property
     def alpha(self) -> Estimates | None:
         """Krippendorff's alpha per label of the panel."""
-        from affectlab.reliability import krippendorff_alpha
-
         if self.panel is None:
             return None
         target: Target = "both" if self.n_boot else "sample"
@@ -500,8 +494,6 @@ class Study:
     @cached_property
     def classified(self) -> ClassificationResult | str:
         """Models as classifiers, beside people; or why they are not judged as such."""
-        from affectlab.evaluation import evaluate_classification
-
         numeric = self.numeric
         if numeric is None or self.people is None or self.models is None:
             return "this needs people and models among the raters."
@@ -529,8 +521,6 @@ class Study:
     @cached_property
     def alpha_elsewhere(self) -> Estimates | None:
         """Alpha of the labels on other scales, each at its own level; None where there is none."""
-        from affectlab.reliability import krippendorff_alpha
-
         if self.elsewhere is None:
             return None
         kinds = {kind for kind in self.elsewhere.rater_kinds if is_person(kind)}
@@ -555,8 +545,6 @@ class Study:
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
         """Every coefficient beside alpha that suits the panel, as is usual, per label."""
-        from affectlab.reliability.agreement import load_coefficients
-
         if self.panel is None:
             return ()
         tables = (
@@ -616,8 +604,6 @@ class Study:
         least 9 in 10 of those that stopped early stopped at a no. Single votes may belong to a
         contrastive round, so they are looked at only where nothing else stopped early.
         """
-        from affectlab.reliability import consensus_flow
-
         numeric = self.numeric
         if numeric is None or numeric.scale.kind != "binary":
             return None

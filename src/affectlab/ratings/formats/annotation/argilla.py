@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, repeat
 from typing import Any
 
 from affectlab.core.errors import InputError
@@ -14,11 +15,9 @@ from affectlab.ratings.formats.answers import (
     Given,
     Place,
     Record,
-    checked,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, Unusable, json_records
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.formats.records import Rejects, json_records
 
 _RESPONSES, _SUGGESTION = ".responses", ".suggestion"
 _UNNAMED_MODEL = "suggestion"
@@ -87,6 +86,7 @@ class Argilla(Answers):
     (('u1', 'tiny'), ('human', 'model'), ('joy',))
     """
 
+    record = _Nested
     layout = Layout(
         {
             "stimulus": "id",
@@ -111,16 +111,39 @@ class Argilla(Answers):
         )
         return Sure.if_(nested or flat or names >= _CLASSIFIED or _is_feedback(names))
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        for place, entry in _entries(head, rejects):
-            try:
-                record = checked(_Nested, _nested(entry, place))
-                for answer in _answers(record, Place(head, options, place, rejects)):
-                    yield place, answer
-            except Unusable as problem:
-                rejects.note(place, problem)
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Bring records of all versions into the shape of the newest."""
+        return (
+            (place, _nested(entry, place)) for place, entry in _entries(file.head, file.rejects)
+        )
+
+    def answers_of(self, record: _Nested, at: Place) -> Iterable[Answer]:
+        """Give what people responded and models suggested."""
+        found: list[tuple[str, Given, str, str, dict[str, Any]]] = []
+        for question, responses in (record.responses or {}).items():
+            for one in responses or ():
+                if one.status not in (None, "submitted"):
+                    at.skip(f"the response was {one.status}")
+                    continue
+                user = "user" if one.user_id is None else str(one.user_id)
+                found.append((question, _given(one.value, question, at), user, "human", {}))
+        for question, guess in (record.suggestions or {}).items():
+            if guess is not None:
+                score = guess.score if isinstance(guess.score, int | float) else None
+                agent = guess.agent or _UNNAMED_MODEL
+                given = _given(guess.value, question, at)
+                found.append((question, given, agent, "model", {"score": score}))
+        for question, given, rater, kind, beside in found:
+            if given is not None:
+                yield Answer(
+                    stimulus=str(record.id),
+                    rater=rater,
+                    kind=kind,
+                    question=question,
+                    given=given,
+                    about={**(record.metadata or {}), **record.fields},
+                    beside=beside,
+                )
 
 
 def _entries(head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
@@ -154,12 +177,8 @@ def _nested(entry: Any, place: str) -> Any:
     for name, value in entry.items():
         question, dot, kind = name.rpartition(".")
         if dot + kind == _RESPONSES:
-            users = _list(entry.get(f"{name}.users"))
-            states = _list(entry.get(f"{name}.status"))
-            responses[question] = [
-                {"value": one, "user_id": _at(users, place), "status": _at(states, place)}
-                for place, one in enumerate(_list(value))
-            ]
+            users, states = entry.get(f"{name}.users"), entry.get(f"{name}.status")
+            responses[question] = _responses(value, users, states)
         elif dot + kind == _SUGGESTION:
             suggestions[question] = {
                 "value": value,
@@ -180,26 +199,18 @@ def _of_feedback(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Bring a row of a feedback data set of Argilla 1 into the form of a record."""
     questions = [name for name in entry if name + _GUESSED in entry]
     guessed = {f"{name}{end}" for name in questions for end in (_GUESSED, _GUESSED_BY)}
-    responses = {}
+    responses, suggestions = {}, {}
     for name in questions:
-        given = entry[name]
+        given, by = entry[name], entry.get(f"{name}{_GUESSED_BY}") or {}
         if isinstance(given, dict):
             # Earlier versions write a list for each part of a response.
-            parts = [_list(given.get(part)) for part in ("value", "user_id", "status")]
-            given = [
-                {"value": one, "user_id": _at(parts[1], at), "status": _at(parts[2], at)}
-                for at, one in enumerate(parts[0])
-            ]
+            given = _responses(*map(given.get, ("value", "user_id", "status")))
         responses[name] = _list(given)
-    suggestions = {}
-    for name in questions:
-        by = entry.get(f"{name}{_GUESSED_BY}") or {}
-        guess = {
+        suggestions[name] = {
             "value": entry[name + _GUESSED],
             "agent": by.get("agent"),
             "score": by.get("score"),
         }
-        suggestions[name] = guess
     others = {*questions, *guessed, *_OF_1, "vectors"}
     return {
         "id": entry["external_id"] or place,
@@ -241,51 +252,17 @@ def _described(metadata: Any) -> dict[str, Any]:
     return metadata if isinstance(metadata, dict) else {}
 
 
+def _responses(values: Any, users: Any, states: Any) -> list[dict[str, Any]]:
+    """Join the lists of what was answered, by whom, and in which state."""
+    beside = (chain(_list(one), repeat(None)) for one in (users, states))
+    return [
+        {"value": value, "user_id": user, "status": state}
+        for value, user, state in zip(_list(values), *beside, strict=False)
+    ]
+
+
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _at(values: list[Any], place: int) -> Any:
-    return values[place] if place < len(values) else None
-
-
-def _answers(record: _Nested, at: Place) -> Iterable[Answer]:
-    about = {**(record.metadata or {}), **record.fields}
-    for question, responses in (record.responses or {}).items():
-        for one in responses or ():
-            if one.status not in (None, "submitted"):
-                at.skip(f"the response was {one.status}")
-                continue
-            given = _given(one.value, question, at)
-            if given is not None:
-                rater = "user" if one.user_id is None else str(one.user_id)
-                yield _answer(record, question, given, rater, "human", about, {})
-    for question, guess in (record.suggestions or {}).items():
-        given = None if guess is None else _given(guess.value, question, at)
-        if guess is not None and given is not None:
-            score = guess.score if isinstance(guess.score, int | float) else None
-            rater = guess.agent or _UNNAMED_MODEL
-            yield _answer(record, question, given, rater, "model", about, {"score": score})
-
-
-def _answer(
-    record: _Nested,
-    question: str,
-    given: Given,
-    rater: str,
-    kind: str,
-    about: Mapping[str, Any],
-    beside: Mapping[str, Any],
-) -> Answer:
-    return Answer(
-        stimulus=str(record.id),
-        rater=rater,
-        kind=kind,
-        question=question,
-        given=given,
-        about=about,
-        beside=beside,
-    )
 
 
 def _given(value: Any, question: str, at: Place) -> Given:

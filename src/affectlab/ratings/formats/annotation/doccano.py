@@ -10,10 +10,10 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from affectlab.ratings.files import Peek
-from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
+from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
 from affectlab.ratings.formats.archive import files_in, first_in, json_in
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, Unusable
+from affectlab.ratings.formats.records import Unusable
 
 _FILES = (".jsonl", ".json")
 _CSV = ".csv"
@@ -43,7 +43,7 @@ class _Example(Record):
 
 
 @file_format("doccano", "projects of doccano (JSONL, JSON, CSV, zip of these: id, text, label)")
-class Doccano(JsonAnswers):
+class Doccano(Answers):
     """The JSONL, JSON or CSV export of a project of doccano, or the zip file with one per person.
 
     Labels are what the person chose, of one or several classes; in CSV, ``#`` parts several. Where
@@ -92,7 +92,8 @@ class Doccano(JsonAnswers):
         table = not first.is_binary and set(first.header) >= _OF_CSV
         return Sure.LAYOUT if table else super().recognise(first)
 
-    def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        head, rejects = file.head, file.rejects
         if first_in(head, _FILES) is not None:
             yield from json_in(head, rejects, _FILES)
         elif first_in(head, (_CSV,)) is not None:
@@ -102,7 +103,7 @@ class Doccano(JsonAnswers):
         elif not head.is_binary and set(head.header) >= _OF_CSV:
             yield from _rows(head.decode())
         else:
-            yield from super().records(head, rejects)
+            yield from super().records(file)
 
     def answers_of(self, record: _Example, at: Place) -> Iterable[Answer]:
         about = {

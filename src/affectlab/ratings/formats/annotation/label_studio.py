@@ -14,13 +14,11 @@ from affectlab.ratings.formats.answers import (
     Answer,
     Answers,
     Given,
-    JsonAnswers,
     Place,
     Record,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, json_records
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.formats.records import json_records
 
 _PLACED = ("x", "start", "startOffset", "points", "item_index")
 """Keys of an answer that is about a part of the stimulus."""
@@ -70,7 +68,7 @@ class _Task(Record):
 
 
 @file_format("label-studio", "tasks of Label Studio (JSON: id, data, annotations, predictions)")
-class LabelStudio(JsonAnswers):
+class LabelStudio(Answers):
     """The JSON export of a project of Label Studio.
 
     Choices, taxonomies, ratings, numbers, texts and pairwise choices are answers to the question
@@ -219,13 +217,10 @@ class LabelStudioMin(Answers):
         names = first if isinstance(first, dict) else head.columns
         return Sure.if_(set(names) >= _NEEDED)
 
-    def answers(
-        self,
-        head: Peek,
-        options: ReadOptions,
-        rejects: Rejects,
-    ) -> Iterator[tuple[str, Answer]]:
-        rows = list(_rows(head, options, rejects))
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Give rows with what they answer, and what describes their task."""
+        head, rejects = file.head, file.rejects
+        rows = list(_rows(file))
         others = dict.fromkeys(
             name for _, row in rows for name in row if name not in _FIELDS and name
         )
@@ -243,35 +238,35 @@ class LabelStudioMin(Answers):
             f"{', '.join(name for name in others if name not in questions) or 'none'}"
         )
         for number, (place, row) in enumerate(rows, start=1):
-            lead = str(row.get("lead_time"))
+            cells = {one: row[one] for one in questions if row.get(one) not in (None, "")}
             about = {name: row.get(name) for name in others if name not in questions}
-            for question in questions:
-                if row.get(question) in (None, ""):
-                    continue
-                given = _cell(row[question])
-                if given is None:
-                    Place(head, options, place, rejects).skip(f"{question}: regions or spans")
-                    continue
-                yield (
-                    place,
-                    Answer(
-                        stimulus=str(row.get("id") or f"row-{number}"),
-                        rater=str(row.get("annotator") or "annotator"),
-                        question=question,
-                        given=given,
-                        about=about,
-                        beside={
-                            "at": row.get("created_at") or None,
-                            "rt_ms": round(1000 * float(lead)) if is_number(lead) else None,
-                        },
-                    ),
-                )
+            yield place, (str(row.get("id") or f"row-{number}"), row, cells, about)
+
+    def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
+        """Read the cells of a row."""
+        stimulus, row, cells, about = record
+        lead = str(row.get("lead_time"))
+        for question, cell in cells.items():
+            given = _cell(cell)
+            if given is None:
+                at.skip(f"{question}: regions or spans")
+                continue
+            yield Answer(
+                stimulus=stimulus,
+                rater=str(row.get("annotator") or "annotator"),
+                question=question,
+                given=given,
+                about=about,
+                beside={
+                    "at": row.get("created_at") or None,
+                    "rt_ms": round(1000 * float(lead)) if is_number(lead) else None,
+                },
+            )
 
 
-def _rows(
-    head: Peek, options: ReadOptions, rejects: Rejects
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows(file: Place) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Give the rows of the table, or the entries of the list."""
+    head, rejects = file.head, file.rejects
     if head.starts_with_json():
         for place, entry in json_records(head, rejects):
             if isinstance(entry, dict) and set(entry) >= _NEEDED:
@@ -280,12 +275,11 @@ def _rows(
                 sentence = f"expected an object with {', '.join(sorted(_NEEDED))}"
                 rejects.reject(place, "entry not understood", sentence)
         return
-    read = read_delimited(head, names=head.header, on_bad=options.on_bad)
+    read = read_delimited(head, names=head.header, on_bad=file.options.on_bad)
     missing = _NEEDED - set(read.columns)
     if missing:
         raise InputError(f"{head.path}, line 1: column '{min(missing)}' is missing")
-    for number, cells in enumerate(zip(*read.columns.values(), strict=True)):
-        yield read.place(number), dict(zip(read.columns, cells, strict=True))
+    yield from read.rows()
 
 
 def _is_data(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:

@@ -7,19 +7,17 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import Peek, read_delimited, read_frame
+from affectlab.ratings.files import Peek, is_numeric, read_delimited, read_frame
 from affectlab.ratings.formats.answers import (
     Answer,
     Answers,
     Given,
-    JsonAnswers,
     Place,
     Record,
     checked,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, Unusable
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.formats.records import Unusable
 
 _NO = (False, None, "", "0", 0, "false", "False")
 _YES = (True, "true", "True", "1", 1)
@@ -63,7 +61,7 @@ class _State(Record):
 @file_format(
     "potato", "annotations of Potato (JSONL: instance_id, user_id, labels; user_state.json)"
 )
-class Potato(JsonAnswers):
+class Potato(Answers):
     """Annotations of Potato in JSON.
 
     The export ``annotations.jsonl``; ``annotated_instances.jsonl`` of earlier versions, in the
@@ -103,19 +101,12 @@ class Potato(JsonAnswers):
         first = head.first_record
         return Sure.if_(isinstance(first, dict) and _model(first) is not None)
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        for place, entry in self.records(head, rejects):
-            try:
-                model = _model(entry)
-                if model is None:
-                    raise Unusable("entry not understood", "expected an instance with labels")
-                at = Place(head, options, place, rejects)
-                for answer in self.answers_of(checked(model, entry), at):
-                    yield place, answer
-            except Unusable as problem:
-                rejects.note(place, problem)
+    def checked(self, entry: Any) -> Record:
+        """Read an entry of any version."""
+        model = _model(entry)
+        if model is None:
+            raise Unusable("entry not understood", "expected an instance with labels")
+        return checked(model, entry)
 
     def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
         about: dict[str, Any] = {}
@@ -193,8 +184,7 @@ def _of_labels(schema: str, labels: Labels, at: Place) -> Iterator[tuple[str, Gi
     elif any(_is_answer(one, given) for one, given in labels.items()):
         for one, given in labels.items():
             if given not in (None, ""):
-                number = isinstance(given, int | float) and not isinstance(given, bool)
-                yield f"{schema}.{one}", float(given) if number else (str(given),)
+                yield f"{schema}.{one}", float(given) if is_numeric(given) else (str(given),)
     else:
         yield schema, tuple(one for one, given in labels.items() if one and given not in _NO)
 
@@ -235,68 +225,58 @@ class PotatoTable(Answers):
         between = any(":::" in one or "." in one for one in names)
         return Sure.if_("instance_id" in names and user and between)
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Give rows with their answers by schema."""
+        head = file.head
         if head.is_table:
-            yield from _of_schemas(head, options, rejects)
+            for number, row in enumerate(read_frame(head).iter_rows(named=True), start=1):
+                names = row.pop("instance_id", None), row.pop("user_id", None)
+                yield f"row {number}", (*names, {}, row)
             return
-        read = read_delimited(head, names=head.header, on_bad=options.on_bad)
+        read = read_delimited(head, names=head.header, on_bad=file.options.on_bad)
         user = next((one for one in ("user_id", "user") if one in read.columns), None)
         if user is None or "instance_id" not in read.columns:
             raise InputError(f"{head.path}, line 1: expected the columns instance_id and user_id")
-        schemas: dict[str, dict[str, str]] = {}
-        for name in read.columns:
-            mark = ":::" if ":::" in name else "."
-            schema, found, label = name.partition(mark)
-            if found and not label.startswith("_room"):
-                schemas.setdefault(schema, {})[name] = label
-        for number, cells in enumerate(zip(*read.columns.values(), strict=True)):
-            row = dict(zip(read.columns, cells, strict=True))
-            place = read.place(number)
-            at = Place(head, options, place, rejects)
-            if not row["instance_id"] or not row[user]:
-                rejects.reject(place, "name is empty", "instance_id or user is empty")
-                continue
-            for schema, columns in schemas.items():
-                labels = {label: row[name] for name, label in columns.items() if row[name]}
+        for place, row in read.rows():
+            schemas: dict[str, dict[str, str]] = {}
+            for name, cell in row.items():
+                schema, found, label = name.partition(":::" if ":::" in name else ".")
+                if found and not label.startswith("_room"):
+                    labels = schemas.setdefault(schema, {})
+                    labels |= {label: cell} if cell else {}
+            about = {"text": row.get("displayed_text")}
+            yield place, (row["instance_id"], row[user], about, schemas)
+
+    def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
+        """Read the cells of a row."""
+        instance, rater, about, schemas = record
+        if not instance or not rater:
+            raise Unusable("name is empty", "instance_id or the user is empty")
+        for schema, labels in schemas.items():
+            if isinstance(labels, dict):
                 spans = labels.pop("_spans", None)
                 if spans not in (None, "[]"):
                     at.skip("spans: no ratings of the whole instance")
-                for question, given in _given(schema, labels, at):
-                    yield (
-                        place,
-                        Answer(
-                            stimulus=str(row["instance_id"]),
-                            rater=str(row[user]),
-                            question=question,
-                            given=given,
-                            about={"text": row.get("displayed_text")},
-                        ),
-                    )
-
-
-def _of_schemas(head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[tuple[str, Answer]]:
-    """Give the answers of a table with a column for each schema."""
-    for number, row in enumerate(read_frame(head).iter_rows(named=True), start=1):
-        place = f"row {number}"
-        instance, rater = row.pop("instance_id", None), row.pop("user_id", None)
-        if not instance or not rater:
-            rejects.reject(place, "name is empty", "instance_id or user_id is empty")
-            continue
-        at = Place(head, options, place, rejects)
-        for schema, value in row.items():
-            if isinstance(value, list):
-                given: Given = tuple(str(one) for one in value if one is not None)
-            elif isinstance(value, int | float) and not isinstance(value, bool):
-                given = float(value)
-            elif value is None or isinstance(value, str):
-                given = (value,) if value else None
+                given = _given(schema, labels, at)
             else:
-                at.skip(f"{schema}: no labels")
-                continue
-            if given is not None:
-                yield (
-                    place,
-                    Answer(stimulus=str(instance), rater=str(rater), question=schema, given=given),
+                given = _of_cell(schema, labels, at)
+            for question, one in given:
+                yield Answer(
+                    stimulus=str(instance),
+                    rater=str(rater),
+                    question=question,
+                    given=one,
+                    about=about,
                 )
+
+
+def _of_cell(schema: str, value: Any, at: Place) -> Iterator[tuple[str, Given]]:
+    """Read a cell of the Parquet file, which has a column for each schema."""
+    if isinstance(value, list):
+        yield schema, tuple(str(one) for one in value if one is not None)
+    elif is_numeric(value):
+        yield schema, float(value)
+    elif isinstance(value, str) and value:
+        yield schema, (value,)
+    elif value not in (None, ""):
+        at.skip(f"{schema}: no labels")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
+from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
 from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable
 
@@ -45,7 +45,7 @@ class _Task(Record):
 
 
 @file_format("prodigy", "annotations of Prodigy (JSONL: _input_hash, answer, accept or label)")
-class Prodigy(JsonAnswers):
+class Prodigy(Answers):
     """Annotations that Prodigy's ``db-out`` writes, one a line.
 
     Of a choice the options that were accepted are the answer. Of one label that was shown, accepted

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.build import MISSING
+from affectlab.ratings.build import MISSING, words_of
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
@@ -17,7 +17,6 @@ from affectlab.ratings.formats.experiments.trials import (
     Trials,
     cell,
     cells_of,
-    filled,
     milliseconds,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
@@ -90,7 +89,7 @@ class PsychoPy(Trials):
         plain = {
             name: column
             for name, column in columns.items()
-            if "." not in name and name.casefold() not in _OF_PROGRAM and filled(column)
+            if "." not in name and name.casefold() not in _OF_PROGRAM and len(words_of(column))
         }
         first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
         info = {name for name in list(columns)[first:] if name in plain}
@@ -131,7 +130,7 @@ def _components(columns: Mapping[str, pl.Series], loops: list[str]) -> dict[str,
         repeats = any(component.startswith(f"{loop}.") for loop in loops) and (
             f"{inner}.{ending}" in columns
         )
-        if f".{ending}" in _ENDINGS and component and not repeats and filled(column):
+        if f".{ending}" in _ENDINGS and component and not repeats and len(words_of(column)):
             found[component] = name
     return found
 

@@ -14,7 +14,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.media import media_kind
 from affectlab.core.words import option
-from affectlab.ratings.build import MISSING
+from affectlab.ratings.build import words_of
 from affectlab.ratings.files import Peek, typed_column
 from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
@@ -130,7 +130,7 @@ class Trials(Format, ABC):
             if self.stimulus not in columns:
                 raise unknown_name("column", self.stimulus, list(columns), str(head.path))
             return self.stimulus
-        varied = [name for name, column in columns.items() if len(set(filled(column))) > 1]
+        varied = [name for name, column in columns.items() if len(set(words_of(column))) > 1]
         files = _of_files(columns)
         like = [name for name in varied if _SHOWN.search(name)]
         called = None if files else find_one("stimulus", list(columns))
@@ -149,25 +149,21 @@ class Trials(Format, ABC):
         files = _of_files(columns)
         if self.stimulus is not None or len(files) < 2:
             return None
-        said = {name: set(filled(column)) for name, column in columns.items() if name not in files}
+        said = {
+            name: set(words_of(column)) for name, column in columns.items() if name not in files
+        }
         return next((n for n, words in said.items() if len(words) > 1 and words <= {*files}), None)
 
 
 def _of_files(columns: Mapping[str, pl.Series]) -> list[str]:
     """Name the columns most of whose cells are names of files."""
-    cells = {name: filled(column) for name, column in columns.items()}
+    cells = {name: words_of(column).to_list() for name, column in columns.items()}
     return [name for name, own in cells.items() if 2 * sum(map(is_media, own)) > len(own)]
 
 
 def is_media(text: str) -> bool:
     """Whether a text is the name of a picture, a video or a sound."""
     return media_kind(text) is not None
-
-
-def filled(column: pl.Series) -> list[str]:
-    """Give the cells with anything in them, as text."""
-    text = [str(one).strip() for one in column.drop_nulls()]
-    return [one for one in text if one.casefold() not in MISSING]
 
 
 Cells = Mapping[str, Sequence[Any]]

@@ -10,12 +10,11 @@ from typing import Any
 from pydantic import Field
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, is_numeric
 from affectlab.ratings.formats.answers import Answer, Answers, Given, Place, Record, checked
 from affectlab.ratings.formats.archive import files_in, json_in, names_in
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable
-from affectlab.ratings.options import ReadOptions
 
 _STARTS = re.compile(r'\s*\{\s*"version"\s*:\s*[0-9]+\s*,\s*"status"\s*:\s*"')
 _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
@@ -46,6 +45,7 @@ class _Output(Record):
 
 
 class _Sample(Record):
+    model: str
     id: int | str
     epoch: int = 1
     input: Any = None
@@ -86,6 +86,7 @@ class InspectLogs(Answers):
     library of that name.
     """
 
+    record = _Sample
     layout = Layout(
         {
             "stimulus": "samples.id",
@@ -105,22 +106,54 @@ class InspectLogs(Answers):
         zipped = {_HEADER, _START} & set(names) and any(one.startswith(_SAMPLES) for one in names)
         return Sure.if_(zipped or (_STARTS.match(head.text) and '"eval"' in head.text))
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        header, samples = _opened(head, rejects)
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Give the samples, each with the model that the log is of."""
+        header, samples = _opened(file.head, file.rejects)
         try:
             model = checked(_Header, header).eval.model
         except Unusable as problem:
-            raise InputError(f"{head.path}: no log of Inspect: {problem}") from None
+            raise InputError(f"{file.head.path}: no log of Inspect: {problem}") from None
         for place, entry in samples:
-            try:
-                sample = checked(_Sample, entry)
-            except Unusable as problem:
-                rejects.note(place, problem)
-                continue
-            for answer in _answers(sample, model, Place(head, options, place, rejects)):
-                yield place, answer
+            yield place, {**entry, "model": model} if isinstance(entry, dict) else entry
+
+    def answers_of(self, record: _Sample, at: Place) -> Iterable[Answer]:
+        """Give what each scorer took from the reply, else the reply."""
+        scores = record.scores or {}
+        given: list[tuple[str, Given, _Score]] = []
+        for name, score in scores.items():
+            if score.answer is not None:
+                said = _chosen(score.answer, record.choices) if score.answer.strip() else None
+                given.append((name, said, score))
+            elif isinstance(score.value, dict):
+                numbers = {k: float(one) for k, one in score.value.items() if is_numeric(one)}
+                given += ((key, number, score) for key, number in numbers.items())
+                for _ in range(len(score.value) - len(numbers)):
+                    at.skip(f"{name}: no number")
+        if not given:
+            reply = (record.output.completion or "").strip()
+            given = [("", (reply,) if reply else None, next(iter(scores.values()), _Score()))]
+        about = {
+            **(record.metadata or {}),
+            "input": record.input,
+            "target": _target(record),
+        }
+        for question, answer, score in given:
+            yield Answer(
+                stimulus=str(record.id),
+                rater=at.options.rater or record.model,
+                kind="model",
+                question=question,
+                given=answer,
+                options=tuple(record.choices or ()),
+                about=about,
+                beside={
+                    "trial": record.epoch,
+                    "outcome": _outcome(record, score) if answer is None else None,
+                    "at": record.completed_at,
+                    "rt_ms": None if record.total_time is None else round(1000 * record.total_time),
+                    "score": score.value,
+                },
+            )
 
 
 def _opened(head: Peek, rejects: Rejects) -> tuple[Any, Iterable[tuple[str, Any]]]:
@@ -141,50 +174,6 @@ def _opened(head: Peek, rejects: Rejects) -> tuple[Any, Iterable[tuple[str, Any]
     listed = content.get("samples") if isinstance(content, dict) else None
     entries = listed if isinstance(listed, list) else []
     return content, ((f"sample {number}", one) for number, one in enumerate(entries, start=1))
-
-
-def _answers(sample: _Sample, model: str, at: Place) -> Iterator[Answer]:
-    """Give what each scorer took from the reply, else the reply."""
-    scores = sample.scores or {}
-    given: list[tuple[str, Given, _Score]] = []
-    for name, score in scores.items():
-        if score.answer is not None:
-            said = _chosen(score.answer, sample.choices) if score.answer.strip() else None
-            given.append((name, said, score))
-        elif isinstance(score.value, dict):
-            numbers = {
-                key: float(one)
-                for key, one in score.value.items()
-                if isinstance(one, int | float) and not isinstance(one, bool)
-            }
-            given += ((key, number, score) for key, number in numbers.items())
-            for _ in range(len(score.value) - len(numbers)):
-                at.skip(f"{name}: no number")
-    if not given:
-        reply = (sample.output.completion or "").strip()
-        given = [("", (reply,) if reply else None, next(iter(scores.values()), _Score()))]
-    about = {
-        **(sample.metadata or {}),
-        "input": sample.input,
-        "target": _target(sample),
-    }
-    for question, answer, score in given:
-        yield Answer(
-            stimulus=str(sample.id),
-            rater=at.options.rater or model,
-            kind="model",
-            question=question,
-            given=answer,
-            options=tuple(sample.choices or ()),
-            about=about,
-            beside={
-                "trial": sample.epoch,
-                "outcome": _outcome(sample, score) if answer is None else None,
-                "at": sample.completed_at,
-                "rt_ms": None if sample.total_time is None else round(1000 * sample.total_time),
-                "score": score.value,
-            },
-        )
 
 
 def _chosen(answer: str, choices: list[str] | None) -> tuple[str, ...]:

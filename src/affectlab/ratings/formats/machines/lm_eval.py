@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
+from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
 from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable, shown
 
@@ -25,7 +25,7 @@ class _Sample(Record):
 @file_format(
     "lm-eval", "samples of lm-eval (JSONL: doc_id, doc, target, arguments, filtered_resps)"
 )
-class LmEvalSamples(JsonAnswers):
+class LmEvalSamples(Answers):
     """What the Language Model Evaluation Harness logs of each sample (``--log_samples``).
 
     A file ``samples_TASK_TIME.jsonl``. Of a multiple choice the answer is the continuation of the

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from affectlab.ratings.formats.answers import Answer, JsonAnswers, Place, Record
+from affectlab.ratings.files import is_numeric
+from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
 from affectlab.ratings.formats.format import Layout, file_format
 
 _META = "model_meta.json"
@@ -20,7 +21,7 @@ class _Task(Record):
 
 
 @file_format("mteb", "results of MTEB (JSON: task_name, mteb_version, scores)")
-class MtebResults(JsonAnswers):
+class MtebResults(Answers):
     """The results of one model on one task of MTEB.
 
     Stimuli are the splits of the task, with its subset where there are several
@@ -72,7 +73,7 @@ class MtebResults(JsonAnswers):
                 named = f" {subset}" if len(parts) > 1 and subset else ""
                 for metric in self.metrics:
                     value = part.get(metric)
-                    if isinstance(value, bool) or not isinstance(value, int | float):
+                    if not is_numeric(value):
                         at.skip(f"{metric}: no number")
                         continue
                     yield Answer(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, is_numeric
 from affectlab.ratings.formats.answers import Answer, Answers, Given, Place
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, json_records, numbered, shown
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.formats.records import (
+    Unusable,
+    json_records,
+    numbered,
+    shown,
+)
 
 _NAMES = ("id", "file", "path", "image", "text")
 """Keys that tell inputs apart, the first that is there."""
@@ -66,37 +70,36 @@ class Pipeline(Answers):
         many = isinstance(first, list) and first and all(map(_is_scored, first))
         return Sure.if_(_is_scored(first) or many or _is_zero_shot(first))
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        entries = list(json_records(head, rejects))
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Number the inputs; classes in a row may be those of a single one."""
+        entries = list(json_records(file.head, file.rejects))
         if _is_one_input([entry for _, entry in entries]):
             entries = [("entry 1", [entry for _, entry in entries])]
         names = numbered("input", len(entries))
         for name, (place, entry) in zip(names, entries, strict=True):
-            at = Place(head, options, place, rejects)
-            said: Mapping[str, Any] = entry if isinstance(entry, dict) else {}
-            about = {
-                key: value
-                for key, value in said.items()
-                if key not in ("label", "score", "labels", "scores")
-            }
-            if "sequence" in about:
-                about["text"] = about.pop("sequence")
-            named = next((str(said[key]) for key in _NAMES if said.get(key)), name)
-            for question, given, score in _given(entry, at):
-                yield (
-                    place,
-                    Answer(
-                        stimulus=named,
-                        rater=at.rater,
-                        kind="model",
-                        question=question,
-                        given=given,
-                        about=about,
-                        beside={"score": score},
-                    ),
-                )
+            yield place, (name, entry)
+
+    def answers_of(self, record: tuple[str, Any], at: Place) -> Iterable[Answer]:
+        """Give each class its score, or the one class that was named."""
+        name, entry = record
+        said: Mapping[str, Any] = entry if isinstance(entry, dict) else {}
+        about = {
+            key: value
+            for key, value in said.items()
+            if key not in ("label", "score", "labels", "scores")
+        }
+        if "sequence" in about:
+            about["text"] = about.pop("sequence")
+        for question, given, score in _given(entry, at):
+            yield Answer(
+                stimulus=next((str(said[key]) for key in _NAMES if said.get(key)), name),
+                rater=at.rater,
+                kind="model",
+                question=question,
+                given=given,
+                about=about,
+                beside={"score": score},
+            )
 
 
 def _is_scored(entry: Any) -> bool:
@@ -169,33 +172,30 @@ class Predictions(Answers):
         lists = [first.get(key) for key in _LISTS] if isinstance(first, dict) else [None]
         return Sure.if_(all(isinstance(one, list) for one in lists))
 
-    def answers(
-        self, head: Peek, options: ReadOptions, rejects: Rejects
-    ) -> Iterator[tuple[str, Answer]]:
-        content = head.load_json()
+    def records(self, file: Place) -> Iterator[tuple[str, Any]]:
+        """Give the items of both lists."""
+        content = file.head.load_json()
         found = content if isinstance(content, dict) else {}
         lists = [one for one in map(found.get, _LISTS) if isinstance(one, list)]
         if len(lists) < 2 or len(lists[0]) != len(lists[1]):
             raise InputError(
-                f"{head.path}: expected an object with predictions and references, two lists of "
-                "one length"
+                f"{file.head.path}: expected an object with predictions and references, two lists "
+                "of one length"
             )
         names = numbered("item", len(lists[0]))
         for key, given in zip(_LISTS, lists, strict=True):
             for name, value in zip(names, given, strict=True):
-                place = f"{key} {name}"
-                at = Place(head, options, place, rejects)
-                if isinstance(value, bool) or not isinstance(value, str | int | float):
-                    sentence = f"{shown(value)} is no number or name"
-                    rejects.reject(place, "answer not understood", sentence)
-                    continue
-                people = key == "references"
-                yield (
-                    place,
-                    Answer(
-                        stimulus=name,
-                        rater=key if people else at.rater,
-                        kind="human" if people else "model",
-                        given=(value,) if isinstance(value, str) else float(value),
-                    ),
-                )
+                yield f"{key} {name}", (key, name, value)
+
+    def answers_of(self, record: tuple[str, str, Any], at: Place) -> Iterable[Answer]:
+        """Read an item: of a model, or of people."""
+        key, name, value = record
+        if not (isinstance(value, str) or is_numeric(value)):
+            raise Unusable("answer not understood", f"{shown(value)} is no number or name")
+        people = key == "references"
+        yield Answer(
+            stimulus=name,
+            rater=key if people else at.rater,
+            kind="human" if people else "model",
+            given=(value,) if isinstance(value, str) else float(value),
+        )

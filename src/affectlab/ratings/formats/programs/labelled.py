@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, plural, shown
+from affectlab.core.words import listing, option, plural, quoted, shown
 from affectlab.ratings.attributes import asked_of
 from affectlab.ratings.files import Labelled, Peek, read_labelled
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
@@ -138,14 +138,14 @@ def _steps(names: Sequence[str], said: Labelled, format: LabelledTable) -> tuple
     how = option("format", f"{format.name},categories=[NAME]")
     steps = []
     if named:
-        steps.append(f"values that stand for categories: {_listed(named)}; others: {how}")
+        steps.append(f"values that stand for categories: {quoted(named)}; others: {how}")
     if levels:
-        steps.append(f"named values taken as levels in order: {_listed(levels)}; else: {how}")
+        steps.append(f"named values taken as levels in order: {quoted(levels)}; else: {how}")
     lost = {name: said.missing[name] for name in names if name in said.missing}
     if lost:
         steps.append(
             f"values that the file calls missing: {plural(sum(lost.values()), 'cell')} of "
-            f"{_listed(list(lost))}"
+            f"{quoted(lost)}"
         )
     return tuple(steps)
 
@@ -155,10 +155,4 @@ def _asked(questions: Mapping[str, str]) -> tuple[str, ...]:
     said = [f"'{name}': {shown(text, _LONGEST)}" for name, text in questions.items() if text]
     if not said:
         return ()
-    more = f" and {len(said) - _LISTED:,} more" if len(said) > _LISTED else ""
-    return (f"asked by the file: {'; '.join(said[:_LISTED])}{more}",)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
-    return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
+    return (f"asked by the file: {listing(said, _LISTED, '; ')}",)

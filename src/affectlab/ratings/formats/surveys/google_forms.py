@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek, read_columns
+from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.surveys.sheets import (
@@ -16,7 +15,6 @@ from affectlab.ratings.formats.surveys.sheets import (
     Sheet,
     split_choices,
 )
-from affectlab.ratings.options import ReadOptions
 
 _TIMESTAMPS = {
     "timestamp", "zeitstempel", "horodateur", "marca temporal", "informazioni cronologiche",
@@ -77,14 +75,12 @@ class GoogleForms(AnswerSheets):
             return Sure.NO
         return Sure.if_(_TIME.fullmatch(rows[1][0].strip()))
 
-    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:  # noqa: ARG002
-        read = read_columns(head, on_bad=options.on_bad)
+    expected = "no sheet of Google Forms: expected a column Timestamp, and questions behind it"
+
+    def sheet(self, read: Columns, rejects: Rejects) -> Sheet | None:  # noqa: ARG002
         time, *names = read.columns
         if not _is_form((time, *names)):
-            raise InputError(
-                f"{head.path} is no sheet of Google Forms: expected a column Timestamp, and "
-                "questions behind it"
-            )
+            return None
         unused = {
             name: PLATFORM for name in (time, *names) if _folded(name) in (*_WHO, *_TIMESTAMPS)
         }

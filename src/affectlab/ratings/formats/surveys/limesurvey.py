@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from affectlab.core.errors import InputError
-from affectlab.ratings.files import Columns, Peek, read_columns
+from affectlab.ratings.build import words_of
+from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.surveys.sheets import (
@@ -18,9 +18,7 @@ from affectlab.ratings.formats.surveys.sheets import (
     AnswerSheets,
     Asked,
     Sheet,
-    words_of,
 )
-from affectlab.ratings.options import ReadOptions
 
 _OF_PLATFORM = {
     "id", "submitdate", "lastpage", "startlanguage", "seed", "token", "startdate", "datestamp",
@@ -84,13 +82,14 @@ class LimeSurvey(AnswerSheets):
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(_is_export(head.columns))
 
-    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:  # noqa: ARG002
-        read = read_columns(head, on_bad=options.on_bad)
+    expected = (
+        "no export of LimeSurvey: expected the columns id, submitdate and lastpage, or Response "
+        "ID, Date submitted and Last page"
+    )
+
+    def sheet(self, read: Columns, rejects: Rejects) -> Sheet | None:  # noqa: ARG002
         if not _is_export(tuple(read.columns)):
-            raise InputError(
-                f"{head.path} is no export of LimeSurvey: expected the columns id, submitdate and "
-                "lastpage, or Response ID, Date submitted and Last page"
-            )
+            return None
         questions = {name.partition("[")[0] for name in read.columns}
         unused, asked = {}, {}
         for name in read.columns:

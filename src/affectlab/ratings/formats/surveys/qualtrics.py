@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from affectlab.core.errors import InputError
-from affectlab.ratings.files import Columns, Peek, read_columns
+from affectlab.ratings.build import words_of
+from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.surveys.sheets import (
@@ -20,9 +20,7 @@ from affectlab.ratings.formats.surveys.sheets import (
     differing_words,
     row_names,
     without_rows,
-    words_of,
 )
-from affectlab.ratings.options import ReadOptions
 
 _OF_PLATFORM = {
     "startDate", "endDate", "status", "ipAddress", "progress", "duration", "finished",
@@ -101,15 +99,13 @@ class Qualtrics(AnswerSheets):
         rows = head.first_rows
         return Sure.if_(len(rows) > 2 and rows[2][0].replace(" ", "").startswith('{"ImportId":'))
 
-    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
-        read = read_columns(head, on_bad=options.on_bad)
+    expected = 'no export of Qualtrics: expected its identifiers ({"ImportId": …}) in the third row'
+
+    def sheet(self, read: Columns, rejects: Rejects) -> Sheet | None:
         texts = {name: _cell(column.to_list(), 0) for name, column in read.columns.items()}
         ids = {name: _import_id(column.to_list()) for name, column in read.columns.items()}
         if not any(ids.values()):
-            raise InputError(
-                f"{head.path} is no export of Qualtrics: expected its identifiers "
-                '({"ImportId": …}) in the third row'
-            )
+            return None
         unused = {name: why for name in ids if (why := _unused(name, ids[name]))}
         asked = _asked({n: ids[n] for n in ids if n not in unused}, texts, read)
         people = without_rows(read, _people(read, ids, rejects))

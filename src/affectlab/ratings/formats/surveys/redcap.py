@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek, read_columns
+from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Asked, Sheet
-from affectlab.ratings.options import ReadOptions
 
 _CHECKBOX = re.compile(r"(?P<field>[a-z][a-z0-9_]*?)___(?P<code>\w+)")
 _CHOICE = re.compile(r"(?P<field>.*?)\s*\(choice=(?P<code>.*)\)\s*", re.DOTALL)
@@ -64,14 +62,15 @@ class RedCap(AnswerSheets):
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(_is_export(head.columns))
 
-    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:  # noqa: ARG002
-        read = read_columns(head, on_bad=options.on_bad)
+    expected = (
+        "no export of REDCap: expected a column record_id, and one that says whether a form is "
+        "complete"
+    )
+
+    def sheet(self, read: Columns, rejects: Rejects) -> Sheet | None:  # noqa: ARG002
         names = list(read.columns)
         if not _is_export(names):
-            raise InputError(
-                f"{head.path} is no export of REDCap: expected a column record_id, and one that "
-                "says whether a form is complete"
-            )
+            return None
         unused = {name: PLATFORM for name in names if _OF_PLATFORM.fullmatch(name.strip())}
         asked = {}
         for name in names[1:]:

@@ -7,15 +7,15 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, asked_of
-from affectlab.ratings.build import MISSING, is_number
-from affectlab.ratings.files import Columns, Peek, typed_column
+from affectlab.ratings.build import is_number, words_of
+from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
 from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.options import ReadOptions
@@ -45,7 +45,6 @@ _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
 _FEW_CHOICES = 7
 _MOST_CHOICES = 20
 _LONGEST_CHOICE = 40
-_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -115,19 +114,30 @@ class AnswerSheets(Format, ABC):
     questions: tuple[str, ...] | None = None
     rows: Literal["labels", "stimuli"] | None = None
     rater: str | None = None
+    expected: ClassVar[str]
+    """What is said of a file of something else."""
 
     @abstractmethod
-    def sheet(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
-        """Read the table, and say what its columns are; what is no sheet goes to `rejects`."""
+    def sheet(self, read: Columns, rejects: Rejects) -> Sheet | None:
+        """Say what the columns of a table are; None where it is no export of the platform.
+
+        What is no sheet of a participant goes to `rejects`.
+        """
+
+    def _read(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
+        found = self.sheet(read_columns(head, on_bad=options.on_bad), rejects)
+        if found is None:
+            raise InputError(f"{head.path} is {self.expected}")
+        return found
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> SheetLayout:
         """Say what each column is taken for."""
         options = options or ReadOptions(on_bad="set_aside")
-        return self._layout(self.sheet(head, options, Rejects(head.path, "set_aside")), head)
+        return self._layout(self._read(head, options, Rejects(head.path, "set_aside")), head)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give each cell with an answer a row."""
-        sheet = self.sheet(head, options, rejects)
+        sheet = self._read(head, options, rejects)
         read, columns = sheet.read, sheet.read.columns
         height = len(next(iter(columns.values()), ()))
         if height == 0:
@@ -180,7 +190,7 @@ class AnswerSheets(Format, ABC):
                 unused[name] = CONSENT
             elif once and _WHO.search(said):
                 unused[name] = _IDENTITY
-            elif not one.option and not _filled(columns[name]):
+            elif not one.option and not len(words_of(columns[name])):
                 unused[name] = _EMPTY
             elif not (once and _is_personal(one)):
                 asked[name] = one
@@ -244,7 +254,7 @@ class AnswerSheets(Format, ABC):
             raise InputError(
                 f"{head.path}: no question holds answers; name those that do "
                 f"({option('format', f'{self.name},questions=[NAME]')}); columns: "
-                f"{_listed(columns)}"
+                f"{quoted(columns)}"
             )
         texts = [name for name in names if name not in used and repeated]
         return [name for name in names if name in used], texts
@@ -353,16 +363,6 @@ def differing_words(texts: Sequence[str]) -> list[str] | None:
         end += 1
     names = [" ".join(one[start : len(one) - end]).strip(" -?!.,:;\"'") for one in words]
     return names if all(names) and len(set(names)) == len(names) else None
-
-
-def words_of(column: pl.Series) -> pl.Series:
-    """Give what stands in the cells that are not empty."""
-    text = column.cast(pl.String).str.strip_chars().drop_nulls()
-    return text.filter(~text.str.to_lowercase().is_in(list(MISSING)))
-
-
-def _filled(column: pl.Series) -> bool:
-    return len(words_of(column)) > 0
 
 
 def _is_personal(one: Asked) -> bool:
@@ -482,15 +482,9 @@ def _said(
     n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
     steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
     if raters:
-        steps.append(f"{plural(len(raters), 'column')} about the raters: {_listed(raters)}")
+        steps.append(f"{plural(len(raters), 'column')} about the raters: {quoted(raters)}")
     if unused:
         reasons = Counter(unused.values())
         counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         steps.append(f"{plural(len(unused), 'column')} without ratings: {counted}")
     return tuple(steps)
-
-
-def _listed(names: Iterable[str]) -> str:
-    first = list(names)
-    shown = ", ".join(f"'{name}'" for name in first[:_LISTED])
-    return shown + (f" and {len(first) - _LISTED:,} more" if len(first) > _LISTED else "")

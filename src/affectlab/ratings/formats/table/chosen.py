@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
-from affectlab.ratings.build import MISSING, is_nearly_number, joined_step
+from affectlab.ratings.build import MISSING, is_nearly_number, joined_step, words_of
 from affectlab.ratings.files import Locate, OnBad
 from affectlab.ratings.scale import folded
 from affectlab.ratings.schema import SetAside
@@ -55,7 +55,7 @@ def find_separator(column: pl.Series) -> str | None:
     """
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return None
-    words = [w for w in _words(column.unique().drop_nulls()) if w.casefold() not in MISSING]
+    words = words_of(column.unique()).to_list()
     if not words or any(map(is_nearly_number, words)):
         return None
     if all(word.startswith("[") and word.endswith("]") for word in words):
@@ -172,12 +172,8 @@ def _joined_rows(
 
 
 def _aside(reason: str, rows: list[int], locate: Locate) -> list[SetAside]:
-    places = tuple(locate(row).rpartition(", ")[2] for row in rows[:3])
-    return [SetAside(reason, len(rows), places)] if rows else []
-
-
-def _words(column: pl.Series) -> list[str]:
-    return [word.strip() for word in column.cast(pl.String).to_list()]
+    found = SetAside.of(reason, rows, lambda row: locate(row).rpartition(", ")[2])
+    return [found] if rows else []
 
 
 def _is_missing(cell: str | None) -> bool:

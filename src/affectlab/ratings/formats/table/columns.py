@@ -13,108 +13,29 @@ ROLES = (*CORE, *ROW_COLUMNS)
 
 _ALIASES = {
     "stimulus": (
-        "stimulus",
-        "stimulus_id",
-        "stim",
-        "stim_id",
-        "item",
-        "item_id",
-        "image",
-        "image_id",
-        "image_name",
-        "image_path",
-        "img",
-        "path",
-        "file",
-        "filename",
-        "file_name",
-        "video",
-        "example_id",
-        "unit",
-        "unit_id",
-        "text_id",
-        "comment_id",
-        "stimulus_name",
-        "stimulus_file",
-        "task",
-        "task_id",
-        "sentence_id",
-        "utterance_id",
-        "tweet_id",
-        "post_id",
-        "doc_id",
-        "document_id",
-        "sample_id",
-        "video_id",
-        "audio_id",
-        "clip_id",
-        "clip",
-        "picture",
-        "photo",
-        "id",
+        *("stimulus", "stimulus_id", "stim", "stim_id", "item", "item_id", "image", "image_id"),
+        *("image_name", "image_path", "img", "path", "file", "filename", "file_name", "video"),
+        *("example_id", "unit", "unit_id", "text_id", "comment_id", "stimulus_name"),
+        *("stimulus_file", "task", "task_id", "sentence_id", "utterance_id", "tweet_id", "post_id"),
+        *("doc_id", "document_id", "sample_id", "video_id", "audio_id", "clip_id", "clip"),
+        *("picture", "photo", "id"),
     ),
     "rater": (
-        "rater",
-        "rater_id",
-        "annotator",
-        "annotator_id",
-        "worker",
-        "worker_id",
-        "workerid",
-        "participant",
-        "participant_id",
-        "subject",
-        "subject_id",
-        "judge",
-        "judge_id",
-        "coder",
-        "coder_id",
-        "user",
-        "user_id",
-        "username",
-        "labeler",
-        "labeller",
-        "observer",
-        "evaluator",
-        "assessor",
-        "turker",
-        "crowdworker",
-        "prolific_id",
-        "prolific_pid",
-        "model",
+        *("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "workerid"),
+        *("participant", "participant_id", "subject", "subject_id", "judge", "judge_id", "coder"),
+        *("coder_id", "user", "user_id", "username", "labeler", "labeller", "observer"),
+        *("evaluator", "assessor", "turker", "crowdworker", "prolific_id", "prolific_pid", "model"),
     ),
     "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
     "value": (
-        "value",
-        "rating",
-        "score",
-        "answer",
-        "response",
-        "judgement",
-        "judgment",
-        "vote",
-        "prediction",
-        "predicted",
+        *("value", "rating", "score", "answer", "response", "judgement", "judgment", "vote"),
+        *("prediction", "predicted"),
     ),
 }
 
 _CHOSEN = (
-    "label",
-    "labels",
-    "emotion",
-    "emotions",
-    "category",
-    "categories",
-    "class",
-    "classes",
-    "choice",
-    "choices",
-    "chosen",
-    "annotation",
-    "annotations",
-    "tag",
-    "tags",
-    "sentiment",
+    *("label", "labels", "emotion", "emotions", "category", "categories", "class", "classes"),
+    *("choice", "choices", "chosen", "annotation", "annotations", "tag", "tags", "sentiment"),
     "expression",
 )
 """Names of a column of chosen categories, in a table without a column of values."""
@@ -233,15 +154,16 @@ def find_respondent(header: Sequence[str], *, taken: Collection[str] = ()) -> st
 
 def names_models(column: str) -> bool:
     """Whether the name of the rater column says that the raters are models."""
-    return _folded(column) == "model"
+    return folded_name(column) == "model"
 
 
-def _folded(name: str) -> str:
+def folded_name(name: str) -> str:
+    """Write the name of a column as tables of names have it."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def _first(aliases: Sequence[str], header: Sequence[str], taken: Collection[str]) -> str | None:
-    folded = {_folded(name): name for name in header}
+    folded = {folded_name(name): name for name in header}
     for alias in aliases:
         column = folded.get(alias)
         if column is not None and column not in taken:

@@ -10,9 +10,9 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.media import media_kind
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
-from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator, several_rows
@@ -21,6 +21,7 @@ from affectlab.ratings.formats.table.columns import (
     find_chosen,
     find_columns,
     find_one,
+    folded_name,
 )
 from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
@@ -33,7 +34,7 @@ _NO_RATINGS = {
     *("", "average", "avg", "mean", "median", "mos", "sd", "std", "sum", "total"),
     *("block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
     *("order", "part", "position", "rating_time", "response_time", "row", "rt", "run", "seconds"),
-    *("time", "timestamp", "trial_index", "trial_number", "unnamed: 0", "version", "week", "year"),
+    *("time", "timestamp", "trial_index", "trial_number", "unnamed:_0", "version", "week", "year"),
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
@@ -161,7 +162,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         for name, column in columns.items()
         if name not in roles.values()
         and (
-            (_folded(name) in DIMENSIONS and _is_of_numbers(column))
+            (folded_name(name) in DIMENSIONS and _is_of_numbers(column))
             or (find_chosen([name]) and _differs(column, columns[roles["stimulus"]]))
         )
     ]
@@ -169,7 +170,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         return []
     category = f"{roles['value']}=nominal:NAME,NAME"
     return [
-        f"{GUESSED}only column '{roles['value']}' holds answers; if {_first(others)} do so, too, "
+        f"{GUESSED}only column '{roles['value']}' holds answers; if {quoted(others)} do so, too, "
         f"say that there is a column for each label ({option('wide', 'labels')}, "
         f"{option('scale', category)})"
     ]
@@ -178,7 +179,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
 def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
     """Say which column tells trials of practice from others, and is not taken to do so."""
     for name, column in columns.items():
-        if "trial_kind" in roles or name in roles.values() or _folded(name) not in _PHASES:
+        if "trial_kind" in roles or name in roles.values() or folded_name(name) not in _PHASES:
             continue
         words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
         count = int(words.is_in([*PRACTICE, "training"]).sum())
@@ -284,8 +285,7 @@ def _separator(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> st
 def _is_of_words(column: pl.Series) -> bool:
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return False
-    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
-    return not any(map(is_number, words))
+    return not any(map(is_number, words_of(column.unique())))
 
 
 def _asks_for_values(options: ReadOptions) -> bool:
@@ -418,48 +418,43 @@ def guess_wide(
         if stimulus is None and header[0] in others:
             # The first column names the rows where no other does.
             others.remove(header[0])
-        said = f"columns called after raters hold their ratings: {_first(after_raters)}"
+        said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return "raters", tuple(name for name in others if name.strip()), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
         rated = [name for name in rest if _is_of_numbers(columns[name])]
         numbered = [name for name in rated if _is_numbered_stimulus(name)]
         if len(files) < 2 and crossed(rated) is not None:
-            said = f"columns cross stimuli and labels: {_first(rated)}"
+            said = f"columns cross stimuli and labels: {quoted(rated)}"
             return "stimuli", tuple(n for n in rest if n not in rated and n.strip()), said
         called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")
         if len(called) < 2:
             return None
         others = [name for name in rest if name not in called and name.strip()]
-        said = f"columns called after {what} hold what each rater said of them: {_first(called)}"
+        said = f"columns called after {what} hold what each rater said of them: {quoted(called)}"
         return "stimuli", tuple(others), said
     if stimulus is None or rater is None:
         return None
     rated = [
         name
         for name in rest
-        if _folded(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
+        if folded_name(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
     ]
     if not rated:
         return None
     text = ("text",) if "text" in header and "text" not in named.values() else ()
     attributes = (*text, *(n for n in rest if n not in rated and n.strip()))
-    return "labels", attributes, f"columns of numbers hold ratings, one label each: {_first(rated)}"
+    return (
+        "labels",
+        attributes,
+        f"columns of numbers hold ratings, one label each: {quoted(rated)}",
+    )
 
 
 def _is_numbered_stimulus(name: str) -> bool:
     """Whether a column is called as columns of stimuli are, and numbered: ``clip07``."""
     stem = name.strip().rstrip("0123456789")
     return stem != name.strip() and find_one("stimulus", [stem.rstrip(" _.-")]) is not None
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
-
-
-def _first(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:8])
-    return shown + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
 
 
 def _is_of_numbers(column: pl.Series) -> bool:
@@ -469,6 +464,5 @@ def _is_of_numbers(column: pl.Series) -> bool:
         return column.null_count() < len(column)
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return False
-    words = column.unique().drop_nulls().cast(pl.String).str.strip_chars().to_list()
-    words = [word for word in words if word.casefold() not in MISSING]
-    return bool(words) and all(is_number(word.replace(",", ".")) for word in words)
+    words = words_of(column.unique())
+    return len(words) > 0 and all(is_number(word.replace(",", ".")) for word in words)

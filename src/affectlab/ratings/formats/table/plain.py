@@ -132,8 +132,8 @@ def _models(
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
-    table = table if raters is None else combine_tables("rater", [table, raters])
-    return table, (f"raters are models, since they stand in column '{rater_column}'",)
+    every = combine_tables("rater", [table, raters])
+    return every, (f"raters are models, since they stand in column '{rater_column}'",)
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:

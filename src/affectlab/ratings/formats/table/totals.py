@@ -58,8 +58,7 @@ def without_totals(given: Columns) -> Columns:
         if not told or not all(told):
             return given
         rows.append(row)
-    reason = "it sums up the rows above"
-    aside = SetAside(reason, len(rows), tuple(map(given.place, rows)))
+    aside = SetAside.of("it sums up the rows above", rows, given.place)
     columns = {name: column.head(last) for name, column in given.columns.items()}
     return replace(given, columns=columns, set_aside=(*given.set_aside, aside))
 

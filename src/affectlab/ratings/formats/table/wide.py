@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.words import option, plural
+from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values
 from affectlab.ratings.codes import as_categories
@@ -552,8 +552,7 @@ def _listed(names: list[str], across: str) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
-    return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
+    return quoted(names, _LISTED)
 
 
 def _of_raters(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from affectlab.core.errors import InputError
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
@@ -40,22 +39,13 @@ class CrowdFlower(Texts):
     """
 
     layout = Layout(
-        {"stimulus": "tweet_id", "value": "sentiment", "text": "content"}, stimuli=("author",)
+        {"stimulus": "tweet_id", "value": "sentiment", "text": "content"},
+        stimuli=("author",),
+        others=("author",),
     )
     emotions = (
-        "anger",
-        "boredom",
-        "empty",
-        "enthusiasm",
-        "fun",
-        "happiness",
-        "hate",
-        "love",
-        "neutral",
-        "relief",
-        "sadness",
-        "surprise",
-        "worry",
+        *("anger", "boredom", "empty", "enthusiasm", "fun", "happiness", "hate", "love", "neutral"),
+        *("relief", "sadness", "surprise", "worry"),
     )
     unit = "row"
 
@@ -63,15 +53,10 @@ class CrowdFlower(Texts):
         return Sure.if_(not head.is_binary and head.header == _COLUMNS)
 
     def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[int, Any]]:  # noqa: ARG002
-        columns = read_columns(head).columns
-        missing = next((name for name in _COLUMNS if name not in columns), None)
-        if missing is not None:
-            raise InputError(
-                f"{head.path}: column '{missing}' is missing; expected {', '.join(_COLUMNS)}"
-            )
-        rows = zip(*(columns[name].to_list() for name in _COLUMNS), strict=True)
-        return enumerate(rows, 1)
+        self.layout.check(head)
+        return enumerate((row for _, row in read_columns(head).rows()), 1)
 
     def entry(self, head: Peek, number: int, record: Any) -> Text:  # noqa: ARG002
-        name, emotion, author, text = record
-        return Text(str(name), text, self.known(emotion), more={"author": author})
+        emotion = self.known(record["sentiment"])
+        about = {"author": record["author"]}
+        return Text(str(record["tweet_id"]), record["content"], emotion, more=about)

@@ -44,25 +44,11 @@ class ElectoralTweets(Tabbed):
 
     layout = Layout({"stimulus": "unitid", "text": "tweet", "value": _EMOTION})
     emotions = (
-        "acceptance",
-        "admiration",
-        "amazement",
-        "anger or annoyance or hostility or fury",
-        "anticipation or expectancy or interest",
-        "calmness or serenity",
-        "disappointment",
-        "disgust",
-        "dislike",
-        "fear or apprehension or panic or terror",
-        "hate",
-        "indifference",
-        "joy or happiness or elation",
-        "like",
-        "sadness or gloominess or grief or sorrow",
-        "surprise",
-        "trust",
-        "uncertainty or indecision or confusion",
-        "vigilance",
+        *("acceptance", "admiration", "amazement", "anger or annoyance or hostility or fury"),
+        *("anticipation or expectancy or interest", "calmness or serenity", "disappointment"),
+        *("disgust", "dislike", "fear or apprehension or panic or terror", "hate", "indifference"),
+        *("joy or happiness or elation", "like", "sadness or gloominess or grief or sorrow"),
+        *("surprise", "trust", "uncertainty or indecision or confusion", "vigilance"),
     )
 
     def entry(self, head: Peek, number: int, record: dict[str, str]) -> Text:  # noqa: ARG002

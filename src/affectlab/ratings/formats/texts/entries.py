@@ -173,12 +173,7 @@ class Tabbed(Texts):
         """Give the rows, by column; quotes belong to the texts, so this is no CSV."""
         lines = lines_of(head)
         header = next(lines)[1].split("\t")
-        for name in self.layout.needed:
-            if name not in header:
-                raise InputError(
-                    f"{head.path}, line 1: column '{name}' is missing; expected "
-                    f"{', '.join(self.layout.needed)}, separated by tabs"
-                )
+        self.layout.check(head, header)
         for number, line in lines:
             fields = line.split("\t")
             if len(fields) == len(header):

@@ -40,17 +40,8 @@ class SemEval2018(Tabbed):
     """
 
     emotions = (
-        "anger",
-        "anticipation",
-        "disgust",
-        "fear",
-        "joy",
-        "love",
-        "optimism",
-        "pessimism",
-        "sadness",
-        "surprise",
-        "trust",
+        *("anger", "anticipation", "disgust", "fear", "joy", "love", "optimism", "pessimism"),
+        *("sadness", "surprise", "trust"),
     )
     layout = Layout({"stimulus": "ID", "text": "Tweet"}, labels=emotions)
     scale = "binary"

@@ -63,26 +63,17 @@ class UnifiedEmotion(Intensities):
     """
 
     emotions = (
-        "joy",
-        "anger",
-        "sadness",
-        "disgust",
-        "fear",
-        "trust",
-        "surprise",
-        "love",
-        "noemo",
-        "confusion",
-        "anticipation",
-        "shame",
-        "guilt",
+        *("joy", "anger", "sadness", "disgust", "fear", "trust", "surprise", "love", "noemo"),
+        *("confusion", "anticipation", "shame", "guilt"),
     )
     layout = Layout({"stimulus": "id", "text": "text"}, labels=emotions, stimuli=(*_ABOUT, *_VAD))
     history = ("aggregated and mapped to common emotions by Bostan and Klinger",)
     source: str | None = None
 
     def recognise(self, head: Peek) -> Sure:
-        first = head.first_object or {}
+        first = head.first_record
+        if not (head.is_json_lines and isinstance(first, dict)):
+            return Sure.NO
         emotions = first.get("emotions")
         named = isinstance(emotions, dict) and set(emotions) <= set(self.emotions)
         return Sure.if_(named and set(first) >= _NEEDED)
