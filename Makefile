@@ -15,8 +15,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
 	@echo "make check  set up, check style and types, run the quick tests: for everyday work"
-	@echo "make test   set up, check style and types, run the tests, build the docs"
-	@echo "make test-long  run what takes long: browsers, faults, tutorials, recipes, fuzzing, the comparison, coverage"
+	@echo "make test   set up, check style and types, run the tests"
+	@echo "make test-long  run what takes long: docs, browsers, faults, tutorials, recipes, fuzzing, coverage"
 	@echo "make coverage  run the tests of statistics and say what they leave out"
 	@echo "make api    write the lists of what is public anew, after a change that is meant"
 	@echo "make bench  compare speed and memory with peers"
@@ -65,9 +65,9 @@ unit: $(VENV)/.dev
 
 check: lint quick
 
-test: lint docs unit
+test: lint unit
 
-test-long: $(VENV)/.dev
+test-long: docs
 	$(PYTEST) -m "$(LONG)"
 	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
 	$(MAKE) coverage

@@ -70,6 +70,7 @@ def ratings(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_first_report(ratings: Path) -> None:
     text = (ROOT / FIRST).read_text(encoding="utf-8")
     shown = re.findall(r"^\| (face\S+) \| (\S+) \| (\S+) \| (\d) \|$", text, re.MULTILINE)

@@ -44,6 +44,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 SCALE = ("--scale", "0-100 interval", "--n-boot", "100")
 
 
+@pytest.mark.long
 def test_metrics_groups_and_ceiling(files: tuple[Path, Path], tmp_path: Path) -> None:
     people, metrics = files
     to, folder = tmp_path / "merit.csv", tmp_path / "figures"

@@ -61,6 +61,7 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.long
 def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -> None:
     to = tmp_path / "scores.csv"
     metrics = (

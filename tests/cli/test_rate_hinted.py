@@ -156,6 +156,7 @@ class TestModels:
         plain = frame.filter(pl.col("hint").is_null() & (pl.col("rater") == f"{MODEL} zero-shot"))
         assert dict(plain.group_by("label").agg(pl.col("value").max()).iter_rows())["Fear"] == 0
 
+    @pytest.mark.long
     def test_a_budget_in_dollars(self, folder: Path) -> None:
         with FakeServer(lambda _: values(Awe=3)) as server:
             refused = ask_model(folder, server.url, "--budget-usd", 5, code=2)

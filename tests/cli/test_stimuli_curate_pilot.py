@@ -204,6 +204,7 @@ def test_a_model_of_other_labels(drawn: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_annotator_answers_once(learned: Path, drawn: Path, tmp_path: Path) -> None:
     out = copy(drawn, tmp_path / "out")
     model = copy(learned / "pilot" / "model", tmp_path / "annotator")

@@ -51,6 +51,7 @@ def test_a_study_that_can_be_opened(faces: Path, tmp_path: Path) -> None:
     assert "is there already; expected a new folder" in again.stderr.replace("\n", " ")
 
 
+@pytest.mark.long
 def test_simulated_reviewers_answer_it(faces: Path, tmp_path: Path) -> None:
     out = tmp_path / "review"
     run_here("stimuli", "review", faces, "--out", out)

@@ -53,6 +53,7 @@ def draw(*more: str, code: int = 0) -> dict[str, object]:
     return found
 
 
+@pytest.mark.long
 def test_from_predictions_to_votes(place: Path) -> None:
     answer = draw("--sample", "8", "--seed", "3")
     found = answer["result"]
@@ -111,6 +112,7 @@ def test_from_predictions_to_votes(place: Path) -> None:
     assert Path("figures/preference_by_item.svg").exists()
 
 
+@pytest.mark.long
 def test_what_is_planted_for_simulated_people(place: Path) -> None:
     draw("--sample", "9")
     run_here("study", "simulate", "drawn.toml", "--people", 2, "--careless", 0)

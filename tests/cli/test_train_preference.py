@@ -86,6 +86,7 @@ def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     assert "mine: AUC 0." in flat(again.stdout)
 
 
+@pytest.mark.long
 def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
     bart = save_bart(tmp_path / "bart", layers=1, width=16)
     given = (study["judged"], *SCALE, "--stimuli", study["items"], "--texts", study["texts"])

@@ -90,6 +90,7 @@ def test_a_table_with_gaps(place: Path) -> None:
     assert not (place / "model.training").exists()
 
 
+@pytest.mark.long
 def test_labels_are_hidden(place: Path) -> None:
     asked = ("train", "semi", "photos", *FAST, "--strategy", "emc", "--labelled-fraction", "0.5")
     done = run_here(*asked, "--out", "model", "--figures", "drawn")

@@ -90,6 +90,7 @@ def test_a_model_with_its_card_and_thresholds(run: Run, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "figures").iterdir()} >= {"reliability-labels.png"}
 
 
+@pytest.mark.long
 def test_report_shows_what_was_measured(run: Run, tmp_path: Path) -> None:
     """The numbers of the page are those of the model, and the words those of the texts."""
     noisy(tmp_path)
@@ -135,6 +136,7 @@ def test_report_shows_what_was_measured(run: Run, tmp_path: Path) -> None:
     assert "CC0-1.0" in (tmp_path / "model/README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_report_at_one_level_and_again(run: Run, tmp_path: Path) -> None:
     noisy(tmp_path)
     run(*TRAIN, "--dev", "dev.tsv", "--report", "r", "--level", "sentiment", "--quiet")
@@ -239,6 +241,7 @@ def test_names_are_printed_without_control_codes(run: Run) -> None:
     assert "red  [31m: linear" in done.out
 
 
+@pytest.mark.long
 def test_a_level_that_cannot_name_a_file(run: Run, tmp_path: Path) -> None:
     text = 'name = "odd"\nlevels = ["Up/Down"]\n' + "".join(
         f'[[labels]]\nname = "{label}"\ngroups = {{ "Up/Down" = "{group}" }}\n'

@@ -14,6 +14,7 @@ _BASE = "b4209e1f0ad7c9e76b6670601efbf04ebee11968e92a7cf48bde8fff9d462f51"
 _SHOWN = 20
 
 
+@pytest.mark.long
 def test_everything_is_there_or_has_a_place_or_was_dropped() -> None:
     accounts = account(frozen(), live(), read_moves())
     said = [f"no place for {line}" for line in accounts.lost]

@@ -126,6 +126,7 @@ with Checkpoints.of(sys.argv[1], "x", True):
 """
 
 
+@pytest.mark.long
 def test_two_runs_do_not_train_in_one_folder(tmp_path: Path) -> None:
     place = tmp_path / "c"
     other = subprocess.Popen(

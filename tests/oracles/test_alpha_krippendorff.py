@@ -19,6 +19,7 @@ values = st.one_of(
 tables = arrays(np.float64, st.tuples(st.integers(2, 7), st.integers(2, 25)), elements=values)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 @given(matrix=tables)
 @settings(max_examples=150, deadline=None)

@@ -118,6 +118,7 @@ def test_scores_of_several_labels_per_item(pair):
     )
 
 
+@pytest.mark.long
 @given(single)
 @settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore")
@@ -167,6 +168,7 @@ def test_mcnemar(b, c):
     assert float(exact_mcnemar(np.array(b), np.array(c))) == pytest.approx(expected)
 
 
+@pytest.mark.long
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 @settings(max_examples=20)
 def test_holm(p_values):

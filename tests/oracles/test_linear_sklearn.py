@@ -107,6 +107,7 @@ def test_reliability_diagram():
     assert np.allclose(bins["share"].to_numpy(), share)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_published_data_give_the_same_probabilities(shared_data):
     """A part of the published data, so that the peer takes seconds."""

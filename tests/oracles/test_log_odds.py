@@ -57,6 +57,7 @@ def test_plain_counting_gives_the_same(pairs, substring: bool) -> None:
                 assert found.z[k, found.words.index(word)] == pytest.approx(z, abs=1e-9)
 
 
+@pytest.mark.long
 @given(rows)
 def test_p_is_binomial_over_texts(pairs) -> None:
     kept = [pair for pair in pairs if pair[1]]
@@ -88,6 +89,7 @@ def test_corrections_are_those_of_statsmodels() -> None:
         np.testing.assert_allclose(mine.ravel(), expected, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_published_table_of_goemotions(shared_data) -> None:
     """At least four of the five words printed for at least 23 of 27 emotions.

@@ -109,6 +109,7 @@ def test_example_1_of_watson() -> None:
     assert 20 * state.mode == pytest.approx(WATSON["mode"])
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     answers=st.lists(st.booleans(), min_size=1, max_size=25),
@@ -172,6 +173,7 @@ def planted(threshold: float, seed: int) -> tuple[Quest, list[tuple[int, bool]]]
     return state, trials
 
 
+@pytest.mark.long
 def test_the_mean_threshold_is_unbiased_as_that_of_questplus() -> None:
     """Within 2 % over 400 people; questplus makes the same of the same trials.
 

@@ -153,6 +153,7 @@ class TestOverlap:
 
 
 class TestPilotReport:
+    @pytest.mark.long
     def test_a_good_pilot(self):
         report = pilot_report(pilot(), main=["m1", "m2"], seed=0)
         assert report.notes == ()

@@ -173,6 +173,7 @@ class TestShape:
         most = plan(SLIDER, target="interval", goal=10, assurance=0.9).recommended
         assert most > mean
 
+    @pytest.mark.long
     def test_larger_sets_are_tried_when_64_do_not_suffice(self):
         found = plan(SLIDER, target="interval", goal=5)
         assert 64 < found.recommended <= 256

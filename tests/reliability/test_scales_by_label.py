@@ -62,6 +62,7 @@ def test_a_mixed_table_equals_each_label_alone(mixed: Ratings, name: str) -> Non
     assert_frame_equal(together.select(columns), alone.select(columns))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statistic",
     [

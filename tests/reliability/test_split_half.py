@@ -165,6 +165,7 @@ def test_rounds_that_run_out_are_counted() -> None:
     assert frame["not_converged"][0] == 10
 
 
+@pytest.mark.long
 def test_labels_apart_and_together() -> None:
     rng = np.random.default_rng(0)
     rows = [

@@ -68,6 +68,7 @@ class TestGaps:
         assert not (folder / "figures" / "fairness_2.png").exists()
         assert "By half of the stimuli" in page
 
+    @pytest.mark.long
     def test_all_attributes_share_the_error_rate(self, tmp_path):
         """Twenty attributes of chance: no more than one report in a while may cry wolf."""
         rng = np.random.default_rng(0)
@@ -77,11 +78,13 @@ class TestGaps:
         assert "and for the 6 attributes" in page
         assert not table(tmp_path, "fairness_gaps")["flagged"].any()
 
+    @pytest.mark.long
     def test_without_intervals_nothing_is_tested(self, tmp_path):
         page = text_of(write_report(grouped(), tmp_path, n_boot=0))
         assert "Gaps are not tested, because intervals were not asked for." in page
         assert set(table(tmp_path, "fairness_gaps")["said"]) == {"not tested"}
 
+    @pytest.mark.long
     def test_classes_are_compared_by_accuracy(self, tmp_path):
         rng = np.random.default_rng(0)
         truth = rng.integers(0, 4, 80)
@@ -138,6 +141,7 @@ def test_a_reader_learns_why_it_is_absent(ratings, reason, tmp_path):
     assert reason in re.search(r"<b>Fairness:</b> (.*?)</li>", page)[1]
 
 
+@pytest.mark.long
 def test_groups_are_told_safely(tmp_path):
     """HTML in a group, and in the name of an attribute, is text."""
     bad = "<script>alert(1)</script>"

@@ -237,6 +237,7 @@ def test_scores_are_means_with_their_intervals(panel):
     )
 
 
+@pytest.mark.long
 def test_all_scores_are_files(report):
     folder = report.html.parent / "tables"
     csv, parquet = pl.read_csv(folder / "scores.csv"), pl.read_parquet(folder / "scores.parquet")

@@ -106,6 +106,7 @@ def test_equal_trials_are_counted_and_their_tail_is_the_beta_binomials() -> None
         assert _upper_tail(least, n, a, b) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.long
 def test_a_report_says_what_came_back(tmp_path: Path) -> None:
     ratings, truth = rehearsal(3, *["average"] * 3, "careful", "stern", "lazy", "straight_liner")
     paths = write_report(ratings, tmp_path, truth=truth, n_boot=200)

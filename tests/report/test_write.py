@@ -60,6 +60,7 @@ def test_same_input_same_bytes(panel, report, tmp_path, monkeypatch):
         assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.long
 def test_date_is_that_of_source_date_epoch(few, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     pages = [write_report(few, tmp_path / name, n_boot=0).html.read_bytes() for name in ("a", "b")]
@@ -101,6 +102,7 @@ def written(panel, tmp_path_factory) -> Written:
     return Written(paths, steps, (before, dict(mpl.rcParams)))
 
 
+@pytest.mark.long
 def test_settings_of_the_caller_are_left_alone(written):
     before, after = written.settings
     assert before == after

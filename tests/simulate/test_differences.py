@@ -268,6 +268,7 @@ def test_repeats_share_the_stable_part_and_not_the_trial_noise() -> None:
         assert spread == pytest.approx(np.sqrt(item**2 + trial**2 + 1 / 12), rel=0.03)
 
 
+@pytest.mark.long
 def test_the_subject_model_finds_what_was_planted() -> None:
     pairs, truth = _pairs(400, 1)
     found = simulate_differences(pairs, truth, 32, item_sd=12, trial_sd=9, seed=3)

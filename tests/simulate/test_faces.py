@@ -85,6 +85,7 @@ def gallery() -> Pixels:
     return standardised
 
 
+@pytest.mark.long
 def test_expressions_are_recognised_in_people_never_seen(gallery: Pixels) -> None:
     right = []
     for fold in range(4):

@@ -48,6 +48,7 @@ def test_places_of_controls() -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["parameters", "features", "pixels"])
 def test_what_is_seen_follows_the_wheel(what: str) -> None:
     scenes = simulate_scenes(400 if what == "pixels" else 4000, seed=7)

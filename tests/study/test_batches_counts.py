@@ -153,6 +153,7 @@ class TestCounts:
         assert "batch" not in stored["decisive"]
 
 
+@pytest.mark.long
 def test_a_rehearsal_fills_all_batches(make_study: Maker) -> None:
     store = make_study(TEXTS)
     path = store.study.path

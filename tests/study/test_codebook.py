@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from affectlab import read_ratings
 from affectlab.study import load_study, open_store, release, simulate_study, write_template
@@ -69,6 +70,7 @@ def test_what_was_asked_and_what_values_stand_for(
     assert [one for one in labels if one] == list(store.study.protocol.labels())
 
 
+@pytest.mark.long
 def test_nominal_answers_stand_by_name_in_every_file(tmp_path: Path) -> None:
     path, *_ = write_template(tmp_path / "p.toml", "preference")
     simulate_study(path, people=3, careless=0, seed=1)

@@ -88,6 +88,7 @@ def test_check_does_not_begin_a_study(tmp_path: Path) -> None:
     assert not path.with_suffix(".affectlab").exists()
 
 
+@pytest.mark.long
 def test_simulated_people_hold_nobody_to_a_text(make_study: Maker) -> None:
     store = make_study(TEXT)
     simulate_study(store.study.path, people=2, careless=0)

@@ -306,6 +306,7 @@ class TestExport:
         assert (tmp_path / "out" / "jspsych.jsonl").read_text(encoding="utf-8") == ""
 
 
+@pytest.mark.long
 def test_a_rehearsal_finds_what_was_planted(tmp_path: Path) -> None:
     path, *beside = write_template(tmp_path / "j.toml", "jspsych")
     assert {file.name for file in beside} == {"j-words.csv", "timeline.js", "timeline.css"}

@@ -155,6 +155,7 @@ class TestAgreement:
 
 
 class TestFlags:
+    @pytest.mark.long
     def test_planted_careless_people_are_found(self, tmp_path: Path, make_study: Maker) -> None:
         text = MANY.replace("faces = 14", "faces = 24").replace("trials = 14", "trials = 24")
         store = make_study(text.replace("raters = 2", "raters = 9"))

@@ -43,6 +43,7 @@ def _said(file: Path) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_ratings_of_an_image_are_served(tmp_path: Path) -> None:
     file = _study(tmp_path, "image", "faces = 4")
     assert _said(file) == []

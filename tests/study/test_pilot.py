@@ -239,6 +239,7 @@ def piloted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestGolden:
+    @pytest.mark.long
     def test_clear_cases_are_proposed(self, piloted: Path) -> None:
         with open_store(load_study(piloted)) as store:
             found = golden_from_pilot(store, 6)

@@ -275,6 +275,7 @@ class TestExport:
                 value = "left" if first != swapped(store, state) else "right"
             state = service.answer(token, submit(state, {"value": value}))
 
+    @pytest.mark.long
     def test_an_evaluation_reads_it(self, store: Store, begin: Begin, tmp_path: Path) -> None:
         votes = (
             {"q0": "human", "q1": "human", "q2": "net", "q3": "human"},
@@ -348,6 +349,7 @@ def _said(ratings: Ratings) -> list[str]:
     return [ratings.scale.categories[int(one)] for one in ratings.value]
 
 
+@pytest.mark.long
 def test_a_rehearsal_finds_the_planted_winner(tmp_path: Path) -> None:
     path, *beside = write_template(tmp_path / "p.toml", "preference")
     assert len(beside) == 5

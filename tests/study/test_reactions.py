@@ -334,6 +334,7 @@ class TestBonus:
         assert workload(store.study).bonuses == pytest.approx(1.8)
 
 
+@pytest.mark.long
 def test_a_rehearsal_finds_the_planted_emotions(tmp_path: Path) -> None:
     path, *beside = write_template(tmp_path / "r.toml", "reaction")
     assert len(beside) == 5

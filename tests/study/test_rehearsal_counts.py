@@ -20,6 +20,7 @@ from affectlab.study.tables import participants
 Maker = Callable[..., Store]
 
 
+@pytest.mark.long
 def test_only_those_who_answered_took_part(make_study: Maker) -> None:
     """Six faces, three to a session, two people each: four people fill the study."""
     store = make_study()

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
+import pytest
 from tests.cli.command import run_here
 
 from affectlab import read_ratings
@@ -70,6 +71,7 @@ def _same(flow, truth: Flow) -> None:
     assert flow.recorded
 
 
+@pytest.mark.long
 def test_the_consensus_of_our_own_export_is_exact(
     make_study: Maker, begin: Begin, tmp_path: Path
 ) -> None:

@@ -170,6 +170,7 @@ class TestDesign:
         assert reached == set(seen)
         assert len({frozenset(one) for one in seen.values()}) > 2
 
+    @pytest.mark.long
     def test_a_rehearsal_can_be_repeated(self, tmp_path: Path) -> None:
         found = []
         for name in ("a", "b"):

@@ -267,6 +267,7 @@ class TestStimuli:
         assert any("a sequence takes 20 comparisons" in one for one in found.warnings)
 
 
+@pytest.mark.long
 def test_the_planted_jnds_are_recovered(tmp_path: Path) -> None:
     """Simulated observers over HTTP: what is exported is what was planted in them."""
     draw(tmp_path / "transitions", ("ann-joy", "bob-awe"), 61)

@@ -37,6 +37,7 @@ SHORTER = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list_protocols())
 def test_every_protocol_has_a_study_file_that_works(name: str, tmp_path: Path) -> None:
     path = tmp_path / "my study.toml"
@@ -65,6 +66,7 @@ def test_every_protocol_has_a_study_file_that_works(name: str, tmp_path: Path) -
         assert read_ratings(tmp_path / "out" / "ratings.parquet").n_raters == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("stimulus", "scale"),
     [("image", "1-9"), ("text", "nominal:weak,strong"), ("text", "binary")],

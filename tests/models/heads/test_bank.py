@@ -47,6 +47,7 @@ def test_default_labels_and_shapes() -> None:
     assert HeadBank.make(shape="small").shape.n_parameters(1152) == 151_745
 
 
+@pytest.mark.long
 def test_missing_ratings_are_left_out(trained: HeadBank) -> None:
     """A head that lacks some ratings learns from the others; other heads do not change."""
     X, Y = world(1200, 0)

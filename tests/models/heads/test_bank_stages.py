@@ -62,6 +62,7 @@ def sweep() -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.long
 def test_two_stages_beat_either_alone(sweep: np.ndarray) -> None:
     big, human, both = sweep.T
     assert (both > big).all(), sweep

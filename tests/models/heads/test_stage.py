@@ -35,6 +35,7 @@ def settings(**given: object) -> Stage:
     return Stage(**{"epochs": 20, "learning_rate": 0.01, "batch": 32, "precision": "fp32", **given})  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @BOTH
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_heads_learn_what_was_planted(stacked: bool, precision: str) -> None:

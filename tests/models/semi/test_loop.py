@@ -354,6 +354,7 @@ def test_one_stimulus_in_a_step_of_a_network_with_batch_norms(resnet: Path) -> N
             train_semi(model, pictures, labels, pictures[:1], strategy=strategy, epochs=1)
 
 
+@pytest.mark.long
 def test_pseudo_labels_help_where_clouds_are_apart() -> None:
     own, labels = clouds(16, 1, 1.1)
     pool, truth = clouds(480, 2, 1.1)

@@ -48,6 +48,7 @@ def test_a_spoilt_copy_counts_nothing(criterion):
     assert fit_blend_weight(spoilt, first, truth, criterion)[0] >= 0.85
 
 
+@pytest.mark.long
 def test_loss_weight_is_that_of_a_search_by_hand():
     first, second, truth = simulated(2_000, (2.0, 3.0))
     weight, (a, b) = fit_blend_weight(first, second, truth, "loss")

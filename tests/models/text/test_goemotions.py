@@ -28,6 +28,7 @@ def model(splits):
     return made
 
 
+@pytest.mark.long
 def test_training_converges(model):
     assert model.regression.converged
     assert model.regression.slope <= 1e-4
@@ -38,6 +39,7 @@ def test_macro_f1_on_halves_of_dev_that_thresholds_have_not_seen(model, level, l
     assert model.tuning[level].macro_f1 >= least
 
 
+@pytest.mark.long
 def test_cross_fitting_is_what_it_says(model, splits):
     """One cut by hand: thresholds from one half, judged on the other, with another metric."""
     dev = splits[1]

@@ -147,6 +147,7 @@ def test_linear_cannot_start_from_a_model():
         transfer(texts, labels, source, taxonomy=TAXONOMY, sizes=[8], splits=2)
 
 
+@pytest.mark.long
 def test_a_source_that_knows_the_words_helps(tmp_path):
     torch = pytest.importorskip("torch")
     pytest.importorskip("accelerate")

@@ -172,6 +172,7 @@ model.save(sys.argv[2])
 """
 
 
+@pytest.mark.long
 def test_two_processes_learn_what_one_does(tmp_path):
     place = save_bert(tmp_path / "still", dropout=0.0)
     alone = TransformerTextClassifier(

@@ -132,6 +132,7 @@ def test_groups_of_the_chosen_labels(train, dev) -> None:
     np.testing.assert_array_equal(model.predict(texts, coherent=True), labels)
 
 
+@pytest.mark.long
 def test_dev_that_also_stopped_training_is_told(train, dev, tmp_path) -> None:
     pytest.importorskip("torch")
     settings = {"epochs": 2, "hidden": 8, "width": 8, "device": "cpu"}

@@ -61,6 +61,7 @@ def metrics(tiny_models: dict[str, str]) -> dict[str, BartScore]:
     }
 
 
+@pytest.mark.long
 def test_directions_by_hand(metrics: dict[str, BartScore], by_hand: ByHand) -> None:
     candidates, references = list(SENTENCES[:4]), [*SENTENCES[2:5], "Short."]
     precision = [by_hand.score(r, c) for c, r in zip(candidates, references, strict=True)]
@@ -78,6 +79,7 @@ def test_directions_by_hand(metrics: dict[str, BartScore], by_hand: ByHand) -> N
     assert metrics["recall"].name == "BARTScore recall [bart, mean of references]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("over", ["mean", "max"])
 def test_several_references(tiny_models: dict[str, str], by_hand: ByHand, over: str) -> None:
     references = [SENTENCES[1:4], SENTENCES[4:5]]
@@ -94,6 +96,7 @@ def test_several_references(tiny_models: dict[str, str], by_hand: ByHand, over: 
     np.testing.assert_allclose(turned.scores, scores.scores, atol=1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     pairs=st.lists(

@@ -404,6 +404,7 @@ model.save(sys.argv[1])
 """
 
 
+@pytest.mark.long
 def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
     # 61 rows in batches of at most 15: shares are odd.
     alone = head(dropout=0).fit(

@@ -139,6 +139,7 @@ def _again(ratings, folder: Path):
     return read_ratings(path)
 
 
+@pytest.mark.long
 def test_models_that_were_retried_and_hinted_go_into_one_table(faces: Path, tmp_path: Path) -> None:
     """What belongs to an answer is no attribute of its stimulus, of which two would disagree."""
     tables = []
@@ -161,6 +162,7 @@ def test_models_that_were_retried_and_hinted_go_into_one_table(faces: Path, tmp_
     assert retries == [6, 12]
 
 
+@pytest.mark.long
 def test_repeats_are_trials_of_their_own(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Amusement=call.number % 3)) as server:
         run = rate_vlm(
@@ -176,6 +178,7 @@ def test_repeats_are_trials_of_their_own(faces: Path, tmp_path: Path) -> None:
     assert run.ratings.answers().n_ratings == 6
 
 
+@pytest.mark.long
 def test_the_order_of_labels_is_drawn_for_each_picture(faces: Path, tmp_path: Path) -> None:
     def orders(folder: Path, **options) -> dict[bytes, str]:
         with FakeServer(lambda call: values(Amusement=1)) as server:
@@ -221,6 +224,7 @@ def test_an_annotator_answers_with_values_or_outcomes(faces: Path, tmp_path: Pat
         annotator(files, ["Fear"])
 
 
+@pytest.mark.long
 def test_the_hinted_loop_asks_a_model(tmp_path: Path) -> None:
     from affectlab.models.hinted import HintedPlan, annotate_until
 

@@ -211,6 +211,7 @@ def test_a_structure_that_was_not_sent_is_not_held_against_a_model(
     assert any("structured was not sent" in said for said in run.sentences)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("interrupts_raise")
 def test_ctrl_c_in_a_notebook_stops_what_it_started(faces: Path, tmp_path: Path) -> None:
     """Where a loop runs already, questions are asked from another thread, which sees no signal."""

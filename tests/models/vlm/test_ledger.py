@@ -125,6 +125,7 @@ def gate() -> Iterator[threading.Event]:
     event.set()
 
 
+@pytest.mark.long
 def test_a_killed_run_says_what_was_in_flight_and_counts_it(
     faces: Path, tmp_path: Path, gate: threading.Event
 ) -> None:

@@ -324,6 +324,7 @@ def test_the_design_is_what_the_prompts_of_a_run_share():
     assert len({one.version for one in swapped}) == 2
 
 
+@pytest.mark.long
 def test_hashes_are_the_same_in_every_process(tmp_path):
     path = tmp_path / "picture.png"
     picture(3).save(path)

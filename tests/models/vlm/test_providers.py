@@ -66,6 +66,7 @@ def ask(script: Any, model: str, faces: Path, ledger: Path, **more: Any):
     return run, server
 
 
+@pytest.mark.long
 def test_claude_gets_the_picture_and_the_settings(claude: str, faces: Path, tmp_path: Path) -> None:
     run, server = ask(lambda call: message(VALID), claude, [faces / "awe.png"], tmp_path)
     call = server.calls[0]

@@ -135,6 +135,7 @@ def test_any_valid_answer_reads_the_same_in_every_accepted_form(form, case):
     assert (not read.repairs) == (form in liberties)
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(answers(), st.sampled_from(list(FORMS)), st.data())
 def test_an_answer_that_was_cut_off_is_never_read(case, form, data):

@@ -68,6 +68,7 @@ def rater(folder: Path, truth: dict[str, dict]):
     return script
 
 
+@pytest.mark.long
 def test_from_images_to_the_report(
     study: tuple[Path, Ratings, dict[str, dict]], tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ assert run.n_usable == 2, run
 """
 
 
+@pytest.mark.long
 def test_inspect_writes_nothing_shows_nothing_and_calls_nobody(tmp_path: Path) -> None:
     home, work, images = tmp_path / "home", tmp_path / "work", tmp_path / "images"
     for folder in (home, work, images):

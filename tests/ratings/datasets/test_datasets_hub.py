@@ -489,6 +489,7 @@ def test_published_lists_all_sets():
     assert {entry["name"] for entry in told} >= {"goemotions-raw", "emonet-face-hq", "socratis"}
 
 
+@pytest.mark.long
 def test_the_environment_names_the_hub(tmp_path):
     with serving() as hub:
         hub.add("anna/ratings", {"train.csv": b"stimulus,rater,value\na,r,1\n"})

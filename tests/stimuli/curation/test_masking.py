@@ -211,6 +211,7 @@ def tagger(folder: Path, labels: list[str], names: list[str]) -> None:
     model.save_pretrained(folder, safe_serialization=True)
 
 
+@pytest.mark.long
 def test_transformers(tmp_path: Path) -> None:
     tagger(tmp_path / "model", ["O", "B-PER"], ["zaphod", "##ina"])
     settings = TextSettings(names=f"transformers:{tmp_path / 'model'}")

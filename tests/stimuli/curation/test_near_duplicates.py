@@ -76,6 +76,7 @@ odd_texts = st.text(st.sampled_from("aB \t\u00a0é e\u0301ﬁИ😂\u200b’'"),
 pools = st.lists(st.one_of(likely_texts, odd_texts, st.none()), min_size=1, max_size=25)
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts=pools, threshold=st.sampled_from([0.6, 0.75, 0.8, 1.0]), n=st.integers(1, 5))
 def test_same_as_every_pair_compared(texts: list[str | None], threshold: float, n: int) -> None:

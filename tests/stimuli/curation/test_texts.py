@@ -66,6 +66,7 @@ def test_columns() -> None:
         assert dict(text_features(empty, PLAIN).schema) == COLUMNS
 
 
+@pytest.mark.long
 @given(
     st.lists(
         st.one_of(

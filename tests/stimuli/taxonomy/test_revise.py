@@ -466,6 +466,7 @@ def test_the_order_of_rows_means_nothing() -> None:
     assert one.undecided == other.undecided
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_no_label_that_goemotions_kept_fails_by_agreement(shared_data: Path) -> None:
     """Most of these comments have one rater, and a handful of raters share the rarest labels."""
