@@ -157,9 +157,7 @@ def test_bad_lines_can_be_set_aside(tmp_path):
 def test_missing_column(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("ID|MYKEY|SIT|\n1|2|text|\n")
-    with pytest.raises(
-        InputError, match="line 1: column 'Field1' is missing; expected MYKEY"
-    ):
+    with pytest.raises(InputError, match="line 1: column 'Field1' is missing; expected MYKEY"):
         read_ratings(file, format="isear")
 
 
