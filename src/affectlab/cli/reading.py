@@ -215,12 +215,27 @@ def read_file(
     delimiter
         Delimiter of a text table.
     """
-    # What was given, by name; before there are other names here.
-    options = locals().copy()
-    del options["file"], options["keep_labels"]
     from affectlab.ratings import read_ratings
 
-    found = read_ratings(source_of(file), **read_options(**options))
+    found = read_ratings(
+        source_of(file),
+        **read_options(
+            scale=scale,
+            format=format,
+            wide=wide,
+            columns=columns,
+            taxonomy=taxonomy,
+            raters=raters,
+            stimuli=stimuli,
+            attributes=attributes,
+            absent=absent,
+            missing_codes=missing_codes,
+            mapping=mapping,
+            set_aside=set_aside,
+            encoding=encoding,
+            delimiter=delimiter,
+        ),
+    )
     return found if keep_labels is None else found.select(labels=listed(keep_labels))
 
 

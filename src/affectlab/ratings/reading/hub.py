@@ -81,10 +81,16 @@ def load_dataset(
 at github.com/rkosti/emotic, on request: download it and read it with \
 affectlab.models.images.read_labelled_images
     """
-    # What was given, by name; before there are other names here.
-    given = {option: value for option, value in locals().items() if value is not None}
-    for where in ("name", "configuration", "split", "revision", "cache"):
-        given.pop(where, None)
+    given = {
+        "scale": scale,
+        "taxonomy": taxonomy,
+        "columns": columns,
+        "wide": wide,
+        "rater": rater,
+        "absent": absent,
+        "on_bad": on_bad,
+    }
+    given = {option: value for option, value in given.items() if value is not None}
     return _load(name, configuration, split, revision, cache, given)
 
 

@@ -138,9 +138,26 @@ def read_ratings(
     >>> r.stimulus_names, r.rater_names
     (('007',), ('anna', 'NA'))
     """
-    # What was given, by name; before there are other names here.
-    given = {name: value for name, value in locals().items() if value is not None}
-    given.pop("source", None)
+    options = {
+        "format": format,
+        "scale": scale,
+        "taxonomy": taxonomy,
+        "columns": columns,
+        "wide": wide,
+        "attributes": attributes,
+        "raters": raters,
+        "stimuli": stimuli,
+        "rater": rater,
+        "absent": absent,
+        "missing_codes": missing_codes,
+        "separator": separator,
+        "unused": unused,
+        "mapping": mapping,
+        "on_bad": on_bad,
+        "encoding": encoding,
+        "delimiter": delimiter,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
     if is_hub_set(source):
         # Imported for what it needs: few read from the hub.
         from affectlab.ratings.reading.hub import read_address

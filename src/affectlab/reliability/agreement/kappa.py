@@ -205,14 +205,15 @@ class Kappas(NamedTuple):
     @classmethod
     def none(cls, size: int) -> Kappas:
         """Make room for so many pairs, without items so far."""
-        unknown = (np.full(size, np.nan) for _ in range(3))
-        return cls(*unknown, np.zeros(size, np.bool_), np.zeros(size, np.int64))
+        value, se, freedom = np.full((3, size), np.nan)
+        return cls(value, se, freedom, np.zeros(size, np.bool_), np.zeros(size, np.int64))
 
     @property
     def status(self) -> list[str]:
         """Say where there is no kappa, and why."""
         why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
-        return np.where(np.isnan(self.value), why, "ok").tolist()
+        found: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
+        return found
 
     @property
     def missing(self) -> list[str]:
@@ -220,7 +221,8 @@ class Kappas(NamedTuple):
         why = np.where(np.isnan(self.se), "not defined without one of the items", "")
         why = np.where(self.apart, NOBODY_SHARES, why)
         said = (~np.isnan(self.value)) & (why != "")
-        return np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        found: list[str] = np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        return found
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z."""
@@ -495,7 +497,8 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         tables, at = counts.reshape(n_pairs, size, size), k * n_pairs
         start = 0
         for rows in blocks_of(n_pairs, size**2):
-            found = kappa_of_tables(tables[start : start + rows], weights)
+            block = tables[start : start + rows].astype(np.int64)
+            found = kappa_of_tables(block, weights)
             for whole, part in zip(kappas, found, strict=True):
                 whole[at + start : at + start + rows] = part
             start += rows
