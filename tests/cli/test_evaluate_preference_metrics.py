@@ -136,7 +136,7 @@ def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
         (["--scores", "{judged}"], "no column 'item'"),
         (["--scores", "{scores}", "--by", "mood"], "nothing says the 'mood'"),
         (["--scores", "{scores}", "--cluster", "story"], "nothing says the 'story'"),
-        (["--scores", "{scores}", "--margin", "0.7"], "margin 0.7"),
+        (["--scores", "{scores}", "--margin", "0.7"], "margin = 0.7"),
         (["--scores", "{scores}", "--systems", "human,gpt"], "unknown system 'gpt'"),
         (["--scores", "{scores}", "--system", "gpt"], "unknown system 'gpt'"),
     ],
