@@ -22,12 +22,11 @@ from affectlab.ratings import (
     Scale,
     answers_of,
     canonical,
-    in_label_order,
     matrix_of,
     numeric_part,
     require_order,
 )
-from affectlab.reliability.agreement.coefficient import one_for_an_array
+from affectlab.reliability.agreement.coefficient import below_each_other, one_for_an_array
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
@@ -594,10 +593,7 @@ def pairwise_kappa(
         kept = part.cell_sizes() >= 2
         kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own)
         found.append(_kappa_result(part, kappas, _method(own, declared, truncate), confidence))
-    if len(found) == 1:
-        return found[0]
-    frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
-    return found[0].with_frame(frame)
+    return below_each_other(found, answers.labels)
 
 
 def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weights:
@@ -650,11 +646,7 @@ def random_pair_kappa(  # type: ignore[misc]
         infer(_random_pairs(part, weights, scale, seed), interval="analytic", confidence=confidence)
         for part in parts
     ]
-    table = tables[0]
-    if len(tables) > 1:
-        frame = pl.concat([part.frame for part in tables])
-        table = table.with_frame(in_label_order(frame, answers.labels))
-    return one_for_an_array(table, ratings)
+    return one_for_an_array(below_each_other(tables, answers.labels), ratings)
 
 
 def _random_pairs(
