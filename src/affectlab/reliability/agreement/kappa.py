@@ -201,7 +201,7 @@ def disagreement_weights(weights: str, n_levels: int) -> Floats:
     raise unknown_name("weights", str(weights), ("quadratic", "linear", "nominal"))
 
 
-def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
+def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     r"""Compute weighted kappa with its large-sample standard error.
 
     .. math:: \kappa = 1 - \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} e_{ij}
