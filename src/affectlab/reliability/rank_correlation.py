@@ -56,11 +56,12 @@ def sums_of_others(cell: Ints, rater: Ints, value: Floats, weight: Floats) -> tu
     ([2.0, 1.0, 1.0, 0.0], [6.0, 1.0, 1.0, 0.0])
     """
     _, pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
-    n, total = (
-        np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
-        for part in (weight, weight * value)
-    )
-    return n, total
+
+    def of_others(part: Floats) -> Floats:
+        rest = np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
+        return np.asarray(rest, dtype=np.float64)
+
+    return of_others(weight), of_others(weight * value)
 
 
 def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
 from affectlab.core.statistic import Design, Draws, Statistic
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Floats
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
@@ -26,6 +26,7 @@ from affectlab.reliability.agreement.coefficient import (
     least_agreement,
     why_no_interval,
 )
+from affectlab.reliability.agreement.moments import renumbered
 
 _NONE = np.zeros(0, dtype=np.int64)
 _BLOCK = 1 << 18
@@ -152,18 +153,12 @@ def krippendorff_alpha(
 def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None], int, int]:
     """Keep units with two ratings, per label (or all as one), and number units and raters anew."""
     kept = answers.take(answers.cell_sizes() >= 2)
-    n_units, unit = _renumbered(kept.unit, len(kept.units))
-    n_raters, rater = _renumbered(kept.rater, len(kept.raters))
+    unit, rater = renumbered(kept.unit), renumbered(kept.rater)
+    n_units, n_raters = (int(code.max(initial=-1)) + 1 for code in (unit, rater))
     kept = replace(kept, unit=unit, rater=rater)
     slices: Sequence[Answers] = [kept] if pooled else list(kept.by_label())
     parts = [_part(part, n_units, n_raters) if part.value.size else None for part in slices]
     return parts, n_units, n_raters
-
-
-def _renumbered(code: Ints, n: int) -> tuple[int, Ints]:
-    """Number the codes that occur, of ``n``, without gaps; give how many there are."""
-    used = np.bincount(code, minlength=n) > 0
-    return int(used.sum()), (np.cumsum(used) - 1)[code]
 
 
 def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from inspect import cleandoc
-from typing import Any, Literal, Protocol, cast, overload
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,7 @@ from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
 NOBODY_SHARES = "no two raters share the rarer answer"
+Found = TypeVar("Found", bound=Estimates)
 
 
 def has_levels(scale: Scale) -> bool:
@@ -137,10 +138,7 @@ class Coefficient:
             own = labels_on(ratings, partial(self._suits_with, usual))
             if own is not None:
                 parts.append(self.function(own, **usual, **options))
-        if len(parts) < 2:
-            return parts[0] if parts else None
-        frame = pl.concat([part.frame for part in parts])
-        return parts[0].with_frame(in_label_order(frame, ratings.label_names))
+        return below_each_other(parts, ratings.label_names) if parts else None
 
     def _suits_with(self, usual: Mapping[str, Any], scale: Scale) -> bool:
         return self.suits(scale) and self.usual(scale) == usual
@@ -370,6 +368,14 @@ def _documented(made: Coefficient) -> str:
     text = cleandoc(made.statistic.__doc__ or "")
     text = re.sub(r"(?m)^answers$(\n    .*)*", _RATINGS, text, count=1)
     return re.sub(r"(?m)^\n(?=Returns\n)", f"{said}\n", text, count=1)
+
+
+def below_each_other(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:
+    """Make one table of those of labels on different scales, in the order of the labels."""
+    first, *others = parts
+    if not others:
+        return first
+    return first.with_frame(in_label_order(pl.concat([part.frame for part in parts]), labels))
 
 
 def one_for_an_array(table: Estimates, ratings: Ratings | ArrayLike) -> Estimate | Estimates:

@@ -24,12 +24,15 @@ from affectlab.ratings import (
     Scale,
     answers_of,
     canonical,
-    in_label_order,
     matrix_of,
     numeric_part,
     require_order,
 )
-from affectlab.reliability.agreement.coefficient import NOBODY_SHARES, one_for_an_array
+from affectlab.reliability.agreement.coefficient import (
+    NOBODY_SHARES,
+    below_each_other,
+    one_for_an_array,
+)
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
@@ -242,7 +245,7 @@ def disagreement_weights(weights: str, n_levels: int) -> Floats:
     raise unknown_name("weights", str(weights), ("quadratic", "linear", "nominal"))
 
 
-def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
+def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     r"""Compute weighted kappa and what it is without each item.
 
     .. math:: \kappa = 1 - n \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} r_i c_j
@@ -497,8 +500,7 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         tables, at = counts.reshape(n_pairs, size, size), k * n_pairs
         start = 0
         for rows in blocks_of(n_pairs, size**2):
-            block = tables[start : start + rows].astype(np.int64)
-            found = kappa_of_tables(block, weights)
+            found = kappa_of_tables(tables[start : start + rows], weights)
             for whole, part in zip(kappas, found, strict=True):
                 whole[at + start : at + start + rows] = part
             start += rows
@@ -635,10 +637,7 @@ def pairwise_kappa(
         kept = part.cell_sizes() >= 2
         kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own)
         found.append(_kappa_result(part, kappas, _method(own, declared, truncate), confidence))
-    if len(found) == 1:
-        return found[0]
-    frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
-    return found[0].with_frame(frame)
+    return below_each_other(found, answers.labels)
 
 
 def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weights:
@@ -691,11 +690,7 @@ def random_pair_kappa(  # type: ignore[misc]
         infer(_random_pairs(part, weights, scale, seed), interval="analytic", confidence=confidence)
         for part in parts
     ]
-    table = tables[0]
-    if len(tables) > 1:
-        frame = pl.concat([part.frame for part in tables])
-        table = table.with_frame(in_label_order(frame, answers.labels))
-    return one_for_an_array(table, ratings)
+    return one_for_an_array(below_each_other(tables, answers.labels), ratings)
 
 
 def _random_pairs(

@@ -10,9 +10,9 @@ import numpy as np
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
+from affectlab.reliability.subject_models import Grouped, least_squares
 
-_MOST_ROUNDS = 500
-_CLOSE = 1e-9
+_CLOSE = 1e-12
 _ROUNDING = 1e-12
 """Sums of squares up to this share of all are what rounding leaves of none."""
 
@@ -34,14 +34,14 @@ class Sums:
     @classmethod
     def of(cls, part: Answers) -> Sums:
         """Sum the answers on one label."""
-        unit, rater = _dense(part.unit), _dense(part.rater)
+        unit, rater = renumbered(part.unit), renumbered(part.rater)
         value = part.value - part.value.mean() if part.value.size else part.value
         counts = [np.bincount(code).astype(np.float64) for code in (unit, rater)]
         sums = [np.bincount(code, value).astype(np.float64) for code in (unit, rater)]
         return cls(unit, rater, value, counts[0], sums[0], counts[1], sums[1])
 
 
-def _dense(code: Ints) -> Ints:
+def renumbered(code: Ints) -> Ints:
     """Number the codes that occur from 0 on, in their order."""
     place: Ints = np.cumsum(np.bincount(code) > 0) - 1
     return place[code]
@@ -85,10 +85,6 @@ def identifiable(part: Answers) -> bool:
 
 def additive_variances(sums: Sums) -> tuple[float, float] | None:
     """Variances of units and raters; ``None`` where something else is left of the ratings."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import lsqr
-
-    n, units = sums.value.size, sums.m.size
     allowed = _ROUNDING * float((sums.value**2).sum())
     # Any two raters would differ by the same on all units. Each is compared with the first of the
     # unit; of what that is off its mean, four residuals are the most.
@@ -98,13 +94,18 @@ def additive_variances(sums: Sums) -> tuple[float, float] | None:
     mean = np.bincount(pair, apart) / np.bincount(pair)
     if np.abs(apart - mean[pair]).max() > 4 * math.sqrt(allowed):
         return None
-    rows = np.tile(np.arange(n), 2)
-    columns = np.concatenate([sums.unit, units + sums.rater])
-    design = csr_array((np.ones(2 * n), (rows, columns)), shape=(n, units + sums.per_rater.size))
-    effects = lsqr(design, sums.value, atol=1e-14, btol=1e-14, iter_lim=200)[0]
-    if ((sums.value - design @ effects) ** 2).sum() > allowed:
+    of_unit, of_rater = _additive(sums)
+    if ((sums.value - of_unit[sums.unit] - of_rater[sums.rater]) ** 2).sum() > allowed:
         return None
-    return float(effects[:units].var(ddof=1)), float(effects[units:].var(ddof=1))
+    return float(of_unit.var(ddof=1)), float(of_rater.var(ddof=1))
+
+
+def _additive(sums: Sums) -> tuple[Floats, Floats]:
+    """Effects of units and raters by least squares."""
+    start = np.append(0, np.cumsum(sums.m)).astype(np.int64)
+    data = Grouped(start, sums.rater.astype(np.int32), sums.value, sums.per_rater.size)
+    found = least_squares(data, 0.0, tol=_CLOSE)
+    return found.score, found.bias
 
 
 def noise_spread(part: Answers, residual: float) -> float:
@@ -130,20 +131,10 @@ def noise_spread(part: Answers, residual: float) -> float:
     residual
         Mean over raters of :math:`v_i^2`.
     """
-    _, unit = np.unique(part.unit, return_inverse=True)
-    _, rater = np.unique(part.rater, return_inverse=True)
-    n_j, n_i = np.bincount(unit), np.bincount(rater)
-    bias = np.zeros(n_i.size)
-    for _ in range(_MOST_ROUNDS):
-        quality = np.bincount(unit, part.value - bias[rater]) / n_j
-        new = np.bincount(rater, part.value - quality[unit]) / n_i
-        new -= new.mean()
-        change = float(np.abs(new - bias).max())
-        bias = new
-        if change <= _CLOSE * (1 + float(np.abs(bias).max())):
-            break
-    quality = np.bincount(unit, part.value - bias[rater]) / n_j
-    squares = np.bincount(rater, (part.value - quality[unit] - bias[rater]) ** 2)
+    sums = Sums.of(part)
+    unit, rater, n_j, n_i = sums.unit, sums.rater, sums.m, sums.per_rater
+    quality, bias = _additive(sums)
+    squares = np.bincount(rater, (sums.value - quality[unit] - bias[rater]) ** 2)
     share, others = np.maximum(1 - 2 / n_j[unit], 0), 1 / n_j[unit]
     own = np.bincount(rater, share)
     informed = (own >= 1) & (n_i >= 2)

@@ -552,29 +552,22 @@ class Solution:
             moved = self.model.solve((root + steps * moves) ** 2)
             return moved.logs, moved.rest, moved.fixed()[1]
 
-        def moved(at: int, sign: int, and_at: int = -1, and_sign: int = 0) -> tuple[int, ...]:
-            moves = np.zeros(root.size, dtype=np.int64)
-            moves[at] += sign
-            if and_at >= 0:
-                moves[and_at] += and_sign
-            return tuple(moves.tolist())
-
         def deviance(*moves: int) -> float:
             logs, rest, _ = around(*moves)
             return logs + rest / self.residual
 
-        n = len(free)
+        n, axis = len(free), np.eye(root.size, dtype=np.int64)
         slopes = np.empty((n + 1, *unit.shape))
         curvature = np.empty((n + 1, n + 1))
         slopes[n], curvature[n, n] = covariance, self.rest / self.residual
         for a, i in enumerate(free):
-            up, down = around(*moved(i, 1)), around(*moved(i, -1))
+            up, down = around(*axis[i]), around(*-axis[i])
             slopes[a] = (up[2] - down[2]) * self.residual / (2 * steps[i])
             slope = (up[1] - down[1]) / (2 * steps[i])
             curvature[a, n] = curvature[n, a] = -slope / self.residual
             for b, j in enumerate(free[: a + 1]):
                 corners = [
-                    sign * and_sign * deviance(*moved(i, sign, j, and_sign))
+                    sign * and_sign * deviance(*(sign * axis[i] + and_sign * axis[j]))
                     for sign in (1, -1)
                     for and_sign in (1, -1)
                 ]

@@ -232,7 +232,7 @@ def interrater_correlation(
     value = np.where(found.n >= max(min_items, 2), found.value, np.nan)
     if by_rater:
         return _rater_table(found, value, confidence)
-    used = _used_labels(found.labels, exclude)
+    used = used_labels(found.labels, exclude)
     return _Means(ratings, used, min_items).estimates(
         found, value, target=target, confidence=confidence, seed=seed
     )
@@ -247,16 +247,17 @@ def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correl
             np.asarray(data.value, dtype=np.float64),
             (data.label_names, data.rater_names),
             data.n_stimuli,
-            _used_labels(data.label_names, exclude),
+            used_labels(data.label_names, exclude),
         )
         if counted is not None:
             return counted
     answers = answers_of(data)
-    used = _used_labels(answers.labels, exclude)
+    used = used_labels(answers.labels, exclude)
     return _by_rater(answers.take(used[answers.label]))
 
 
-def _used_labels(labels: Sequence[str], exclude: Collection[str]) -> NDArray[np.bool_]:
+def used_labels(labels: Sequence[str], exclude: Collection[str]) -> NDArray[np.bool_]:
+    """Say which labels are not excluded; ``neutral`` need not be there."""
     for name in exclude:
         if name not in labels and name != "neutral":
             raise unknown_name("label", name, labels, "exclude")

@@ -11,12 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_number, unknown_name
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, answers_of, canonical, numeric_part, one_scale
+from affectlab.reliability.correlation.interrater import used_labels
 
 # Judgements of several raters on the same examples, split at random into halves.
 
@@ -56,10 +57,7 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
     answers = numeric_part(ratings).answers()
     one_scale(answers.scales)
     labels = answers.label_names
-    for name in exclude:
-        if name not in labels and name != "neutral":
-            raise unknown_name("label", name, labels, "exclude")
-    out = np.array([name in exclude for name in labels], dtype=np.bool_)
+    out = ~used_labels(labels, exclude)
     if len(labels) - out.sum() < 2:
         raise InputError(f"{len(labels) - out.sum()} label: expected two or more for components")
     ballots = answers_of(answers).ballots()

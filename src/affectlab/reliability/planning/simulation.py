@@ -190,7 +190,7 @@ def _moments(x: Floats, given: NDArray[np.bool_], raters: Ints) -> tuple[Floats,
 def _means(x: Floats, given: NDArray[np.bool_], raters: Ints) -> Floats:
     """Mean of the first raters, shape (..., candidates); ``nan`` where none of them answered."""
     total = np.cumsum(np.where(given, x, 0.0), axis=-1)[..., raters - 1]
-    return ratio(total, np.cumsum(given, axis=-1)[..., raters - 1])
+    return ratio(total, np.cumsum(given, axis=-1, dtype=np.int64)[..., raters - 1])
 
 
 def _significant(mean: Floats, square: Floats, freedom: Floats, confidence: float) -> Floats:

@@ -201,7 +201,8 @@ def _correlations(
 
 def _pearson(sums: Floats) -> Floats:
     """Correlations from sums of n, x, y, x², y² and xy, one per row; below 1, so that z exists."""
-    return np.clip(beside_concordance(sums)[0], -1 + 1e-9, 1 - 1e-9)
+    r: Floats = np.clip(beside_concordance(sums)[0], -1 + 1e-9, 1 - 1e-9)
+    return r
 
 
 # People who give all labels of a trial the same answer far more often than the others do.

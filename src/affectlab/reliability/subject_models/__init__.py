@@ -1,6 +1,9 @@
 """Scores of stimuli: mean opinions, and models of biased and inconsistent raters."""
 
-from affectlab.reliability.subject_models.estimation import FITS as FITS
+from affectlab.reliability.subject_models.estimation import (
+    FITS as FITS,
+    least_squares as least_squares,
+)
 from affectlab.reliability.subject_models.mean_opinion import (
     mean_opinion_scores as mean_opinion_scores,
     opinion_histogram as opinion_histogram,

@@ -334,10 +334,13 @@ def _far_bias(data: Grouped) -> float:
     return _FAR_BIAS * float(np.ptp(data.value)) if data.value.size else 0.0
 
 
-def least_squares(data: Grouped, variance: float, iterations: int = 0) -> Fit:
-    """Scores and biases that leave no residuals; every variance is ``variance``."""
+def least_squares(data: Grouped, variance: float, iterations: int = 0, tol: float = 1e-15) -> Fit:
+    """Scores and biases by least squares; every variance is ``variance``.
+
+    They are found where no bias changes by more than ``tol`` of the largest value.
+    """
     n = data.n_of_rater
-    enough = 1e-15 * np.abs(data.value).max(initial=1.0)
+    enough = tol * np.abs(data.value).max(initial=1.0)
     score = np.zeros(data.n_stimuli)
     state = np.zeros((data.n_raters, 2))
     state[:, 0] = 1
