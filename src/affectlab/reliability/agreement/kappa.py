@@ -206,22 +206,24 @@ class Kappas(NamedTuple):
     @classmethod
     def none(cls, size: int) -> Kappas:
         """Make room for so many pairs, without items so far."""
-        unknown = (np.full(size, np.nan) for _ in range(3))
-        return cls(*unknown, np.zeros(size, np.bool_), np.zeros(size, np.int64))
+        value, se, freedom = np.full((3, size), np.nan)
+        return cls(value, se, freedom, np.zeros(size, np.bool_), np.zeros(size, np.int64))
 
     @property
     def status(self) -> list[str]:
         """Say where there is no kappa, and why."""
         why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
-        return np.where(np.isnan(self.value), why, "ok").tolist()
+        status: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
+        return status
 
     @property
     def missing(self) -> list[str]:
         """Why there is a kappa without an interval; empty otherwise."""
         why = np.where(np.isnan(self.se), "not defined without one of the items", "")
         why = np.where(self.apart, NOBODY_SHARES, why)
-        said = (~np.isnan(self.value)) & (why != "")
-        return np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        said = ~np.isnan(self.value) & (why != "")
+        missing: list[str] = np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        return missing
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z."""
@@ -495,7 +497,8 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     def one_label(k: int) -> None:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
-        own = (whole[k * n_pairs : (k + 1) * n_pairs] for whole in kappas)
+        at = slice(k * n_pairs, (k + 1) * n_pairs)
+        own = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.apart[at], kappas.n[at]
         kappa_of_counts(counts.reshape(n_pairs, size, size), w, LEAST_EFFECTIVE, *own)
 
     in_threads(one_label, range(len(panel.labels)))
