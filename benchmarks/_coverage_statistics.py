@@ -1073,6 +1073,7 @@ def _of_models(measure: str, table: str, who: str, **keys: str) -> Statistic:
         0.6,
         WithModel.as_person if table == "people" else WithModel.draw,
         ITEMS[2:5],
+        warns=True,
     )
 
 

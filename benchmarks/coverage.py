@@ -219,8 +219,8 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 _NAMES = (
-    "AC Brennan Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback Leibler Prediger "
-    "QUEST Shannon Spearman"
+    "AC ACC2 Brennan Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback Leibler "
+    "Prediger QUEST Shannon Spearman"
 )
 _SPELLED = {name.lower(): name for name in _NAMES.split()}
 """How words of the names of statistics are written."""
@@ -286,11 +286,12 @@ result says why; such studies are left out here.
 Coefficients of agreement fail where there are few *events*: of 100 items with two answers each and
 5 % yes, about ten answers carry all that is known of agreement on yes, and in many studies too few
 to show how far the next ten may differ. Others have ten items, which is few to know how items
-differ. What helps is more items, of the rare answer above all, and fewer gaps.
+differ. What helps is more items, of the rare answer above all, and fewer gaps. Agreement with three
+people whose levels are far apart rests on three values of a skewed distribution: more people help.
 
-Of a coefficient of agreement, or the interrater correlation, a result says so where its data are
-like a design that failed: within a factor of two in items, raters and share of yes, within 20
-points in gaps, and alike in how raters differ.
+Of a coefficient of agreement, the interrater correlation, or the agreement of models with people, a
+result says so where its data are like a design that failed: within a factor of two in items, raters
+and share of yes, within 20 points in gaps, and alike in how raters differ.
 
 The published subject models (p910 and mle) take the weights of raters as known: their results say
 that intervals of scores hold too rarely, whatever the data are. Kappa of two raters, a macro

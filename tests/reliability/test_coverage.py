@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks._coverage_statistics import WithModel
 from benchmarks.coverage import (
     STATISTICS,
     Cell,
@@ -16,6 +17,7 @@ from benchmarks.coverage import (
     simulate,
 )
 
+from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings, answers_of
 from affectlab.reliability import fleiss_kappa, rater_agreement
 from affectlab.reliability.agreement.coverage import weak_design_like, weak_designs
@@ -113,3 +115,15 @@ def test_a_result_says_where_its_interval_holds_too_rarely() -> None:
     )
     table = rater_agreement(ratings).to_frame()
     assert not table["method"].str.contains("95 % intervals held").any()
+
+
+def test_alignment_says_where_its_intervals_hold_too_rarely() -> None:
+    weak = weak_designs("agreement_of_a_person_by_concordance")[0]
+    cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, "continuous")  # type: ignore[arg-type]
+    said = []
+    for seed in range(8):
+        study = WithModel.draw(cell, np.random.default_rng(seed))
+        notes = alignment(study.ratings(model=study.model), n_boot=20).notes
+        said += [note for note in notes if note.startswith("Agreement of a person with the others")]
+    assert said
+    assert "95 % intervals held in" in said[0]

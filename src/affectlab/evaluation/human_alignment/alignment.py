@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from affectlab.core.inference import (
     draw_crossed,
     holm,
 )
+from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
@@ -32,6 +34,7 @@ from affectlab.evaluation.human_alignment.equivalence import Verdict, check_marg
 from affectlab.evaluation.human_alignment.measures import Measure, measures_of, spread_table
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import Rated, weak_design_like
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -456,6 +459,20 @@ class _Comparison:
 
     # What weakens the comparison.
 
+    def _on_coverage(self) -> Iterator[str]:
+        """Say which intervals hold too rarely, as simulations of studies alike have shown."""
+        for measure, (name, what) in product(self.measures, _SIMULATED.items()):
+            statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
+            weak = [
+                weak_design_like(
+                    statistic, self.draws.target, Rated(part.item, part.person, part.value)
+                )
+                for part in self.panel.parts
+                if self.draws.n_boot
+            ]
+            if worst := min(filter(None, weak), key=lambda one: one.coverage, default=None):
+                yield f"{what} ({measure.words}): {COVERAGE}{worst.words}."
+
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""
         panel, draws = self.panel, self.draws
@@ -470,6 +487,7 @@ class _Comparison:
         notes += self._on_people()
         notes += self._on_strangers()
         notes += self._on_margin(rows)
+        notes += self._on_coverage()
         partial = [
             f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
             for row in rows
@@ -792,6 +810,15 @@ def alignment(
         measure_words=found.first.words,
         pooled=found.first.pooled,
     )
+
+
+_SIMULATED = {
+    "alignment": "Difference of models and people",
+    "agreement_of_a_model": "Agreement of models with people",
+    "agreement_of_people": "Agreement of people",
+    "agreement_of_a_person": "Agreement of a person with the others",
+}
+"""What the atlas calls what is told here, in ``benchmarks/coverage.py``, and what it is."""
 
 
 def _method(measure: Measure) -> str:

@@ -26,7 +26,11 @@ from affectlab.reliability.agreement.concordance import (
     concordance_of_moments as concordance_of_moments,
     pooled_statistic as pooled_statistic,
 )
-from affectlab.reliability.agreement.coverage import with_coverage as with_coverage
+from affectlab.reliability.agreement.coverage import (
+    Rated as Rated,
+    weak_design_like as weak_design_like,
+    with_coverage as with_coverage,
+)
 from affectlab.reliability.agreement.fleiss_gwet import (
     fleiss_kappa as fleiss_kappa,
     gwet_ac as gwet_ac,

@@ -11,17 +11,26 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.render.intervals import COVERAGE
-from affectlab.core.types import Ints
+from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 
 _NEAR = 2.0
 """Ratio of numbers of items, or of raters, up to which designs are alike; also of shares of yes."""
 _NEAR_GAPS, _NEAR_SD = 0.2, 0.75
+
+
+class Rated(NamedTuple):
+    """Answers to one label: the stimulus, the rater and the value of each, shape (n,)."""
+
+    unit: Ints
+    rater: Ints
+    value: Floats
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ def weak_designs(statistic: str) -> tuple[WeakDesign, ...]:
     return tuple(sorted(designs, key=lambda one: one.coverage))
 
 
-def weak_design_like(statistic: str, target: str, answers: Answers) -> WeakDesign | None:
+def weak_design_like(statistic: str, target: str, answers: Answers | Rated) -> WeakDesign | None:
     """Find the worst such design that the answers to one label are like."""
     designs = [one for one in weak_designs(statistic) if one.target == target]
     if not designs or not answers.value.size:
@@ -85,7 +94,7 @@ def _ratio(first: float, second: float) -> bool:
     return 1 / _NEAR <= first / second <= _NEAR
 
 
-def _rater_sd(answers: Answers) -> float:
+def _rater_sd(answers: Answers | Rated) -> float:
     """Estimate the standard deviation of raters' levels in that of stimuli, from their means."""
     value = answers.value - answers.value.mean()
 

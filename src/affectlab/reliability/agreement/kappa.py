@@ -215,17 +215,17 @@ class Kappas(NamedTuple):
     def status(self) -> list[str]:
         """Say where there is no kappa, and why."""
         why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
-        found: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
-        return found
+        status: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
+        return status
 
     @property
     def missing(self) -> list[str]:
         """Why there is a kappa without an interval; empty otherwise."""
         why = np.where(np.isnan(self.se), "not defined without one of the items", "")
         why = np.where(self.apart, NOBODY_SHARES, why)
-        said = (~np.isnan(self.value)) & (why != "")
-        found: list[str] = np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
-        return found
+        said = ~np.isnan(self.value) & (why != "")
+        missing: list[str] = np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        return missing
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z."""

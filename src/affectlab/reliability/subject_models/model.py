@@ -392,7 +392,8 @@ class _Model:
                     f"{median:g} raters per stimulus (median): {self.method} can collapse on "
                     "panels this small; prefer reml"
                 )
-            notes.append(_KNOWN_WEIGHTS.format(self.method))
+            if not all(one.fit.exact for one in self.fitted):
+                notes.append(_KNOWN_WEIGHTS.format(self.method))
         for one in self.fitted:
             if not one.fit.converged:
                 notes.append(f"{one.where}not converged after {one.fit.iterations:,} rounds")
