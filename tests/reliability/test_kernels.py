@@ -12,13 +12,20 @@ from scipy.stats import spearmanr
 from affectlab.core import inference as resampling
 from affectlab.core.compiled import LANES, in_threads
 from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
+from affectlab.core.jackknife import LEAST_EFFECTIVE
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import kappa as kappa_dense
-from affectlab.reliability.agreement.kappa import kappa_of_tables, weighted_kappa
+from affectlab.reliability.agreement.kappa import (
+    Kappas,
+    disagreement_weights,
+    kappa_of_tables,
+    weighted_kappa,
+)
 from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
+    kappa_of_counts,
 )
 from affectlab.reliability.correlation import interrater as counts
 from affectlab.reliability.correlation.mean_spearman import _order
@@ -56,7 +63,7 @@ def test_pair_counts_equal_a_double_loop(
 
 @settings(max_examples=60, deadline=None)
 @given(seeds, st.integers(2, 8), st.sampled_from(["quadratic", "linear", "nominal"]))
-def test_errors_of_kappa_are_those_of_leaving_items_out(
+def test_kappa_of_counts_equals_the_array_form_and_plain_deletion(
     seed: int, n_levels: int, weights: str
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -66,7 +73,12 @@ def test_errors_of_kappa_are_those_of_leaving_items_out(
     tables[1, 0, 0] = 3
     tables[2] = 0
     tables[2, [0, 1, 1], [1, 0, 1]] = 1, 2, 3
-    found = kappa_of_tables(tables, weights)
+    expected = kappa_of_tables(tables, weights)
+    found = Kappas.none(7)
+    disagreement = disagreement_weights(weights, n_levels)
+    kappa_of_counts(tables.astype(np.int32), disagreement, LEAST_EFFECTIVE, *found)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
     for k in range(7):
         apart = np.repeat(np.stack(np.nonzero(tables[k])), tables[k][tables[k] > 0], axis=1)
         plain = [

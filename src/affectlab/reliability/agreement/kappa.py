@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import blocks_of, ratio
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
@@ -487,23 +487,21 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     from affectlab.reliability.agreement.kappa_kernels import (
         count_pairs,
         count_pairs_by_bits,
+        kappa_of_counts,
     )
 
     size = panel.n_levels
     count = count_pairs_by_bits if size <= _FEW_LEVELS else count_pairs
+    w = disagreement_weights(weights, size)
     n_pairs = len(panel.raters) * (len(panel.raters) - 1) // 2
     kappas = Kappas.none(len(panel.labels) * n_pairs)
 
     def one_label(k: int) -> None:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
-        tables, at = counts.reshape(n_pairs, size, size), k * n_pairs
-        start = 0
-        for rows in blocks_of(n_pairs, size**2):
-            found = kappa_of_tables(tables[start : start + rows], weights)
-            for whole, part in zip(kappas, found, strict=True):
-                whole[at + start : at + start + rows] = part
-            start += rows
+        at = slice(k * n_pairs, (k + 1) * n_pairs)
+        own = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.apart[at], kappas.n[at]
+        kappa_of_counts(counts.reshape(n_pairs, size, size), w, LEAST_EFFECTIVE, *own)
 
     in_threads(one_label, range(len(panel.labels)))
     return kappas

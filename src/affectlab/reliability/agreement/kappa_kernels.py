@@ -1,6 +1,8 @@
-"""Tables of paired answers for all pairs of raters."""
+"""Tables of paired answers for all pairs of raters, and kappa of every table."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,3 +127,100 @@ def count_pairs_by_bits(
                         total += _ones(of_a[k] & of_b[k])
                     counts[at] += np.int32(total)
                     at += 1
+
+
+@kernel
+def kappa_of_counts(
+    counts: NDArray[Any],
+    w: Floats,
+    least: float,
+    value: Floats,
+    se: Floats,
+    freedom: Floats,
+    apart: NDArray[np.bool_],
+    n: NDArray[np.int64],
+) -> None:
+    """Compute weighted kappa from every table, and its standard error by leaving out items.
+
+    Parameters
+    ----------
+    counts
+        Shape (k, levels, levels).
+    w
+        Weights of disagreement, shape (levels, levels).
+    least
+        Least degrees of freedom, where there are as many items.
+    value, se, freedom, apart, n
+        Overwritten, shape (k,); see :class:`affectlab.reliability.agreement.kappa.Kappas`.
+    """
+    size = w.shape[0]
+    rows = np.empty(size)
+    columns = np.empty(size)
+    of_row = np.empty(size)
+    of_column = np.empty(size)
+    for k in range(counts.shape[0]):
+        table = counts[k]
+        rows[:] = 0.0
+        columns[:] = 0.0
+        total = 0
+        observed = 0.0
+        for i in range(size):
+            for j in range(size):
+                count = table[i, j]
+                total += count
+                rows[i] += count
+                columns[j] += count
+                observed += count * w[i, j]
+        n[k] = total
+        value[k] = np.nan
+        se[k] = np.nan
+        freedom[k] = least if total > least else max(total - 1, 1)
+        apart[k] = False
+        if total == 0:
+            continue
+        expected = 0.0
+        answers = 0
+        first = -1
+        last = -1
+        for i in range(size):
+            of_row[i] = 0.0
+            of_column[i] = 0.0
+            for j in range(size):
+                of_row[i] += w[i, j] * columns[j]
+                of_column[i] += w[j, i] * rows[j]
+            expected += rows[i] * of_row[i]
+            if rows[i] + columns[i] > 0:
+                answers += 1
+                first = i if first < 0 else first
+                last = i
+        rarer = first if rows[first] + columns[first] < total else last
+        apart[k] = answers == 2 and table[rarer, rarer] == 0
+        if expected <= 0.0:
+            continue
+        value[k] = 1.0 - total * observed / expected
+        middle = 0.0
+        known = total > 1
+        for i in range(size):
+            for j in range(size):
+                if table[i, j] and known:
+                    below = expected - of_row[i] - of_column[j] + w[i, j]
+                    if below > 0.0:
+                        middle += table[i, j] * (1.0 - (total - 1) * (observed - w[i, j]) / below)
+                    else:
+                        known = False
+        if not known:
+            continue
+        middle /= total
+        spread = 0.0
+        fourth = 0.0
+        for i in range(size):
+            for j in range(size):
+                if table[i, j]:
+                    below = expected - of_row[i] - of_column[j] + w[i, j]
+                    without = 1.0 - (total - 1) * (observed - w[i, j]) / below
+                    square = (without - middle) ** 2
+                    spread += table[i, j] * square
+                    fourth += table[i, j] * square * square
+        se[k] = np.sqrt(spread * (total - 1) / total)
+        if fourth > 0.0:
+            freedom[k] = min(max(spread**2 / fourth - 1.0, least), total - 1.0)
