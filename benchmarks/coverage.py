@@ -219,8 +219,8 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 _NAMES = (
-    "AC ACC2 Brennan Brier ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback Leibler "
-    "Prediger QUEST Shannon Spearman"
+    "AC ACC2 Brennan Brier Cronbach ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback "
+    "Leibler McDonald Prediger QUEST Shannon Spearman"
 )
 _SPELLED = {name.lower(): name for name in _NAMES.split()}
 """How words of the names of statistics are written."""
@@ -370,7 +370,7 @@ def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "coverage"
     names = sorted({row["statistic"] for row in rows}, key=str.casefold, reverse=True)
     known = {(row["statistic"], row["target"]) for row in rows}
-    figure = Figure(figsize=(8, 0.4 * len(names) + 1.2), layout="constrained")
+    figure = Figure(figsize=(8, 0.24 * len(names) + 1.2), layout="constrained")
     axes = figure.subplots()
     axes.axvspan(_LEAST, 1, color="#e8f1ea", zorder=0)
     axes.axvline(_CONFIDENCE, color="#555555", linewidth=1)
@@ -386,6 +386,8 @@ def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         label = _about({"target": target})
         axes.scatter([_share(row) for row in some], height, s=14, color=colour, label=label)
     axes.set_yticks(range(len(names)), list(map(_words, names)))
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.tick_params(axis="x", labeltop=True)
     axes.set_xlabel("share of studies in which the 95 % interval held the true value")
     axes.legend(title="about other", loc="lower left", frameon=False)
     for side in ("top", "right"):
