@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
@@ -269,15 +270,33 @@ def test_votes_on_an_item_go_together_for_the_side_too() -> None:
     rng = np.random.default_rng(2)
     wins, left = rng.integers(0, 2, (2, 60))
 
-    def width(judges: int) -> float:
+    def about_side(judges: int) -> dict[str, Any]:
         votes = [(f"i{k}", f"j{j}", "AB"[wins[k]]) for j in range(judges) for k in range(60)]
-        side = preferences(
-            study(votes, left=["AB"[left[k]] for _, k in np.ndindex(judges, 60)]), target="stimuli"
-        )["side", "left"]
-        return side.high - side.low
+        sides = ["AB"[left[k]] for _, k in np.ndindex(judges, 60)]
+        frame = preferences(study(votes, left=sides), target="stimuli").to_frame()
+        return frame.row(by_predicate=pl.col("about") == "side", named=True)
 
     # Twenty judges who all say the same tell no more of other items than one.
-    assert width(20) == pytest.approx(width(1), rel=0.02)
+    many, one = about_side(20), about_side(1)
+    assert many["high"] - many["low"] == pytest.approx(one["high"] - one["low"], rel=0.02)
+    assert many["p"] == pytest.approx(one["p"])
+    assert "clustered by items" in many["method"]
+
+
+@pytest.mark.long
+def test_a_side_that_draws_nobody_is_rarely_taken_for_a_bias() -> None:
+    rng = np.random.default_rng(5)
+    alarms = []
+    for _ in range(200):
+        left = rng.integers(0, 2, 60)
+        appeal = rng.normal(0, 1, 60)[None] + rng.normal(0, 0.7, 8)[:, None]
+        wins = (appeal + rng.normal(size=appeal.shape) > 0).astype(int)
+        votes = [(f"i{k}", f"j{j}", "AB"[wins[j, k]]) for j in range(8) for k in range(60)]
+        sides = ["AB"[left[k]] for _, k in np.ndindex(8, 60)]
+        frame = preferences(study(votes, left=sides)).to_frame()
+        alarms.append(frame.filter(about="side")["p"][0] < 0.05)
+    # Votes as independent would give some 20 %.
+    assert np.mean(alarms) < 0.1
 
 
 @pytest.mark.long

@@ -152,7 +152,7 @@ def check_number(
     )
     if inside and math.isfinite(number):
         return
-    said = "a whole number" if whole else "a number"
+    said = "a whole number" if whole else "a finite number" if math.isinf(number) else "a number"
     if above and below:
         said += f" between {least:g} and {most:g}"
     elif above:

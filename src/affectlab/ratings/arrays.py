@@ -22,8 +22,6 @@ from affectlab.ratings.table import Ratings
 
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
-_MOST_PAIRS = 1 << 25
-"""Pairs of unit and rater up to which a table of all of them beats sorting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +185,7 @@ class Answers:
         """
         pair = self.unit * len(self.raters) + self.rater
         n_pairs = len(self.units) * len(self.raters)
-        if n_pairs > _MOST_PAIRS:
+        if n_pairs > _MOST_GAPS * pair.size:
             pairs, row = np.unique(pair, return_inverse=True)
         else:
             present = np.zeros(n_pairs, dtype=np.bool_)

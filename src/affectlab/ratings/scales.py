@@ -193,8 +193,8 @@ def one_scale(scales: Mapping[str, Scale]) -> Scale:
 
 def shared_scale(scales: Mapping[str, Scale]) -> Scale | None:
     """Give the scale of all labels; None where they are on several."""
-    first, *others = scales.values()
-    return first if all(other == first for other in others) else None
+    found = set(scales.values())
+    return found.pop() if len(found) == 1 else None
 
 
 def by_scale(scales: Mapping[str, Scale]) -> list[tuple[list[str], str]]:

@@ -33,7 +33,7 @@ from affectlab.core.tables import (
     Text,
     Value,
 )
-from affectlab.core.types import Floats
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, number, option, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import (
@@ -209,9 +209,9 @@ def preferences(
     rng = np.random.default_rng(seed)
     shares = _shares(tally, rule, over, n_boot, confidence, rng)
     frames = [shares.frame]
+    agreement = _agreement(tally, n_boot, confidence, rng) if tally.repeated else None
     if tally.votes is not None and tally.votes.side:
         frames.append(_side(tally, tally.votes, over, n_boot, confidence, rng).frame)
-    agreement = _agreement(tally, n_boot, confidence, rng) if tally.repeated else None
     frame = pl.concat(frames)
     first, second = tally.choices[:2]
     shown = Estimates.of(frame, ("about", "choice")).laid_out(
@@ -454,26 +454,23 @@ def _side(
     """Give the share of decided votes for one side, and a test that does not mind the design.
 
     Where one system stood on the left more often, the better one draws votes to the left without
-    any bias. So the test asks whether a system is chosen more often on one side than on the other:
-    Fisher's exact test of side by choice. Votes on an item go together here, too: an item on which
-    nearly all prefer one system draws them to the side where it stood.
+    any bias. So the test asks whether a system is chosen more often on one side than on the other.
+    Votes on an item go together here, too: an item on which nearly all prefer one system draws them
+    to the side where it stood.
     """
-    from scipy.stats import fisher_exact
-
     rows = (votes.first_left >= 0) & (votes.choice < 2)
     first_left, chose_first = votes.first_left[rows] == 1, votes.choice[rows] == 0
     k, n = int((first_left == chose_first).sum()), int(rows.sum())
-    value, p = k / n if n else np.nan, np.nan
-    if first_left.any() and not first_left.all():
-        table = [
-            [(chose_first & side).sum(), (~chose_first & side).sum()]
-            for side in (first_left, ~first_left)
-        ]
-        p = float(fisher_exact(table).pvalue)
+    value = k / n if n else np.nan
+    items = None
+    if over is not None and tally.clusters is not None:
+        items = tally.clusters[0][rows]
+    p, test = _side_test(first_left, chose_first, items)
     low, high = exact_interval(np.array([k]), np.array([n]), confidence)
     se, how = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan]), "exact interval"
     if over == "sample":
         low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, "no interval"
+        p = np.nan
     elif over is not None and n and tally.clusters is not None:
         of_sides = Tally(
             np.array([[k, n - k]], dtype=np.float64),
@@ -501,8 +498,7 @@ def _side(
         se=se,
         low=low,
         high=high,
-        method=f"share of decided votes for the side; {how}, p from Fisher's test of side by "
-        "choice, votes as independent",
+        method=f"share of decided votes for the side; {how}, p from {test}",
         target="none" if over in (None, "sample") else over,
         n_items=np.unique(votes.item[rows]).size,
         n_raters=np.unique(votes.judge[rows]).size,
@@ -510,6 +506,33 @@ def _side(
         status="ok" if n else "undefined: nothing was decided",
         extra={"count": [k], "of": [n], "p": [p]},
     )
+
+
+def _side_test(first_left: Bools, chose_first: Bools, items: Ints | None) -> tuple[float, str]:
+    """Test whether the first is chosen more often on one side; ``nan`` where it had one side only.
+
+    Votes on an item go together: the score of side by choice, with the variance of its sums over
+    items. Without items, or with one, Fisher's exact test.
+    """
+    from scipy.special import stdtr
+    from scipy.stats import fisher_exact
+
+    if items is not None and np.unique(items).size > 1:
+        test = "a score test of side by choice, votes clustered by items"
+        pull = (first_left - first_left.mean()) * (chose_first - chose_first.mean())
+        of_item = np.bincount(np.unique(items, return_inverse=True)[1], pull)
+        spread = float(np.sqrt(of_item @ of_item))
+        p = 2 * stdtr(of_item.size - 1, -abs(of_item.sum()) / spread) if spread > 0 else 1.0
+    else:
+        test = "Fisher's test of side by choice, votes as independent"
+        p = fisher_exact(
+            [
+                [(chose_first & side).sum(), (~chose_first & side).sum()]
+                for side in (first_left, ~first_left)
+            ]
+        ).pvalue
+    both = first_left.any() and not first_left.all()
+    return float(p) if both else np.nan, test
 
 
 def _agreement(
@@ -661,6 +684,8 @@ def _about_verdicts(rows: _Rows, choices: tuple[str, ...], rule: Rule) -> str:
 def _about_side(side: _Row) -> str:
     where = "the left" if side["choice"] == "left" else f"option {side['choice']}"
     found = f"{percent(side['value'], 1)} of decided votes went to {where}"
+    if side["p"] != side["p"] and side["low"] != side["low"]:
+        return f"{found}."
     if side["p"] != side["p"]:
         return f"{found}; each system stood on one side only, so that a bias cannot be told."
     verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from affectlab.core.arrays import sums_of_groups
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, plural, shown
@@ -143,10 +142,11 @@ def _chosen(ratings: Ratings, said: str) -> tuple[Floats, np.ndarray, tuple[str,
             f"{said}: the answers are on the scale {scale}; expected yes or no to each label, or "
             "named labels"
         )
-    ballots = answers.ballots()
-    raters = np.bincount(ballots.unit, minlength=len(answers.units))
-    chosen = (ballots.value > 0).astype(np.float64)
-    votes = sums_of_groups(chosen, ballots.unit, len(answers.units))[0]
+    n, yes = len(answers.units), answers.value > 0
+    pair = np.unique(answers.unit * len(answers.raters) + answers.rater)
+    raters = np.bincount(pair // max(len(answers.raters), 1), minlength=n)
+    votes = np.zeros((n, len(answers.labels)))
+    np.add.at(votes, (answers.unit[yes], answers.label[yes]), 1.0)
     shares: Floats = votes / np.maximum(raters, 1)[:, None]
     return shares, raters, answers.labels
 

@@ -79,10 +79,11 @@ class Layout:
         role_of = {column: role for role, column in self.roles.items()}
         return {role_of.get(name, name): column for name, column in columns.items()}
 
-    def check(self, head: Peek, header: Sequence[str] | None = None) -> None:
+    def check(self, head: Peek, header: Sequence[str] | None = None, apart: str = "") -> None:
         """Say which column is missing, and what stands in the file.
 
-        Where the format parts the columns of the first line itself, `header` are these.
+        Where the format parts the columns of the first line itself, `header` are these, and
+        `apart` says what stands between them.
 
         Raises
         ------
@@ -98,8 +99,9 @@ class Layout:
         first = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         more = f" and the {len(self.labels)} labels" if self.labels else ""
         expected = ", ".join((*self.roles.values(), *self.others)) + more
+        between = f", separated by {apart}" if apart else ""
         raise InputError(
-            f"{place}: column '{missing}' is missing; expected {expected}, found: {first}"
+            f"{place}: column '{missing}' is missing; expected {expected}{between}, found: {first}"
         )
 
 

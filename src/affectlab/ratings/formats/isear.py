@@ -116,7 +116,7 @@ class Isear(Format):
         head, notes = _with_encoding(head)
         records = lines_of(head)
         header = next(records)[1].split("|")
-        self.layout.check(head, header)
+        self.layout.check(head, header, "'|'")
         lines: list[int] = []
         reports: list[list[str]] = []
         rejoined = 0

@@ -21,7 +21,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from affectlab.core.estimates import NO_INTERVAL
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 
 _CHUNKS = 8
 """Parts that sums are taken in, whatever the number of cores: results do not depend on them."""
@@ -177,7 +177,7 @@ class MixedModel:
         """
         of_level = np.add.reduceat(self.size, self.start[:-1])
         sizes, group = np.unique(of_level, return_inverse=True)
-        products = np.empty((sizes.size, self._lower[0].size))
+        products = np.empty((sizes.size, self.width * (self.width + 1) // 2))
         for g in range(sizes.size):
             levels = np.flatnonzero(group == g)
             products[g] = self._products(self.size, np.ones(of_level.size), levels)[self._lower]
@@ -196,9 +196,9 @@ class MixedModel:
         return self.cells is None and n_sizes * self.width**2 * 4 <= 2 * _MOST_BYTES
 
     @cached_property
-    def _lower(self) -> tuple[Ints, Ints]:
-        """Rows and columns of the lower triangle, row by row."""
-        return np.tril_indices(self.width)
+    def _lower(self) -> Bools:
+        """Where the lower triangle is, row by row."""
+        return np.tri(self.width, dtype=np.bool_)
 
     def _sum_of_products(self, weight: Floats) -> Floats:
         """Weighted sum of the products of levels by size, in a lower triangle."""

@@ -173,7 +173,7 @@ class Tabbed(Texts):
         """Give the rows, by column; quotes belong to the texts, so this is no CSV."""
         lines = lines_of(head)
         header = next(lines)[1].split("\t")
-        self.layout.check(head, header)
+        self.layout.check(head, header, "tabs")
         for number, line in lines:
             fields = line.split("\t")
             if len(fields) == len(header):
