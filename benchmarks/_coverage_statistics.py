@@ -122,6 +122,11 @@ class Cell:
         cuts = self.cuts
         return "interval" if cuts is None else f"0-{cuts.size}"
 
+    def answer(self, felt: Floats) -> Floats:
+        """Cut what is felt into the levels of the scale, where it has some."""
+        cuts = self.cuts
+        return felt if cuts is None else np.searchsorted(cuts, felt).astype(np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -139,8 +144,7 @@ class Study:
         stimulus, rater = rng.normal(size=cell.items), rng.normal(0, cell.rater_sd, cell.raters)
         answers = rng.normal(0, math.sqrt(_REST), (cell.raters, cell.items))
         answers += stimulus + rater[:, None]
-        if cell.cuts is not None:
-            answers = np.searchsorted(cell.cuts, answers).astype(np.float64)
+        answers = cell.answer(answers)
         answers[rng.random(answers.shape) < cell.gaps] = np.nan
         return cls(cell, answers, stimulus, rater)
 
@@ -150,6 +154,11 @@ class Study:
         study = cls.draw(replace(cell, rater_sd=0.0), rng)
         own = rng.normal(0, cell.rater_sd, study.answers.shape)
         return replace(study, cell=cell, answers=study.answers + own)
+
+    def once_more(self, rng: np.random.Generator, level: float = 0.0) -> Floats:
+        """Draw an answer to each stimulus by somebody whose level is known, shape (items,)."""
+        noise = rng.normal(0, math.sqrt(_REST), self.cell.items)
+        return self.cell.answer(self.stimulus + level + noise)
 
     def ratings(self, **models: Floats) -> Ratings:
         """Answers in long form, and those of models, one to each stimulus."""
@@ -477,9 +486,7 @@ class Repeats(Study):
     def draw(cls, cell: Cell, rng: np.random.Generator) -> Repeats:
         """Draw stimuli, a rater, and two answers to each."""
         study = Study.draw(cell, rng)
-        again = study.stimulus + study.rater[0] + rng.normal(0, math.sqrt(_REST), cell.items)
-        if cell.cuts is not None:
-            again = np.searchsorted(cell.cuts, again).astype(np.float64)
+        again = study.once_more(rng, float(study.rater[0]))
         return cls(cell, study.answers, study.stimulus, study.rater, again)
 
 
@@ -558,10 +565,7 @@ class WithModel(Study):
     def draw(cls, cell: Cell, rng: np.random.Generator) -> WithModel:
         """Draw stimuli, raters, answers, and those of the model, whose errors are a person's."""
         study = Study.draw(cell, rng)
-        model = study.stimulus + rng.normal(0, math.sqrt(_REST), cell.items)
-        if cell.cuts is not None:
-            model = np.searchsorted(cell.cuts, model).astype(np.float64)
-        return cls(cell, study.answers, study.stimulus, study.rater, model)
+        return cls(cell, study.answers, study.stimulus, study.rater, study.once_more(rng))
 
     @classmethod
     def as_person(cls, cell: Cell, rng: np.random.Generator) -> WithModel:

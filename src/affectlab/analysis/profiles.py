@@ -95,8 +95,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     total = np.bincount(cell, weights=value, minlength=n * n_labels).reshape(n, n_labels)
     picked = np.ones(value.size, dtype=np.bool_) if nominal else value > bottom
     chosen = np.bincount(cell[picked], minlength=n * n_labels).reshape(n, n_labels)
-    pair = np.unique(answers.unit * len(answers.raters) + answers.rater)
-    raters = np.bincount(pair // max(len(answers.raters), 1), minlength=n)
+    raters = answers.raters_per_unit()
     if nominal:
         # Who chose one category has answered about all of them.
         count = np.repeat(raters[:, None], n_labels, axis=1)

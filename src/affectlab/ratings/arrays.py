@@ -183,7 +183,7 @@ class Answers:
         >>> answers_of([[1, 2], [3, np.nan]]).ballots().value.ravel()
         array([1., 3., 2.])
         """
-        pair = self.unit * len(self.raters) + self.rater
+        pair = self.pair
         n_pairs = len(self.units) * len(self.raters)
         if n_pairs > _MOST_GAPS * pair.size:
             pairs, row = np.unique(pair, return_inverse=True)
@@ -236,6 +236,22 @@ class Answers:
     def cell(self) -> Ints:
         """Code of the (label, unit) of every answer."""
         return self.label * len(self.units) + self.unit
+
+    @property
+    def pair(self) -> Ints:
+        """Code of the (unit, rater) of every answer."""
+        return self.unit * len(self.raters) + self.rater
+
+    def raters_per_unit(self) -> Ints:
+        """Count who answered about each unit, on whichever label, shape (units,).
+
+        Examples
+        --------
+        >>> answers_of([[1, 2], [3, np.nan]]).raters_per_unit()
+        array([2, 1])
+        """
+        units = np.unique(self.pair) // max(len(self.raters), 1)
+        return np.bincount(units, minlength=len(self.units))
 
     def cell_sizes(self) -> Ints:
         """Answers in the (label, unit) of every answer, that answer included."""

@@ -461,15 +461,12 @@ class _Comparison:
 
     def _on_coverage(self) -> Iterator[str]:
         """Say which intervals hold too rarely, as simulations of studies alike have shown."""
+        if not self.draws.n_boot:
+            return
+        parts = [Rated(part.item, part.person, part.value) for part in self.panel.parts]
         for measure, (name, what) in product(self.measures, _SIMULATED.items()):
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
-            weak = [
-                weak_design_like(
-                    statistic, self.draws.target, Rated(part.item, part.person, part.value)
-                )
-                for part in self.panel.parts
-                if self.draws.n_boot
-            ]
+            weak = [weak_design_like(statistic, self.draws.target, part) for part in parts]
             if worst := min(filter(None, weak), key=lambda one: one.coverage, default=None):
                 yield f"{what} ({measure.words}): {COVERAGE}{worst.words}."
 

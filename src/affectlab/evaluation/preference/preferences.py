@@ -462,16 +462,16 @@ def _side(
     first_left, chose_first = votes.first_left[rows] == 1, votes.choice[rows] == 0
     k, n = int((first_left == chose_first).sum()), int(rows.sum())
     value = k / n if n else np.nan
-    items = None
+    clusters = None
     if over is not None and tally.clusters is not None:
-        items = tally.clusters[0][rows]
-    p, test = _side_test(first_left, chose_first, items)
+        clusters = tally.clusters[0][rows], tally.clusters[1][rows]
+    p, test = _side_test(first_left, chose_first, None if clusters is None else clusters[0])
     low, high = exact_interval(np.array([k]), np.array([n]), confidence)
     se, how = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan]), "exact interval"
     if over == "sample":
         low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, "no interval"
         p = np.nan
-    elif over is not None and n and tally.clusters is not None:
+    elif over is not None and n and clusters is not None:
         of_sides = Tally(
             np.array([[k, n - k]], dtype=np.float64),
             (votes.side, "the other"),
@@ -482,7 +482,7 @@ def _side(
                 judge=votes.judge[rows],
                 choice=np.where(first_left == chose_first, 0, 1),
             ),
-            (tally.clusters[0][rows], tally.clusters[1][rows]),
+            clusters,
         )
         share, of = np.full(4, value), np.full(4, float(n))
         share[1::2] = 1 - value
@@ -517,22 +517,19 @@ def _side_test(first_left: Bools, chose_first: Bools, items: Ints | None) -> tup
     from scipy.special import stdtr
     from scipy.stats import fisher_exact
 
-    if items is not None and np.unique(items).size > 1:
-        test = "a score test of side by choice, votes clustered by items"
-        pull = (first_left - first_left.mean()) * (chose_first - chose_first.mean())
-        of_item = np.bincount(np.unique(items, return_inverse=True)[1], pull)
-        spread = float(np.sqrt(of_item @ of_item))
-        p = 2 * stdtr(of_item.size - 1, -abs(of_item.sum()) / spread) if spread > 0 else 1.0
-    else:
-        test = "Fisher's test of side by choice, votes as independent"
-        p = fisher_exact(
-            [
-                [(chose_first & side).sum(), (~chose_first & side).sum()]
-                for side in (first_left, ~first_left)
-            ]
-        ).pvalue
-    both = first_left.any() and not first_left.all()
-    return float(p) if both else np.nan, test
+    one_side = not first_left.any() or first_left.all()
+    item = np.zeros(0) if items is None else np.unique(items, return_inverse=True)[1]
+    if not item.any():
+        sides = (first_left, ~first_left)
+        table = [[(chose_first & side).sum(), (~chose_first & side).sum()] for side in sides]
+        p = np.nan if one_side else float(fisher_exact(table).pvalue)
+        return p, "Fisher's test of side by choice, votes as independent"
+    pull = (first_left - first_left.mean()) * (chose_first - chose_first.mean())
+    of_item = np.bincount(item, pull)
+    spread = float(np.sqrt(of_item @ of_item))
+    t = -abs(of_item.sum()) / spread if spread > 0 else 0.0
+    p = np.nan if one_side else float(2 * stdtr(of_item.size - 1, t))
+    return p, "a score test of side by choice, votes clustered by items"
 
 
 def _agreement(

@@ -142,10 +142,8 @@ def _chosen(ratings: Ratings, said: str) -> tuple[Floats, np.ndarray, tuple[str,
             f"{said}: the answers are on the scale {scale}; expected yes or no to each label, or "
             "named labels"
         )
-    n, yes = len(answers.units), answers.value > 0
-    pair = np.unique(answers.unit * len(answers.raters) + answers.rater)
-    raters = np.bincount(pair // max(len(answers.raters), 1), minlength=n)
-    votes = np.zeros((n, len(answers.labels)))
+    raters, yes = answers.raters_per_unit(), answers.value > 0
+    votes = np.zeros((len(answers.units), len(answers.labels)))
     np.add.at(votes, (answers.unit[yes], answers.label[yes]), 1.0)
     shares: Floats = votes / np.maximum(raters, 1)[:, None]
     return shares, raters, answers.labels

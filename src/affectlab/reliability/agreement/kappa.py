@@ -723,7 +723,7 @@ def _random_pairs(
 
 def _drawn_pairs(answers: Answers, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Draw two answers of every (label, unit): those whose raters come first in a random order."""
-    seen, place = np.unique(answers.unit * len(answers.raters) + answers.rater, return_inverse=True)
+    seen, place = np.unique(answers.pair, return_inverse=True)
     order = np.lexsort((rng.random(seen.size)[place], answers.cell))
     cell = answers.cell[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1) != 0)
