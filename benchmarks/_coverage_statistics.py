@@ -1077,6 +1077,8 @@ def _of_models(measure: str, table: str, who: str, **keys: str) -> Statistic:
         0.6,
         WithModel.as_person if table == "people" else WithModel.draw,
         ITEMS[2:5],
+        # A person beside two others has an interval about these two.
+        RATERS[1:] if table == "people" else RATERS,
         warns=True,
     )
 

@@ -162,3 +162,25 @@ def test_constant_people() -> None:
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         human_ceiling(people_of(simulated(10, 3, 10)), **options)
+
+
+def test_two_others_tell_nothing_of_other_people() -> None:
+    values = simulated(5, 3, 60)
+    ratings = people_of(values)
+    found = human_ceiling(ratings, n_boot=50)
+    assert set(found.frame["target"]) == {"both"}
+    each = found.people.frame
+    assert set(each["target"]) == {"stimuli"}
+    assert each["method"].str.contains("two people tell nothing of others, t interval").all()
+    assert (each["low"] < each["value"]).all()
+    # Leaving out single stimuli in the place of groups gives much the same.
+    parts = (people_of(np.delete(values, k, axis=2)) for k in range(60))
+    alone = np.array([human_ceiling(part, n_boot=0).people.frame["value"] for part in parts])
+    se = np.sqrt(((alone - alone.mean(axis=0)) ** 2).sum(axis=0) * 59 / 60)
+    np.testing.assert_allclose(each["se"], se, rtol=0.5)
+
+    raters = human_ceiling(ratings, n_boot=50, target="raters").people.frame
+    assert raters["low"].is_nan().all()
+    assert raters["method"].str.contains("no interval: two people tell nothing of others").all()
+    four = human_ceiling(people_of(simulated(5, 4, 60)), n_boot=50).people.frame
+    assert set(four["target"]) == {"both"}

@@ -46,17 +46,26 @@ def holm(p_values: ArrayLike, families: Sequence[str] | Ints | None = None) -> F
     [0.02, 0.04, 0.03]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(p.shape, np.nan)
     if families is not None:
-        of = np.asarray(families)
+        of, adjusted = np.asarray(families), np.empty_like(p)
         for family in np.unique(of):
             adjusted[of == family] = holm(p[of == family])
         return adjusted
-    places = np.flatnonzero(~np.isnan(p))
-    order = places[np.argsort(p[places], kind="stable")]
-    steps = p[order] * np.arange(order.size, 0, -1)
+    adjusted, order, m = _ascending(p)
+    steps = p[order] * (m - np.arange(order.size))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return adjusted
+
+
+def _ascending(p: Floats) -> tuple[Floats, Ints, int]:
+    """Give 1 for each p value, places of those below it in rising order, and how many there are.
+
+    Those of 1 stay so and change no other; equal ones are adjusted alike, whichever comes first.
+    """
+    below = np.flatnonzero(p < 1)
+    there = ~np.isnan(p)
+    order = below[np.argsort(p[below])]
+    return np.where(there, 1.0, np.nan), order, int(np.count_nonzero(there))
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
@@ -77,11 +86,9 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     [0.03, 0.04, 0.04, nan]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(p.shape, np.nan)
-    places = np.flatnonzero(~np.isnan(p))
-    order = places[np.argsort(p[places], kind="stable")[::-1]]
-    steps = p[order] * order.size / np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(steps))
+    adjusted, order, m = _ascending(p)
+    steps = p[order] * m / np.arange(1, order.size + 1)
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
     return adjusted
 
 
@@ -862,6 +869,7 @@ def crossed_spread(
     confidence: float,
     *,
     most_undefined: float = _MOST_UNDEFINED,
+    two_raters: bool = False,
 ) -> Spread:
     r"""Give values, standard errors and intervals.
 
@@ -889,12 +897,21 @@ def crossed_spread(
         Coverage of the interval.
     most_undefined
         Share of undefined replicates from which on there is no interval.
+    two_raters
+        Whether each value rests on two of the raters, who tell nothing of others: its interval is
+        then about these and other stimuli, of which groups are left out.
     """
     value = rows[:, 0].copy()
     k, n_stimuli = value.size, draws.stimuli.shape[1]
     unknown = np.full(k, np.nan)
     if not draws.n_boot:
         return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
+    if two_raters and draws.n_left_out:
+        if not draws.n_groups:
+            return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
+        se = np.sqrt(_of_stimuli(rows, draws))
+        df = np.where(np.isnan(se), np.nan, draws.n_groups - 1.0)
+        return Spread(value, *student(value, se, df, confidence), df, unknown, "stimuli")
     replicates = rows[:, draws.replicates]
     total = _variance(replicates)
     of_raters = np.zeros(k)
@@ -922,13 +939,18 @@ def crossed_spread(
 
 def _once(rows: Floats, draws: CrossedDraws, total: Floats, of_raters: Floats) -> Floats:
     """Take out of the variance of the replicates what it holds more than once."""
-    n = draws.n_groups
-    if not n:
+    if not draws.n_groups:
         return total
-    of_stimuli = np.nan_to_num(_variance(rows[:, draws.groups])) * (n - 1) ** 2 / n
+    of_stimuli = np.nan_to_num(_of_stimuli(rows, draws))
     least = np.minimum(np.maximum(of_raters, of_stimuli), total)
     corrected: Floats = np.clip(2.0 * (of_raters + of_stimuli) - total, least, total)
     return corrected
+
+
+def _of_stimuli(rows: Floats, draws: CrossedDraws) -> Floats:
+    """Variance due to stimuli, by leaving out groups of them."""
+    n = draws.n_groups
+    return _variance(rows[:, draws.groups]) * (n - 1) ** 2 / n
 
 
 def _variance(rows: Floats) -> Floats:

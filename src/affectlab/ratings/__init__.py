@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from affectlab.ratings.arrays import (
         Answers as Answers,
         answers_of as answers_of,
+        ballots_of as ballots_of,
         in_label_order as in_label_order,
         matrix_of as matrix_of,
         numeric_part as numeric_part,

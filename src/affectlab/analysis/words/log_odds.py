@@ -110,36 +110,29 @@ def _is_set(own: Any) -> bool:
     return hasattr(own, "__len__")
 
 
-# Counting words by label, and p-values of many words at once.
+# Counting words by label.
 
 
-def counts_of(tokens: Tokens, members: Membership, *, once: bool = False) -> tuple[Ints, Ints]:
-    """Count the uses of each word with each label, and in all; or the texts that hold it."""
+def counts_of(tokens: Tokens, members: Membership, once: Sequence[bool]) -> list[tuple[Ints, Ints]]:
+    """Count uses of each word with each label, and in all; where ``once``, texts that hold it."""
     from affectlab.analysis.words.kernels import count_words
     from affectlab.core.compiled import in_threads
 
     n_words, n = len(tokens.words), members.text.size
-    counted = tokens.first if once else np.empty(0, dtype=np.bool_)
-    weight = np.ones_like(members.weight) if once else members.weight
     text = tokens.text[members.text]
-    counts = np.zeros((len(members.labels), n_words), dtype=np.int64)
-    total = np.zeros((1, n_words), dtype=np.int64)
-    label = np.nonzero(members.table)[1].astype(np.int64)
-    end = np.cumsum(members.table.sum(axis=1), dtype=np.int64)
+    of_labels = np.nonzero(members.table)[1].astype(np.int64), np.cumsum(members.table.sum(axis=1))
+    of_all = np.zeros(n, dtype=np.int64), np.arange(1, n + 1)
 
-    def some(part: tuple[Ints, Ints, Ints]) -> None:
-        label, end, out = part
+    def some(part: tuple[bool, tuple[Ints, Ints], Ints]) -> None:
+        once, (label, end), out = part
+        counted = tokens.first if once else np.empty(0, dtype=np.bool_)
+        weight = np.ones_like(members.weight) if once else members.weight
         count_words(tokens.word, tokens.end, counted, text, label, end, weight, out)
 
-    everything = np.zeros(n, dtype=np.int64), np.arange(1, n + 1), total
-    in_threads(some, [(label, end, counts), everything])
-    return counts, total[0]
-
-
-def corrected(p: Floats, how: str) -> Floats:
-    """Correct p-values for their number, ``nan`` left out."""
-    adjust = holm if how == "holm" else benjamini_hochberg
-    return adjust(p.ravel()).reshape(p.shape)
+    found = [np.zeros((k, n_words), dtype=np.int64) for _ in once for k in (len(members.labels), 1)]
+    which = [(each, names) for each in once for names in (of_labels, of_all)]
+    in_threads(some, [(*part, out) for part, out in zip(which, found, strict=True)])
+    return [(counts, total[0]) for counts, total in zip(found[::2], found[1::2], strict=True)]
 
 
 # How often words go with labels, and what follows from the counts.
@@ -310,14 +303,19 @@ class LogOdds(Result):
         self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
     ) -> Table:
         """Give a table with a row per label: its texts, how many words go with it, the first n."""
-        kept = self.kept(rule, min_z=min_z, level=level)
-        rows = []
-        for k, name in enumerate(self.labels):
-            known = self.status[k] == "ok"
-            own = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
-            words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in own)
-            n_words = int(kept[k].sum()) if known else None
-            rows.append((name, int(self.n_texts[k]), n_words, words if known else self.status[k]))
+        n_words = self.kept(rule, min_z=min_z, level=level).sum(axis=1)
+        first = self.kept_words(n, rule=rule, min_z=min_z, level=level)
+        said: dict[str, list[str]] = {name: [] for name in self.labels}
+        for label, word, z in first.select("label", "word", "z").iter_rows():
+            said[label].append(f"{shown(word, 20)} ({z:.1f})")
+        rows = [
+            (name, int(texts), int(words), ", ".join(said[name]))
+            if status == "ok"
+            else (name, int(texts), None, status)
+            for name, texts, words, status in zip(
+                self.labels, self.n_texts, n_words, self.status, strict=True
+            )
+        ]
         schema = dict(zip(("label", "n_texts", "n_words", "first"), _TYPES, strict=True))
         frame = pl.DataFrame(rows, schema, orient="row")
         return Table("first_words", "Words that go with each label.", frame, _FIRST)
@@ -327,9 +325,13 @@ def _count_and_test(
     tokens: Tokens, members: Membership, n_labels: int, method: str, confidence: float
 ) -> LogOdds:
     """Compute the odds for the first ``n_labels`` of the labels; it shows no words yet."""
-    counts, total = counts_of(tokens, members)
+    from affectlab.analysis.words.kernels import score_words
+    from affectlab.core.compiled import in_threads
+
+    repeated = bool((members.weight != 1).any())
+    (counts, total), *of_texts = counts_of(tokens, members, (False,) if repeated else (False, True))
     counts = counts[:n_labels]
-    n_texts = (members.weight @ members.table)[:n_labels]
+    n_texts = np.array([members.weight[has].sum() for has in members.table.T[:n_labels]])
     n_all = int(members.weight.sum())
     inside = counts.sum(axis=1)
     n_words = int(total.sum())
@@ -339,13 +341,16 @@ def _count_and_test(
     status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
     status = np.where((total == n_words).any(), "undefined: only one word", status)
     known = np.flatnonzero(status == "ok").tolist()
-    delta, z = _scores(counts, total, known)
-    p = np.full(counts.shape, np.nan)
-    repeated = bool((members.weight != 1).any())
-    if not repeated:
-        with_label, texts = counts_of(tokens, members, once=True)
-        for k in known:
+    delta, z, p, p_holm, p_bh = (np.full(counts.shape, np.nan) for _ in range(5))
+
+    def one(k: int) -> None:
+        score_words(counts[k], total, delta[k], z[k])
+        for with_label, texts in of_texts:
             p[k] = _chance(with_label[k], texts, float(n_texts[k] / n_all))
+
+    in_threads(one, known)
+    ways = (holm, p_holm), (benjamini_hochberg, p_bh)
+    in_threads(lambda way: np.copyto(way[1], way[0](p.ravel()).reshape(p.shape)), ways)
     return LogOdds(
         (Table("words", "", pl.DataFrame(), _WORDS),),
         notes=(method,),
@@ -362,8 +367,8 @@ def _count_and_test(
         delta=delta,
         z=z,
         p=p,
-        p_holm=corrected(p, "holm"),
-        p_bh=corrected(p, "bh"),
+        p_holm=p_holm,
+        p_bh=p_bh,
     )
 
 
@@ -424,27 +429,15 @@ _WORDS = (
 )
 
 
-def _scores(count: Ints, total: Ints, known: Sequence[int]) -> tuple[Floats, Floats]:
-    """Give log odds ratios and their z, shape (L, W), of the labels that have values."""
-    from affectlab.analysis.words.kernels import score_words
-    from affectlab.core.compiled import in_threads
-
-    delta, z = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
-
-    def one(label: int) -> None:
-        score_words(count[label], total, delta[label], z[label])
-
-    in_threads(one, known)
-    return delta, z
-
-
 def _chance(with_label: Ints, texts: Ints, share: float) -> Floats:
     """Give the chance of so many texts with each word and a label that has this share."""
     from scipy.special import betainc
 
-    d = np.maximum(with_label, 1)
-    tail = betainc(d, np.maximum(texts - d + 1, 1), share)
-    return np.where(texts == 0, np.nan, np.where(with_label > 0, tail, 1.0))
+    chance = np.where(texts == 0, np.nan, 1.0)
+    used = np.flatnonzero(with_label)
+    d = with_label[used]
+    chance[used] = betainc(d, texts[used] - d + 1, share)
+    return chance
 
 
 def log_odds(

@@ -148,7 +148,9 @@ def ceiling_of(
         mean = crossed_spread(mean_of_defined(measure.people)[None], draws, confidence)
         rows = mean_of_defined(measure.persons, axis=1)
         # A person who is not drawn meets no panel without them: a third of the replicates.
-        each = crossed_spread(rows, draws, confidence, most_undefined=0.75).clipped()
+        each = crossed_spread(
+            rows, draws, confidence, most_undefined=0.75, two_raters=panel.n_people == 3
+        ).clipped()
         means.append(mean.clipped())
         singles.append(each)
         known = each.value[~np.isnan(each.value)]

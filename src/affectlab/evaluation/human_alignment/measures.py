@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import CrossedDraws, Spread
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.human_alignment.kappa import (
@@ -136,10 +136,14 @@ def _measure(
     )
 
 
-def method_of(draws: CrossedDraws) -> str:
-    """Say how intervals were found."""
+def method_of(draws: CrossedDraws, target: str | None = None) -> str:
+    """Say how intervals were found; those of a `target` that was not drawn rest on two people."""
     if not draws.n_boot:
         return ""
+    if target == "none":
+        return f"; {NO_INTERVAL}two people tell nothing of others"
+    if target not in (None, draws.target):
+        return "; groups of stimuli left out, since two people tell nothing of others, t interval"
     what = {"both": "stimuli and people", "stimuli": "stimuli", "raters": "people"}[draws.target]
     return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"
 
@@ -184,7 +188,11 @@ def spread_table(
             name: np.concatenate([one.columns[name] for one in spreads])
             for name in spreads[0].columns
         },
-        method=[f"{method(one)}{method_of(draws)}" for one in measures for _ in range(size)],
+        method=[
+            f"{method(one)}{method_of(draws, spread.target)}"
+            for one, spread in zip(measures, spreads, strict=True)
+            for _ in range(size)
+        ],
         target=spreads[0].target,
         n_raters=n_raters,
         status=[text for measure, spread in both for text in status(measure, spread)],

@@ -100,12 +100,23 @@ class Pairable:
         """Sum over the runs of each cell, (runs, k) -> (cells, k)."""
         return np.asarray(self._of_cell @ runs)
 
-    def per_unit(self, observed: Floats, features: sparse.csr_array) -> Sums:
+    def per_unit(self, observed: Floats, features: Sums) -> Sums:
         """Put columns of cells, and sums of features of their runs, into one row for each unit."""
-        cells = sparse.hstack([observed, self._of_cell @ features])
-        of_cell = (np.ones(self.unit.size), (self.unit, np.arange(self.unit.size)))
-        units = sparse.csr_array(of_cell, shape=(self.n_units, self.unit.size)) @ cells.tocsr()
-        return units.toarray() if units.shape[1] <= _DENSE_COLUMNS else units
+        if observed.shape[1] + features.shape[1] <= _DENSE_COLUMNS:
+            cells = np.hstack([observed, self.per_cell(_dense(features) * self.counts)])
+            if (np.diff(self.unit) > 0).all():
+                units = np.zeros((self.n_units, cells.shape[1]))
+                units[self.unit] = cells
+                return units
+            return np.asarray(self._of_unit @ cells)
+        summed = self._of_cell @ sparse.csr_array(features).multiply(self.counts)
+        return self._of_unit @ sparse.hstack([observed, summed]).tocsr()
+
+    @property
+    def _of_unit(self) -> sparse.csr_array:
+        cells = np.arange(self.unit.size)
+        shape = (self.n_units, self.unit.size)
+        return sparse.csr_array((np.ones(self.unit.size), (self.unit, cells)), shape)
 
     def pairs(self) -> Iterator[tuple[Ints, Ints]]:
         """Give all pairs of runs of the same cell, as index arrays (first, second).
@@ -119,6 +130,10 @@ class Pairable:
             if first.size == 0:
                 return
             yield first, first + lag
+
+
+def _dense(features: Sums) -> Floats:
+    return features if isinstance(features, np.ndarray) else features.toarray()
 
 
 def _one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float) -> Floats:
@@ -149,7 +164,7 @@ class Level(ABC):
     data: Pairable
 
     @cached_property
-    def features(self) -> sparse.csr_array:
+    def features(self) -> Sums:
         """What expected differences follow from by sums, of each run: which value it has."""
         runs = np.arange(self.data.code.size)
         return sparse.csr_array((np.ones(runs.size), (runs, self.data.code)))
@@ -177,7 +192,7 @@ class Level(ABC):
         data = self.data
         m = data.per_cell(data.counts)
         observed = self.within(data.counts, m, np.empty((1, 0))) / (m - 1)
-        return data.per_unit(observed, self.features.multiply(data.counts).tocsr())
+        return data.per_unit(observed, self.features)
 
     def from_totals(self, totals: Floats) -> Floats:
         """Compute alpha from (weighted) column sums of ``statistics``, (b, k) -> (b,)."""
@@ -230,9 +245,9 @@ class Interval(Level):
         return centred[self.data.code, None]
 
     @cached_property
-    def features(self) -> sparse.csr_array:
+    def features(self) -> Sums:
         x = self._centred
-        return sparse.csr_array(np.hstack([np.ones_like(x), x, x**2]))
+        return np.hstack([np.ones_like(x), x, x**2])
 
     def within(self, counts: Floats, m: Floats, _margins: Floats) -> Floats:
         return self._apart(counts, m, self._centred)
@@ -286,10 +301,9 @@ class Ordinal(Level):
         if data.domain.size > _MOST_ORDINAL_VALUES:
             return None
         low, high = self._pair_values
-        features = self.features.multiply(data.counts).tocsr()
-        counts = np.asarray(data.per_cell(features.toarray()))
+        counts = data.per_cell(_dense(self.features) * data.counts)
         pairs = counts[:, low] * counts[:, high] * (2 / (counts.sum(axis=1, keepdims=True) - 1))
-        return data.per_unit(pairs, features)
+        return data.per_unit(pairs, self.features)
 
     def from_totals(self, totals: Floats) -> Floats:
         low, high = self._pair_values

@@ -16,7 +16,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, answers_of, canonical, numeric_part, one_scale
+from affectlab.ratings import Ratings, ballots_of, canonical, numeric_part, one_scale
 from affectlab.reliability.correlation.interrater import used_labels
 
 # Judgements of several raters on the same examples, split at random into halves.
@@ -60,7 +60,7 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
     out = ~used_labels(labels, exclude)
     if len(labels) - out.sum() < 2:
         raise InputError(f"{len(labels) - out.sum()} label: expected two or more for components")
-    ballots = answers_of(answers).ballots()
+    ballots = ballots_of(answers)
     rows, values = np.arange(len(ballots.value)), ballots.value
     dropped = {}
 
