@@ -96,7 +96,8 @@ def human_ceiling(
         Bootstrap replicates; 0 for no interval.
     target
         What intervals are about: other stimuli and other people, or one of these. For a single
-        person, people are always the others.
+        person, people are always the others; two others, of three people in all, tell nothing of
+        further ones, so that these intervals are about other stimuli.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
