@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from affectlab.ratings import Answers, Ratings, answers_of
+from affectlab.ratings import Answers, Ratings, answers_of, ballots_of
 
 STIMULI, RATERS, LABELS = ("a", "b", "c", "d"), ("r", "s", "t"), ("joy", "awe")
 Said = dict[tuple[str, str, str], float]
@@ -62,6 +62,40 @@ def test_a_grid_and_ballots_hold_every_answer(given: Said) -> None:
         unit, who = found.units.index(stimulus), found.raters.index(rater)
         place = found.labels.index(label)
         assert grid[who, place, unit] == at[unit, who][place] == value
+
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(STIMULI),
+        st.sampled_from(RATERS),
+        st.sampled_from(LABELS),
+        st.integers(0, 7).map(float),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=100)
+@given(rows, st.booleans())
+def test_the_first_of_several_answers_counts_in_whatever_order_rows_stand(
+    given: list[tuple[str, str, str, float]], by_unit: bool
+) -> None:
+    if by_unit:
+        given = sorted(given, key=lambda row: row[:2])
+    stimulus, rater, label, value = zip(*given, strict=True)
+    table = {"stimulus": stimulus, "rater": rater, "label": label, "value": value}
+    table["trial"] = tuple(range(len(given)))
+    ratings = Ratings(table, scale="0-7")
+    found, every = answers_of(ratings), answers_of(ratings, repeats=True)
+    first = {row[:3]: row[3] for row in reversed(given)}
+    assert as_said(found) == first
+    assert is_sorted(found)
+    assert is_sorted(every)
+    assert sorted(every.value.tolist()) == sorted(row[3] for row in given)
+    ballots, same = ballots_of(ratings), found.ballots()
+    for name in ("unit", "rater", "value"):
+        np.testing.assert_array_equal(getattr(ballots, name), getattr(same, name))
 
 
 @settings(max_examples=50)

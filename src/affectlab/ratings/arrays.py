@@ -416,7 +416,9 @@ def _ballots(
         present[pair] = True
         pairs, row = np.flatnonzero(present), (np.cumsum(present) - 1)[pair]
     laid = np.full((pairs.size, n_labels), np.nan)
-    laid[row[::-1], label[::-1]] = value[::-1]  # written last
+    # Written last to first. In copies: numpy may go through reversed views in either direction.
+    back = np.arange(pair.size - 1, -1, -1)
+    laid[row[back], label[back]] = value[back]
     return Ballots(*np.divmod(pairs, max(n_raters, 1)), laid)
 
 
