@@ -118,12 +118,12 @@ def test_a_result_says_where_its_interval_holds_too_rarely() -> None:
 
 
 def test_alignment_says_where_its_intervals_hold_too_rarely() -> None:
-    weak = weak_designs("agreement_of_a_person_by_concordance")[0]
+    weak = weak_designs("agreement_of_a_model_by_concordance")[0]
     cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, "continuous")  # type: ignore[arg-type]
     said = []
     for seed in range(8):
         study = WithModel.draw(cell, np.random.default_rng(seed))
         notes = alignment(study.ratings(model=study.model), n_boot=20).notes
-        said += [note for note in notes if note.startswith("Agreement of a person with the others")]
+        said += [note for note in notes if note.startswith("Agreement of models")]
     assert said
     assert "95 % intervals held in" in said[0]
