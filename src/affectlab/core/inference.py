@@ -47,18 +47,18 @@ def holm(p_values: ArrayLike, families: Sequence[str] | Ints | None = None) -> F
     """
     p = np.asarray(p_values, dtype=np.float64)
     if families is not None:
-        of, adjusted = np.asarray(families), np.empty_like(p)
+        of, adjusted = np.asarray(families), np.full(p.shape, np.nan)
         for family in np.unique(of):
             adjusted[of == family] = holm(p[of == family])
         return adjusted
-    adjusted, order, m = _ascending(p)
+    adjusted, order, m = _below_one(p)
     steps = p[order] * (m - np.arange(order.size))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return adjusted
 
 
-def _ascending(p: Floats) -> tuple[Floats, Ints, int]:
-    """Give 1 for each p value, places of those below it in rising order, and how many there are.
+def _below_one(p: Floats) -> tuple[Floats, Ints, int]:
+    """Give p values of 1 to fill in, places of those below 1 as they rise, and how many all are.
 
     Those of 1 stay so and change no other; equal ones are adjusted alike, whichever comes first.
     """
@@ -86,7 +86,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     [0.03, 0.04, 0.04, nan]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    adjusted, order, m = _ascending(p)
+    adjusted, order, m = _below_one(p)
     steps = p[order] * m / np.arange(1, order.size + 1)
     adjusted[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
     return adjusted
@@ -899,7 +899,9 @@ def crossed_spread(
         Share of undefined replicates from which on there is no interval.
     two_raters
         Whether each value rests on two of the raters, who tell nothing of others: its interval is
-        then about these and other stimuli, of which groups are left out.
+        then about these and other stimuli, of which groups are left out. There is none where a
+        value is not defined without one of the groups; those that change nothing do not count as
+        degrees of freedom.
     """
     value = rows[:, 0].copy()
     k, n_stimuli = value.size, draws.stimuli.shape[1]
@@ -909,8 +911,11 @@ def crossed_spread(
     if two_raters and draws.n_left_out:
         if not draws.n_groups:
             return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
-        se = np.sqrt(_of_stimuli(rows, draws))
-        df = np.where(np.isnan(se), np.nan, draws.n_groups - 1.0)
+        without = rows[:, draws.groups]
+        scarce = np.isnan(without).any(axis=1)
+        se = np.where(scarce, np.nan, np.sqrt(_of_stimuli(rows, draws)))
+        counted = (without != value[:, None]).sum(axis=1)
+        df = np.where(scarce, np.nan, np.maximum(counted - 1.0, 1.0))
         return Spread(value, *student(value, se, df, confidence), df, unknown, "stimuli")
     replicates = rows[:, draws.replicates]
     total = _variance(replicates)

@@ -113,8 +113,8 @@ def _is_set(own: Any) -> bool:
 # Counting words by label.
 
 
-def counts_of(tokens: Tokens, members: Membership, once: Sequence[bool]) -> list[tuple[Ints, Ints]]:
-    """Count uses of each word with each label, and in all; where ``once``, texts that hold it."""
+def counts_of(tokens: Tokens, members: Membership, ways: Sequence[bool]) -> list[tuple[Ints, Ints]]:
+    """Count uses of each word with each label, and in all; where a way is True, of texts."""
     from affectlab.analysis.words.kernels import count_words
     from affectlab.core.compiled import in_threads
 
@@ -129,8 +129,8 @@ def counts_of(tokens: Tokens, members: Membership, once: Sequence[bool]) -> list
         weight = np.ones_like(members.weight) if once else members.weight
         count_words(tokens.word, tokens.end, counted, text, label, end, weight, out)
 
-    found = [np.zeros((k, n_words), dtype=np.int64) for _ in once for k in (len(members.labels), 1)]
-    which = [(each, names) for each in once for names in (of_labels, of_all)]
+    found = [np.zeros((k, n_words), dtype=np.int64) for _ in ways for k in (len(members.labels), 1)]
+    which = [(each, names) for each in ways for names in (of_labels, of_all)]
     in_threads(some, [(*part, out) for part, out in zip(which, found, strict=True)])
     return [(counts, total[0]) for counts, total in zip(found[::2], found[1::2], strict=True)]
 

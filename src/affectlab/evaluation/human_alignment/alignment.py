@@ -741,7 +741,8 @@ def alignment(
     Drawing P of P people shows only (P - 1)/P of the variance due to people; the rest is added
     from leaving out each person in turn. Drawing people and stimuli at once counts what is due to
     single answers three times; two of these are taken out, with the help of leaving out groups of
-    stimuli. Two people cannot be resampled: intervals are then over stimuli, and say so.
+    stimuli. Two people cannot be resampled: intervals are then over stimuli, and say so; so are
+    those of each of three people, who is compared with two.
 
     References
     ----------

@@ -97,7 +97,8 @@ def human_ceiling(
     target
         What intervals are about: other stimuli and other people, or one of these. For a single
         person, people are always the others; two others, of three people in all, tell nothing of
-        further ones, so that these intervals are about other stimuli.
+        further ones, so that an interval for both is then about other stimuli, and there is none
+        for other people.
     confidence
         Coverage of the intervals, in (0, 1).
     seed

@@ -141,7 +141,8 @@ def method_of(draws: CrossedDraws, target: str | None = None) -> str:
     if not draws.n_boot:
         return ""
     if target == "none":
-        return f"; {NO_INTERVAL}two people tell nothing of others"
+        few = "two people tell nothing of others" if draws.target == "raters" else "one stimulus"
+        return f"; {NO_INTERVAL}{few}"
     if target not in (None, draws.target):
         return "; groups of stimuli left out, since two people tell nothing of others, t interval"
     what = {"both": "stimuli and people", "stimuli": "stimuli", "raters": "people"}[draws.target]

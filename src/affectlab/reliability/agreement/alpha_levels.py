@@ -101,16 +101,17 @@ class Pairable:
         return np.asarray(self._of_cell @ runs)
 
     def per_unit(self, observed: Floats, features: Sums) -> Sums:
-        """Put columns of cells, and sums of features of their runs, into one row for each unit."""
-        if observed.shape[1] + features.shape[1] <= _DENSE_COLUMNS:
-            cells = np.hstack([observed, self.per_cell(_dense(features) * self.counts)])
+        """Put columns of cells, and sums over their ratings of features of runs, into units."""
+        if isinstance(features, np.ndarray):
+            cells = np.hstack([observed, self.per_cell(features * self.counts)])
             if (np.diff(self.unit) > 0).all():
                 units = np.zeros((self.n_units, cells.shape[1]))
                 units[self.unit] = cells
                 return units
             return np.asarray(self._of_unit @ cells)
-        summed = self._of_cell @ sparse.csr_array(features).multiply(self.counts)
-        return self._of_unit @ sparse.hstack([observed, summed]).tocsr()
+        summed = self._of_cell @ features.multiply(self.counts)
+        units = self._of_unit @ sparse.hstack([observed, summed]).tocsr()
+        return units.toarray() if units.shape[1] <= _DENSE_COLUMNS else units
 
     @property
     def _of_unit(self) -> sparse.csr_array:
@@ -130,10 +131,6 @@ class Pairable:
             if first.size == 0:
                 return
             yield first, first + lag
-
-
-def _dense(features: Sums) -> Floats:
-    return features if isinstance(features, np.ndarray) else features.toarray()
 
 
 def _one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float) -> Floats:
@@ -301,7 +298,7 @@ class Ordinal(Level):
         if data.domain.size > _MOST_ORDINAL_VALUES:
             return None
         low, high = self._pair_values
-        counts = data.per_cell(_dense(self.features) * data.counts)
+        counts = data.per_cell(sparse.csr_array(self.features).multiply(data.counts).toarray())
         pairs = counts[:, low] * counts[:, high] * (2 / (counts.sum(axis=1, keepdims=True) - 1))
         return data.per_unit(pairs, self.features)
 
