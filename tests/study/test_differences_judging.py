@@ -229,6 +229,8 @@ class TestJudging:
         def person(number: int) -> str:
             service, token = Service(store), enter(store, Visitor())
             state = service.state(token)
+            if state["stage"] == "ended":
+                return "ended"  # the others were done before this person came
             state = service.advance(token, "instructions", {})
             careless = number % 3 == 0
             say: Say = (lambda _: 50.0) if careless else (lambda one: truth(one["name"]))
