@@ -869,7 +869,6 @@ def crossed_spread(
     confidence: float,
     *,
     most_undefined: float = _MOST_UNDEFINED,
-    two_raters: bool = False,
 ) -> Spread:
     r"""Give values, standard errors and intervals.
 
@@ -897,26 +896,12 @@ def crossed_spread(
         Coverage of the interval.
     most_undefined
         Share of undefined replicates from which on there is no interval.
-    two_raters
-        Whether each value rests on two of the raters, who tell nothing of others: its interval is
-        then about these and other stimuli, of which groups are left out. There is none where a
-        value is not defined without one of the groups; those that change nothing do not count as
-        degrees of freedom.
     """
     value = rows[:, 0].copy()
     k, n_stimuli = value.size, draws.stimuli.shape[1]
     unknown = np.full(k, np.nan)
     if not draws.n_boot:
         return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
-    if two_raters and draws.n_left_out:
-        if not draws.n_groups:
-            return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
-        without = rows[:, draws.groups]
-        scarce = np.isnan(without).any(axis=1)
-        se = np.where(scarce, np.nan, np.sqrt(_of_stimuli(rows, draws)))
-        counted = (without != value[:, None]).sum(axis=1)
-        df = np.where(scarce, np.nan, np.maximum(counted - 1.0, 1.0))
-        return Spread(value, *student(value, se, df, confidence), df, unknown, "stimuli")
     replicates = rows[:, draws.replicates]
     total = _variance(replicates)
     of_raters = np.zeros(k)
@@ -940,6 +925,29 @@ def crossed_spread(
     hidden = scarce | constant | np.isnan(value)
     se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
     return Spread(value, *student(value, se, df, confidence), df, share, draws.target)
+
+
+def spread_over_stimuli(rows: Floats, draws: CrossedDraws, confidence: float) -> Spread:
+    """Give values with intervals about these raters and other stimuli, though both were drawn.
+
+    That is what values can tell that rest on two of the raters, who tell nothing of others. Groups
+    of stimuli are left out. There is no interval where a value is not defined without one of them,
+    or none was left out; groups that change nothing do not count as degrees of freedom.
+
+    Parameters
+    ----------
+    rows, draws, confidence
+        As of :func:`crossed_spread`.
+    """
+    value, unknown = rows[:, 0].copy(), np.full(len(rows), np.nan)
+    if not draws.n_groups:
+        return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
+    without = rows[:, draws.groups]
+    scarce = np.isnan(without).any(axis=1)
+    se = np.where(scarce, np.nan, np.sqrt(_of_stimuli(rows, draws)))
+    counted = (without != value[:, None]).sum(axis=1)
+    df = np.where(scarce, np.nan, np.maximum(counted - 1.0, 1.0))
+    return Spread(value, *student(value, se, df, confidence), df, unknown, "stimuli")
 
 
 def _once(rows: Floats, draws: CrossedDraws, total: Floats, of_raters: Floats) -> Floats:

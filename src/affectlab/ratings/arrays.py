@@ -187,7 +187,7 @@ class Answers:
         array([1., 3., 2.])
         """
         sizes = len(self.units), len(self.raters), len(self.labels)
-        return _ballots(self.unit, self.rater, self.label, self.value, sizes)
+        return _ballots(self.pair, self.label, self.value, sizes)
 
     def middle(self, aggregate: Literal["median", "mean"] = "median") -> Floats:
         """Take the median, or the mean, of all raters, ``nan`` where nobody answered.
@@ -356,25 +356,23 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     if not isinstance(ratings, Ratings):
         return _from_matrix(matrix_of(ratings))
     used = numeric_part(ratings).answers()
-    unit, rater, label = used.stimulus_code, used.rater_code, used.label_code
-    n_units, n_raters = len(used.stimulus_names), len(used.rater_names)
-    pair = unit.astype(np.int64) * n_raters + rater
-    if (pair[1:] >= pair[:-1]).all() and len(used.label_names) <= _SORTED_BY_DIGITS:
+    pair, label = _pairs(used), used.label_code
+    if (pair[1:] >= pair[:-1]).all() and used.n_labels <= _SORTED_BY_DIGITS:
         # Rows stand by unit and rater already, as a table in canonical order has them.
         order = np.argsort(label.astype(np.uint16), kind="stable")
         if not repeats:
             new = np.diff(pair[order], prepend=-1) != 0
             order = order if new.all() else order[new | (np.diff(label[order], prepend=-1) != 0)]
     else:
-        n_keys = len(used.label_names) * n_units * n_raters
-        order = in_order(pair + label * np.int64(n_units * n_raters), n_keys, repeats=repeats)
+        n_pairs = used.n_stimuli * used.n_raters
+        order = in_order(label * np.int64(n_pairs) + pair, used.n_labels * n_pairs, repeats=repeats)
     value = np.asarray(used.value, dtype=np.float64)[order]
     finite = np.isfinite(value)
     if not finite.all():
         order, value = order[finite], value[finite]
     return Answers(
-        unit=unit[order].astype(np.int64),
-        rater=rater[order].astype(np.int64),
+        unit=used.stimulus_code[order].astype(np.int64),
+        rater=used.rater_code[order].astype(np.int64),
         label=label[order].astype(np.int64),
         value=value,
         units=tuple(used.stimulus_names),
@@ -396,19 +394,17 @@ def ballots_of(ratings: Ratings) -> Ballots:
     used = numeric_part(ratings).answers()
     value = np.asarray(used.value, dtype=np.float64)
     sizes = used.n_stimuli, used.n_raters, used.n_labels
-    return _ballots(used.stimulus_code, used.rater_code, used.label_code, value, sizes)
+    return _ballots(_pairs(used), used.label_code, value, sizes)
 
 
-def _ballots(
-    unit: NDArray[Any],
-    rater: NDArray[Any],
-    label: NDArray[Any],
-    value: Floats,
-    sizes: Sequence[int],
-) -> Ballots:
+def _pairs(ratings: Ratings) -> Ints:
+    """Code of the (stimulus, rater) of every row."""
+    return ratings.stimulus_code.astype(np.int64) * ratings.n_raters + ratings.rater_code
+
+
+def _ballots(pair: Ints, label: NDArray[Any], value: Floats, sizes: Sequence[int]) -> Ballots:
     """Lay answers out by (unit, rater) and label; of several to the same the first counts."""
     n_units, n_raters, n_labels = sizes
-    pair = unit.astype(np.int64) * n_raters + rater
     if n_units * n_raters > _MOST_GAPS * pair.size:
         pairs, row = np.unique(pair, return_inverse=True)
     else:

@@ -129,10 +129,17 @@ def counts_of(tokens: Tokens, members: Membership, ways: Sequence[bool]) -> list
         weight = np.ones_like(members.weight) if once else members.weight
         count_words(tokens.word, tokens.end, counted, text, label, end, weight, out)
 
-    found = [np.zeros((k, n_words), dtype=np.int64) for _ in ways for k in (len(members.labels), 1)]
-    which = [(each, names) for each in ways for names in (of_labels, of_all)]
-    in_threads(some, [(*part, out) for part, out in zip(which, found, strict=True)])
-    return [(counts, total[0]) for counts, total in zip(found[::2], found[1::2], strict=True)]
+    found = [
+        (np.zeros((len(members.labels), n_words), np.int64), np.zeros((1, n_words), np.int64))
+        for _ in ways
+    ]
+    parts = [
+        (once, names, out)
+        for once, outs in zip(ways, found, strict=True)
+        for names, out in zip((of_labels, of_all), outs, strict=True)
+    ]
+    in_threads(some, parts)
+    return [(counts, total[0]) for counts, total in found]
 
 
 # How often words go with labels, and what follows from the counts.
@@ -341,7 +348,7 @@ def _count_and_test(
     status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
     status = np.where((total == n_words).any(), "undefined: only one word", status)
     known = np.flatnonzero(status == "ok").tolist()
-    delta, z, p, p_holm, p_bh = (np.full(counts.shape, np.nan) for _ in range(5))
+    delta, z, p = (np.full(counts.shape, np.nan) for _ in range(3))
 
     def one(k: int) -> None:
         score_words(counts[k], total, delta[k], z[k])
@@ -349,8 +356,6 @@ def _count_and_test(
             p[k] = _chance(with_label[k], texts, float(n_texts[k] / n_all))
 
     in_threads(one, known)
-    ways = (holm, p_holm), (benjamini_hochberg, p_bh)
-    in_threads(lambda way: np.copyto(way[1], way[0](p.ravel()).reshape(p.shape)), ways)
     return LogOdds(
         (Table("words", "", pl.DataFrame(), _WORDS),),
         notes=(method,),
@@ -367,8 +372,8 @@ def _count_and_test(
         delta=delta,
         z=z,
         p=p,
-        p_holm=p_holm,
-        p_bh=p_bh,
+        p_holm=holm(p.ravel()).reshape(p.shape),
+        p_bh=benjamini_hochberg(p.ravel()).reshape(p.shape),
     )
 
 

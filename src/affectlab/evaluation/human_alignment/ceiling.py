@@ -16,6 +16,7 @@ from affectlab.core.inference import (
     check_confidence,
     crossed_spread,
     draw_crossed,
+    spread_over_stimuli,
 )
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
 from affectlab.core.words import number, shown
@@ -149,10 +150,11 @@ def ceiling_of(
     for measure in measures:
         mean = crossed_spread(mean_of_defined(measure.people)[None], draws, confidence)
         rows = mean_of_defined(measure.persons, axis=1)
-        # A person who is not drawn meets no panel without them: a third of the replicates.
-        each = crossed_spread(
-            rows, draws, confidence, most_undefined=0.75, two_raters=panel.n_people == 3
-        ).clipped()
+        if panel.n_people == 3 and draws.n_left_out:
+            each = spread_over_stimuli(rows, draws, confidence).clipped()
+        else:
+            # A person who is not drawn meets no panel without them: a third of the replicates.
+            each = crossed_spread(rows, draws, confidence, most_undefined=0.75).clipped()
         means.append(mean.clipped())
         singles.append(each)
         known = each.value[~np.isnan(each.value)]
