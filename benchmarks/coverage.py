@@ -49,6 +49,8 @@ _HERE = Path(__file__).parent
 _CONFIDENCE, _LEAST, _ERROR = 0.95, 0.93, 0.001
 _WIDE = 0.985
 """Coverage above which the width of intervals is compared with the least that would do."""
+_EDGE = 0.8
+"""Where the picture ends: lower coverage is written beside a dot at the edge."""
 _MOST_ANSWERS = 20_000
 """Answers of a study, so that a thousand of them are soon done."""
 _FEWEST_PER_ITEM = 1.2
@@ -274,6 +276,8 @@ or both, and is held to what it is about; or about other answers to these stimul
 :alt: Coverage of 95 % intervals, a dot for each design, by statistic.
 ```
 
+Designs in which fewer than 80 % held stand at the left edge, with their coverage beside them.
+
 {summary}
 
 Where leaving a stimulus or a rater out makes a statistic undefined there is no interval, and the
@@ -384,9 +388,18 @@ def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
             shift = (len(beside) - 1) / 2 - beside.index(target)
             height.append(names.index(row["statistic"]) + 0.22 * shift)
         label = _about({"target": target})
-        axes.scatter([_share(row) for row in some], height, s=14, color=colour, label=label)
+        share = np.array([_share(row) for row in some])
+        axes.scatter(np.maximum(share, _EDGE), height, s=14, color=colour, label=label)
+        low = sorted(
+            (at, one) for at, one in zip(height, share.tolist(), strict=True) if one < _EDGE
+        )
+        for at, group in itertools.groupby(low, key=lambda pair: pair[0]):
+            said = ", ".join(f"{one:.2f}" for _, one in group)
+            beside = {"xytext": (5, -2.5), "textcoords": "offset points"}
+            axes.annotate(said, (_EDGE, at), **beside, fontsize=7, color=colour)
     axes.set_yticks(range(len(names)), list(map(_words, names)))
     axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.set_xlim(_EDGE - 0.01, 1.005)
     axes.tick_params(axis="x", labeltop=True)
     axes.set_xlabel("share of studies in which the 95 % interval held the true value")
     axes.legend(title="about other", loc="lower left", frameon=False)
