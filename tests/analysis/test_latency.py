@@ -39,6 +39,18 @@ def test_by_hand() -> None:
     assert found.frame["group"].to_list() == ["all", "ann", "ben"] * 2
 
 
+def test_jnds_are_fewer_where_one_is_larger() -> None:
+    """Sequences of the same speed: the interval is that of 1 JND, turned over."""
+    names = [(f"actor {k}", "joy") for k in range(4)]
+    frames = frames_of({name: [0, 100, 200, 300, 400] for name in names})
+    scores = scores_of({name: [20, 40, 10, 20] for name in names})
+    times = jnd_times(scores, frames, jnd=Estimate(20.0, 2.0))
+    row = latency_budget(times, 40, n_boot=4000, seed=1).at(40)
+    assert row["jnds"] == pytest.approx(0.8)
+    assert row["jnds_low"] == pytest.approx(0.8 * 20 / (20 + 1.96 * 2), rel=0.02)
+    assert row["jnds_high"] == pytest.approx(0.8 * 20 / (20 - 1.96 * 2), rel=0.02)
+
+
 def test_by_expression() -> None:
     found = budget(60, by="expression")
     assert (found.at(60, "joy")["below"], found.at(60, "awe")["below"]) == (0, 1)

@@ -210,6 +210,19 @@ def test_large_panels_and_fine_scales_take_the_general_way() -> None:
         np.testing.assert_allclose(found.among[:, row], beside, atol=1e-9)
 
 
+def test_medians_tie_on_no_grid() -> None:
+    rng = np.random.default_rng(7)
+    people, models = rng.choice([0.0, 1.0, 2.7, 9.0], (5, 30)), rng.normal(3, 2, (2, 30))
+    panel = arranged(people, models, "interval")
+    draws = draw_crossed(range(30), range(5), 3, "both", 1)
+    found = spearman_of_label(panel.parts[0], draws)
+    for row in range(4):
+        weight, copies = draws.stimuli[row].astype(int), draws.raters[row].astype(int)
+        own, beside = correlations(people, models, weight, copies)
+        np.testing.assert_allclose(found.models[:, row], own, atol=1e-9)
+        np.testing.assert_allclose(found.among[:, row], beside, atol=1e-9)
+
+
 def test_nobody_meets_a_copy_of_themself() -> None:
     """Two people drawn many times each: their agreement is that of the one pair."""
     people = np.array([[0.0, 3, 7, 1, 5], [1, 3, 6, 2, 5], [7, 0, 2, 5, 1]])

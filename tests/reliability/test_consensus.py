@@ -204,6 +204,7 @@ class TestRecorded:
         assert flow.recorded
         assert flow.start == 30
         assert [b.kind for b in flow.batches] == ["affirmative"] * 3 + ["contrastive"]
+        assert [b.batch for b in flow.batches] == [1, 2, 3, 4]
         for batch in flow.batches:
             of_kind = batches[batch.kind, 1 if batch.kind == "contrastive" else batch.batch]
             assert batch.items == len(of_kind)

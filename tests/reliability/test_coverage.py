@@ -12,7 +12,9 @@ from benchmarks.coverage import (
     STATISTICS,
     Cell,
     Study,
+    _key,
     cells_of,
+    covers,
     failing,
     simulate,
 )
@@ -39,6 +41,10 @@ _CELLS = (
     ("mean_opinion_score", Cell("raters", 10, 10, 0.3, 0.7, "continuous")),
     ("preference_share", Cell("both", 30, 10, 0.3, 0.7, "choices")),
     ("accuracy", Cell("stimuli", 300, 1, 0.0, 0.0, "60 % right", 10)),
+    (
+        "mean_emotional_distance",
+        Cell("stimuli", 100, 1, 0.0, 0.0, "90 % right, unequal classes", 10),
+    ),
 )
 
 
@@ -48,6 +54,12 @@ def test_intervals_hold(statistic: str, cell: Cell) -> None:
     row = simulate(statistic, cell, 0, 300)
     assert row["none"] <= 15
     assert not failing(row), row
+
+
+def test_a_search_that_asks_for_an_endless_variance_warns_of_nothing() -> None:
+    cell = Cell("both", 10, 30, 0.9, 2.0, "continuous")
+    held, _, _ = covers("variance_of_raters", cell, (186, *_key(cell)))
+    assert held
 
 
 @pytest.mark.parametrize("scale", ["yes/no, 20 %", "5 levels", "continuous"])

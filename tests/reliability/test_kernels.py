@@ -159,12 +159,16 @@ def panel(seed: int, gaps: float = 0.3) -> np.ndarray:
     return values
 
 
+@pytest.mark.parametrize("most", [7, 20])
 @pytest.mark.parametrize("truncate", [False, True])
-def test_dense_kappa_equals_the_sorted_way(monkeypatch: pytest.MonkeyPatch, truncate: bool) -> None:
-    ratings = long_ratings(panel(1), "0-7", repeats=9)
+def test_dense_kappa_equals_the_sorted_way(
+    monkeypatch: pytest.MonkeyPatch, truncate: bool, most: int
+) -> None:
+    """Few levels are counted by bits, more of them by units."""
+    ratings = long_ratings(np.rint(panel(1) * most / 7), f"0-{most}", repeats=9)
     sorted_way = pairwise_kappa(ratings, truncate=truncate).frame
     monkeypatch.setattr(kappa_dense, "_FEW_ANSWERS", 0)
-    assert kappa_dense.dense_panel(ratings, np.arange(8.0), truncate=truncate) is not None
+    assert kappa_dense.dense_panel(ratings, np.arange(most + 1.0), truncate=truncate)
     dense = pairwise_kappa(ratings, truncate=truncate).frame
     assert dense.drop("value", "se", "low", "high").equals(
         sorted_way.drop("value", "se", "low", "high")

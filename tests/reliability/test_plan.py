@@ -15,6 +15,7 @@ from rich.console import Console
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.evaluation import wilson_interval
 from affectlab.ratings import Ratings, Scale
 from affectlab.reliability import (
     PlanModel,
@@ -84,6 +85,14 @@ class TestTheory:
             limit = stats.t.ppf(0.975, n - 1)
             expected = stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift)
             assert close(row, expected)
+
+    def test_a_power_has_the_interval_of_a_share(self):
+        found = plan(
+            ALIKE, target="power", goal=0.8, difference=10, n_raters=[5, 20], n_sim=400
+        ).to_frame()
+        low, high = wilson_interval(found["value"].to_numpy() * 400, 400)
+        assert found["low"].to_numpy() == pytest.approx(low)
+        assert found["high"].to_numpy() == pytest.approx(high)
 
     def test_power_with_different_raters(self):
         found = table(

@@ -286,6 +286,10 @@ class TestFlags:
         assert found["a"] == []
         assert any(words.startswith("straight-lining: SD 0.5 of 12") for words in found["flat"])
         assert found["contrary"][0].startswith("correlation -1.00 with the others on 12 questions")
+        # A question that nobody else has answered is none that is shared.
+        running.add("alone", "contrary", 3.0)
+        again = dict(running.flags().select("rater", "flags").iter_rows())
+        assert again["contrary"] == found["contrary"]
 
     def test_a_corrected_main_answer_changes_the_repeat(self):
         running = RunningReliability("0-100 interval")

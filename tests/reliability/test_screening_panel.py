@@ -109,6 +109,18 @@ def test_measures_by_hand() -> None:
     assert "'trial' or 'at'" in " ".join(result.notes)
 
 
+def test_one_other_rater_of_a_stimulus_is_enough() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.normal(50, 15, 90)
+    pairs = np.array([rng.choice(4, 2, replace=False) for _ in truth])
+    values = truth[:, None] + rng.normal(0, 6, pairs.shape)
+    stimulus = np.repeat(np.arange(90), 2)
+    table = {"stimulus": stimulus, "rater": pairs.ravel(), "value": values.ravel()}
+    frame = screen(Ratings(table, scale="interval"), policy="panel").to_frame("measures")
+    for name in ("severity", "centrality", "inconsistency", "agreement"):
+        assert np.isfinite(frame[name].to_numpy()).all(), name
+
+
 def test_biases_of_raters_who_saw_other_stimuli() -> None:
     """The bias of a rater does not depend on how high the stimuli are that they saw."""
     rng = np.random.default_rng(0)

@@ -115,6 +115,11 @@ def test_between_two_answers() -> None:
     assert line["mean"].to_list() == [0, 0.75, 1.5, 0.75, 0]
     last = traces(table, step=1, max_lag=0, between="last").to_frame("gold")
     assert last["mean"].to_list() == [0, 0, 1.5, 1.5, 0]
+    # A trace says nothing of times before its first answer and after its last.
+    changed = {"at": [0, 2, 4, 1, 2, 3], "value": [0, 1, 0, 1, 2, 1]}
+    table = Ratings(rows | changed, scale="0-4 interval")
+    line = traces(table, step=1, max_lag=0).to_frame("gold")
+    assert line["mean"].to_list() == [0, 0.75, 1.5, 0.75, 0]
 
 
 def test_a_long_table_is_read(tmp_path: Path) -> None:

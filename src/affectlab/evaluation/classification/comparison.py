@@ -391,7 +391,7 @@ def compare_predictions(
         _undefined(scores, pair.values, names),
         n_models=2,
     )
-    least, most = np.array([metric.bounds for metric in chosen]).T
+    least, most = scores.bounds
     statistic = replace(
         statistic,
         bounds=(least - most, most - least),

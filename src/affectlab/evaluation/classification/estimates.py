@@ -100,6 +100,16 @@ class Scores:
         """Why the labels do not allow each metric; empty where they do."""
         return [why_not(metric, self.coded.facts, self.coded.used) for metric in self.metrics]
 
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Least and largest value of each metric: of one in units of costs, the largest of them."""
+        least, most = np.array([metric.bounds for metric in self.metrics], dtype=np.float64).T
+        costs = self.coded.facts.costs
+        if costs is None:
+            return least, most
+        dearest = np.fmax.reduce(costs, axis=None, initial=1.0)
+        return least, np.where(np.isinf(most), dearest, most)
+
     @cached_property
     def n_mistakes(self) -> Ints:
         """Mistakes of each model; what weighs nothing is no mistake that a metric sees."""
@@ -292,7 +302,7 @@ def classification_metrics(
         for n in scores.n_mistakes.tolist()
         for metric in chosen
     ]
-    least, most = np.array([metric.bounds for _, metric in rows]).T
+    least, most = (np.tile(ends, len(predictions)) for ends in scores.bounds)
     # The error of a ratio over a handful of mistakes goes with its value.
     few = [scores.n_mistakes[model] < FEWEST_MISTAKES and metric.ratio for model, metric in rows]
     statistic = replace(

@@ -659,7 +659,7 @@ def minimise(model: MixedModel, deviance: Search, start: Floats) -> tuple[Floats
     place, least = np.maximum(start, _OFF_ZERO), np.inf
     for _ in range(_MOST_SEARCHES):
         # A search for an end may ask for variances at which nothing can be solved: no slope there.
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             best = minimize(
                 deviance if model.has_slopes else lambda free: deviance(free)[0],
                 place,

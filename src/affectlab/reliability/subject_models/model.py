@@ -318,8 +318,8 @@ class Fitted:
 
 _KNOWN_WEIGHTS = (
     "errors of {} take the weights of raters as known: 95 % intervals of scores held in 90 % of "
-    "simulated studies with 20 raters per stimulus, in 87 % with 10 and in 58 to 78 % with three, "
-    "where those of inconsistency held in 12 to 55 %; those of reml in 95 %"
+    "simulated studies with 20 raters per stimulus, in 87 % with 10 and in 50 to 77 % with three, "
+    "where those of inconsistency held in 12 to 53 %; those of reml in 95 %"
 )
 _SMALL_PANEL = 8
 _ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
