@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -77,9 +77,11 @@ class _Found(NamedTuple):
     high: float
 
     @classmethod
-    def in_table(cls, frame: pl.DataFrame, **keys: str) -> _Found:
+    def in_table(
+        cls, frame: pl.DataFrame, names: Sequence[str] = ("value", "low", "high"), **keys: str
+    ) -> _Found:
         """Take the row of these keys; no interval where there is none."""
-        rows = frame.filter(**keys).select("value", "low", "high").rows()
+        rows = frame.filter(**keys).select(names).rows()
         return cls(*rows[0]) if rows else cls(math.nan, math.nan, math.nan)
 
 
@@ -470,7 +472,7 @@ def _of_first_rater(parameter: str, method: str) -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
         raters = subject_model(study.answers, method=method).raters_frame()  # type: ignore[arg-type]
         names = [parameter, f"{parameter}_low", f"{parameter}_high"]
-        return _Found(*raters.filter(rater="0").select(names).row(0))
+        return _Found.in_table(raters, names, rater="0")
 
     return estimate
 
@@ -530,20 +532,21 @@ class Questionnaires(Study):
         every[:, np.isnan(study.answers)] = np.nan
         return cls(cell, study.answers, study.stimulus, study.rater, every)
 
+    def table(self) -> Ratings:
+        """All answers, a label for each question."""
+        question, rater, stimulus = np.nonzero(~np.isnan(self.every))
+        columns = {
+            "stimulus": stimulus,
+            "rater": [f"r{k}" for k in rater],
+            "label": [f"q{k}" for k in question],
+            "value": self.every[question, rater, stimulus],
+        }
+        return Ratings(columns, scale="interval")
+
 
 def _of_questionnaires(coefficient: str) -> Callable[[Questionnaires], Interval]:
     def estimate(study: Questionnaires) -> Interval:
-        question, rater, stimulus = np.nonzero(~np.isnan(study.every))
-        ratings = Ratings(
-            {
-                "stimulus": stimulus,
-                "rater": [f"r{k}" for k in rater],
-                "label": [f"q{k}" for k in question],
-                "value": study.every[question, rater, stimulus],
-            },
-            scale="interval",
-        )
-        found = reliability.internal_consistency(ratings, target=study.cell.target)
+        found = reliability.internal_consistency(study.table(), target=study.cell.target)
         return _Found.in_table(found.to_frame("reliability"), coefficient=coefficient)
 
     return estimate
@@ -1141,6 +1144,7 @@ STATISTICS: dict[str, Statistic] = {
             draw=Questionnaires.draw,
             items=ITEMS[:5],
             raters=RATERS[:4],
+            warns=True,
         )
         for name, statistic in (("cronbach_alpha", "alpha"), ("mcdonald_omega", "omega"))
     },

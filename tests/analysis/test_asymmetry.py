@@ -100,6 +100,7 @@ def test_by_hand() -> None:
     assert points["actor"].to_list() == ["ann", "bob"]
     assert points["mean_right"].to_list() == [45, 57]
     assert points["mean_left"].to_list() == [41, 55.5]
+    assert points["apart"].to_list() == [4, 1.5]
     assert points["n_pairs"].to_list() == [2, 2]
     own = row(found.frame, kind="intra", unit="transitions")
     expected = stats.ttest_rel([45, 57], [41, 55.5], alternative="greater")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks._coverage_statistics import WithModel
+from benchmarks._coverage_statistics import Questionnaires, WithModel
 from benchmarks.coverage import (
     STATISTICS,
     Cell,
@@ -21,7 +21,7 @@ from benchmarks.coverage import (
 
 from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings, answers_of
-from affectlab.reliability import fleiss_kappa, rater_agreement
+from affectlab.reliability import fleiss_kappa, internal_consistency, rater_agreement
 from affectlab.reliability.agreement.coverage import weak_design_like, weak_designs
 
 _CELLS = (
@@ -139,3 +139,17 @@ def test_alignment_says_where_its_intervals_hold_too_rarely() -> None:
         said += [note for note in notes if note.startswith("Agreement of models with people")]
     assert said
     assert "95 % intervals held in" in said[0]
+
+
+def test_internal_consistency_says_where_its_intervals_hold_too_rarely() -> None:
+    weak = weak_designs("cronbach_alpha")[0]
+    cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, "questionnaires")  # type: ignore[arg-type]
+    said = []
+    for seed in range(6):
+        study = Questionnaires.draw(cell, np.random.default_rng(seed))
+        said += internal_consistency(study.table(), target=cell.target).notes
+    words = "Cronbach's alpha: 95 % intervals held in"
+    assert any(note.startswith(words) for note in said), said
+    sound = Questionnaires.draw(replace(cell, raters=30), np.random.default_rng(1))
+    found = internal_consistency(sound.table(), target=cell.target)
+    assert not any("intervals held" in note for note in found.notes)

@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
+from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Ends, Statistic
 from affectlab.core.tables import (
@@ -27,6 +28,7 @@ from affectlab.core.tables import (
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
 from affectlab.ratings import Ratings, answers_of, canonical, require_order
+from affectlab.reliability.agreement import Rated, weak_design_like
 
 _LEAST = 0.005
 """Least uniqueness of a standardised item, as in R's ``factanal``."""
@@ -339,7 +341,7 @@ def internal_consistency(
                 },
             ),
         ),
-        tuple(_notes(ratings, of_items.frame, cases)),
+        (*_notes(ratings, of_items.frame, cases), *_weak(estimates, cases)),
         {
             "items": list(cases.items),
             "reverse": list(turned),
@@ -490,3 +492,14 @@ def _notes(ratings: Ratings, items: pl.DataFrame, cases: _Questionnaires) -> Ite
             "raters answered about several stimuli: reliability is that of single questionnaires, "
             "differences between raters and between stimuli taken together"
         )
+
+
+def _weak(estimates: Estimates, cases: _Questionnaires) -> Iterator[str]:
+    """Say of which coefficients intervals hold too rarely in studies like this one."""
+    answers = Rated(cases.unit, cases.rater, cases.value.mean(axis=1))
+    for row in estimates.frame.filter(pl.col("low").is_finite()).iter_rows(named=True):
+        title = _TITLES[row["coefficient"]]
+        name = title.replace("'s", "").replace(" ", "_").lower()
+        weak = weak_design_like(name, row["target"], answers)
+        if weak is not None:
+            yield f"{title}: {COVERAGE}{weak.words}"

@@ -334,6 +334,12 @@ class _Means:
         return with_coverage(table, "interrater_correlation", target, self.answers)
 
     @cached_property
+    def _codes(self) -> list[NDArray[np.int32]]:
+        """Codes of label, unit and rater of each answer, as counting takes them."""
+        answers = self.answers
+        return [part.astype(np.int32) for part in (answers.label, answers.unit, answers.rater)]
+
+    @cached_property
     def _parts(self) -> list[Answers]:
         """The answers of each label that is used."""
         return [part for part, one in zip(self.answers.by_label(), self.used, strict=True) if one]
@@ -364,14 +370,15 @@ class _Means:
         if weight is None:
             codes, weight = self.answers.rater, draws.rater
         assert weight is not None
-        some = self.answers.take(weight[row][codes] > 0)
+        answers, kept = self.answers, weight[row][codes] > 0
+        label, unit, rater = (part[kept] for part in self._codes)
         found = by_counting(
-            (some.label.astype(np.int32), some.unit.astype(np.int32), some.rater.astype(np.int32)),
-            some.value,
-            (some.labels, some.raters),
-            len(some.units),
+            (label, unit, rater),
+            answers.value[kept],
+            (answers.labels, answers.raters),
+            len(answers.units),
             self.used,
-        ) or _by_rater(some)
+        ) or _by_rater(answers.take(kept))
         return self._means(np.where(found.n >= max(self.min_items, 2), found.value, np.nan))
 
 
