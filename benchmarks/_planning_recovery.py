@@ -104,13 +104,17 @@ def given(panel: Matrix, rng: np.random.Generator, n_panels: int = 400) -> dict[
 
 
 def ratios(
-    panel: Matrix, n_pilots: int, seed: int, sizes: Sequence[int] = PILOTS
+    panel: Matrix,
+    n_pilots: int,
+    seed: int,
+    sizes: Sequence[int] = PILOTS,
+    kinds: Sequence[bool] = (True, False),
 ) -> dict[tuple[bool, int, str], Matrix]:
     """Foretold over given, by whether people judged everything, size of the pilot and target."""
     rng = np.random.default_rng(seed)
     truth = given(panel, rng)
     ratio = {}
-    for whole in (True, False):
+    for whole in kinds:
         for size in sizes:
             plans = [
                 foretold(model_of(drawn), panel.shape[1], rng)

@@ -168,7 +168,7 @@ def test_dense_kappa_equals_the_sorted_way(
     ratings = long_ratings(np.rint(panel(1) * most / 7), f"0-{most}", repeats=9)
     sorted_way = pairwise_kappa(ratings, truncate=truncate).frame
     monkeypatch.setattr(kappa_dense, "_FEW_ANSWERS", 0)
-    assert kappa_dense.dense_panel(ratings, np.arange(most + 1.0), truncate=truncate)
+    assert kappa_dense.dense_panel(ratings, np.arange(most + 1.0), truncate=truncate) is not None
     dense = pairwise_kappa(ratings, truncate=truncate).frame
     assert dense.drop("value", "se", "low", "high").equals(
         sorted_way.drop("value", "se", "low", "high")

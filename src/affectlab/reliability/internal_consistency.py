@@ -37,6 +37,8 @@ _BLOCK = 1 << 20
 _FEWEST = 3
 """Items that a factor needs to be identified."""
 _TITLES = {"alpha": "Cronbach's alpha", "omega": "McDonald's omega"}
+_SIMULATED = {"alpha": "cronbach_alpha", "omega": "mcdonald_omega"}
+"""What designs in which intervals hold too rarely are filed under."""
 _ITEMS = (
     "r with the rest: correlation of an item with the sum of the others; alpha without: of the "
     "other items alone; loading: correlation of the item with the factor, by maximum likelihood."
@@ -498,8 +500,6 @@ def _weak(estimates: Estimates, cases: _Questionnaires) -> Iterator[str]:
     """Say of which coefficients intervals hold too rarely in studies like this one."""
     answers = Rated(cases.unit, cases.rater, cases.value.mean(axis=1))
     for row in estimates.frame.filter(pl.col("low").is_finite()).iter_rows(named=True):
-        title = _TITLES[row["coefficient"]]
-        name = title.replace("'s", "").replace(" ", "_").lower()
-        weak = weak_design_like(name, row["target"], answers)
+        weak = weak_design_like(_SIMULATED[row["coefficient"]], row["target"], answers)
         if weak is not None:
-            yield f"{title}: {COVERAGE}{weak.words}"
+            yield f"{_TITLES[row['coefficient']]}: {COVERAGE}{weak.words}"
