@@ -110,7 +110,10 @@ def ratios(
     sizes: Sequence[int] = PILOTS,
     kinds: Sequence[bool] = (True, False),
 ) -> dict[tuple[bool, int, str], Matrix]:
-    """Foretold over given, by whether people judged everything, size of the pilot and target."""
+    """Foretold over given, by whether people judged everything, size of the pilot and target.
+
+    Each of shape (pilots, sizes of the study).
+    """
     rng = np.random.default_rng(seed)
     truth = given(panel, rng)
     ratio = {}
@@ -121,8 +124,7 @@ def ratios(
                 for drawn in pilots(panel, size, n_pilots, rng, whole=whole)
             ]
             for target, expected in truth.items():
-                mean = np.mean([one[target] for one in plans], axis=0)
-                ratio[whole, size, target] = mean / expected
+                ratio[whole, size, target] = np.array([one[target] for one in plans]) / expected
     return ratio
 
 
@@ -132,10 +134,12 @@ def main() -> None:
     parser.add_argument("--pilots", type=int, default=325)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    table = Table("pilot", "target", *(f"{size} people" for size in SIZES), title="plan / study")
-    for (whole, size, target), row in ratios(videos(), options.pilots, options.seed).items():
+    sizes = [f"{size} people" for size in SIZES]
+    table = Table("pilot", "target", *sizes, "SD of one", title="plan / study, mean over pilots")
+    for (whole, size, target), found in ratios(videos(), options.pilots, options.seed).items():
         name = f"{size} people" if whole else f"{size} a video of 26"
-        table.add_row(name, target, *(f"{value:.3f}" for value in row))
+        mean, sd = found.mean(axis=0), found.std(axis=0).mean()
+        table.add_row(name, target, *(f"{value:.3f}" for value in mean), f"{sd:.3f}")
     Console().print(table)
 
 

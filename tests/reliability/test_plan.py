@@ -575,4 +575,4 @@ def test_few_people_foretell_a_published_study(shared_data, whole, sizes, n_pilo
     """On average over all pairs of the 26 people, or over pilots with 2 to 10 for each video."""
     panel = recovery.videos(shared_data / "subjective_quality")
     for kind, ratio in recovery.ratios(panel, n_pilots, 0, sizes, (whole,)).items():
-        assert ratio == pytest.approx(np.ones(3), abs=0.05), kind
+        assert ratio.mean(axis=0) == pytest.approx(np.ones(3), abs=0.05), kind
