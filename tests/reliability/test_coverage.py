@@ -76,7 +76,13 @@ def test_true_values_are_those_of_very_large_studies(
             assert found.value == pytest.approx(one.truth(study), abs=0.03), name
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if "of_subject_model" in name else [])
+        for name in STATISTICS
+    ],
+)
 def test_every_statistic_has_intervals_in_its_studies(name: str) -> None:
     made = STATISTICS[name]
     cell = min(cells_of(name, 10), key=lambda cell: cell.items * cell.raters)
