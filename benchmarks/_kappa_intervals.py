@@ -16,7 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy.special import ndtr, ndtri
 
-from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
+from affectlab.reliability.agreement.chance_corrected.kappa import (
+    disagreement_weights,
+    kappa_of_tables,
+)
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -216,7 +216,7 @@ _STRENGTH, _EPSILON = 0.1, 1.0
 
 def _ours(data: Any) -> Any:
     from affectlab.models.differences.learned.settings import SvrSettings
-    from affectlab.models.differences.learned.svr import SvrTrainer
+    from affectlab.models.differences.learned.trainers.svr import SvrTrainer
 
     chosen = SvrSettings(_STRENGTH, _EPSILON, tolerance=1e-3)
     return SvrTrainer(data, chosen).fit(range(8)).weights

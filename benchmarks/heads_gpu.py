@@ -105,7 +105,7 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
     """
     from affectlab.models.heads.fit import train_stage
     from affectlab.models.heads.shape import HeadShape
-    from affectlab.models.heads.stage import Stage
+    from affectlab.models.heads.training.stage import Stage
     from affectlab.models.heads.weights import StackedWeights
 
     shape = HeadShape(sizes.shape, dropout=0.2)
@@ -131,11 +131,11 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
 
 def steps(sizes: Sizes, device: Any, limits: Ceilings) -> tuple[str, float, float]:
     """Give the precision, the seconds of a step of all heads, and its floor."""
-    from affectlab.models.heads import training_plan as plan_of
     from affectlab.models.heads.shape import HeadShape
-    from affectlab.models.heads.stacked import _Data, _Stack
-    from affectlab.models.heads.stage import Stage
-    from affectlab.models.heads.training_plan import Progress
+    from affectlab.models.heads.training import training_plan as plan_of
+    from affectlab.models.heads.training.stacked import _Data, _Stack
+    from affectlab.models.heads.training.stage import Stage
+    from affectlab.models.heads.training.training_plan import Progress
     from affectlab.models.heads.weights import StackedWeights
 
     shape = HeadShape(sizes.shape, dropout=0.2)

@@ -7,7 +7,7 @@ import csv
 import polars as pl
 from hypothesis import given, strategies as st
 
-from affectlab.core.csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
+from affectlab.core.files.csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
 
 HOSTILE = ["=1+1", "+a", "-b", "@c", "\td", "\re", "\x1b[31mred", "plain", "a=b", ""]
 

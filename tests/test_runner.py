@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.core.runner import import_daft, use_runner
+from affectlab.core.remote.runner import import_daft, use_runner
 from affectlab.stimuli.curation.input.staging import stage
 
 pytestmark = pytest.mark.long
@@ -60,7 +60,7 @@ def test_a_runner_that_someone_else_set() -> None:
         import daft, json
         daft.set_runner_native()
         from affectlab.core.errors import InputError
-        from affectlab.core.runner import use_runner
+        from affectlab.core.remote.runner import use_runner
         use_runner("native")
         try:
             use_runner("ray")
@@ -75,7 +75,7 @@ def test_a_missing_library_names_the_extra() -> None:
         import json, sys
         sys.modules["daft"] = None
         from affectlab.core.errors import AffectlabError
-        from affectlab.core.runner import use_runner
+        from affectlab.core.remote.runner import use_runner
         try:
             use_runner("native")
         except AffectlabError as problem:
@@ -96,7 +96,7 @@ def test_ray_gives_the_same_parts_and_listens_on_loopback_only(tmp_path: Path) -
         import psutil
         from affectlab.core.errors import InputError
         from affectlab.stimuli.curation.input.staging import stage
-        from affectlab.core.runner import use_runner
+        from affectlab.core.remote.runner import use_runner
 
         raw, out = sys.argv[1:]
         pool = stage(raw, out, runner="ray", part_rows=20)
@@ -140,7 +140,7 @@ def test_a_cluster_that_does_not_answer() -> None:
     script = """
         import json
         from affectlab.core.errors import AffectlabError
-        from affectlab.core.runner import use_runner
+        from affectlab.core.remote.runner import use_runner
         try:
             use_runner("ray://127.0.0.1:9")
         except AffectlabError as problem:

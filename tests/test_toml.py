@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 
 
 class Inner(BaseModel):

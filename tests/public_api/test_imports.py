@@ -45,7 +45,11 @@ def test_no_module_takes_from_the_inside_of_another_package() -> None:
     [
         ("affectlab.cli.agreement", "affectlab.reliability.agreement.alpha", True),
         ("affectlab.cli.agreement", "affectlab.reliability.agreement", False),
-        ("affectlab.reliability.agreement.kappa", "affectlab.reliability.agreement.alpha", False),
+        (
+            "affectlab.reliability.agreement.chance_corrected.kappa",
+            "affectlab.reliability.agreement.alpha",
+            False,
+        ),
         ("affectlab.reliability.plan", "affectlab.reliability.agreement.alpha", False),
         ("affectlab.cli.agreement", "affectlab.core.errors", False),
     ],

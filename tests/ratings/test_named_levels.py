@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale, read_ratings
-from affectlab.ratings.merge import merge
+from affectlab.ratings.derived.merge import merge
 from affectlab.reliability import krippendorff_alpha, pairwise_kappa
 
 OFTEN = "ordinal:never,sometimes,often"

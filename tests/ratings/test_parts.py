@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.ratings.reshape import matrix, pivot
+from affectlab.ratings.derived.reshape import matrix, pivot
 
 
 @pytest.fixture

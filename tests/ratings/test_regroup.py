@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.ratings.merge import merge
+from affectlab.ratings.derived.merge import merge
 from affectlab.taxonomy import load_taxonomy
 
 EKMAN = load_taxonomy("ekman").labels

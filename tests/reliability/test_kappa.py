@@ -225,7 +225,7 @@ class TestPairwise:
     def test_blocks_of_pairs_equal_one_table(self, monkeypatch):
         ratings = panel()
         whole = pairwise_kappa(ratings, weights="linear").to_frame()
-        monkeypatch.setattr("affectlab.reliability.agreement.kappa._BLOCK", 200)
+        monkeypatch.setattr("affectlab.reliability.agreement.chance_corrected.kappa._BLOCK", 200)
         assert_frame_equal(pairwise_kappa(ratings, weights="linear").to_frame(), whole)
 
     def test_pairs_without_common_items_stay_in_the_table(self):

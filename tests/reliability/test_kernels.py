@@ -15,14 +15,14 @@ from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 from affectlab.core.jackknife import LEAST_EFFECTIVE
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
-from affectlab.reliability.agreement import kappa as kappa_dense
-from affectlab.reliability.agreement.kappa import (
+from affectlab.reliability.agreement.chance_corrected import kappa as kappa_dense
+from affectlab.reliability.agreement.chance_corrected.kappa import (
     Kappas,
     disagreement_weights,
     kappa_of_tables,
     weighted_kappa,
 )
-from affectlab.reliability.agreement.kappa_kernels import (
+from affectlab.reliability.agreement.chance_corrected.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
     kappa_of_counts,

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import polars as pl
 
-from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import numbers_of, read_table, require_columns
 
 FrameSource: TypeAlias = pl.DataFrame | str | Path
 """A table of frames, or its path."""

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.csv import numbers_of, read_table, require_columns
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, natural, option, plural

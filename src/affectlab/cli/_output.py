@@ -159,7 +159,7 @@ class Output:
         `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
         """
         if self.as_json:
-            from affectlab.core.addresses import without_password
+            from affectlab.core.remote.addresses import without_password
             from affectlab.core.render.plain import plain
 
             content = {
@@ -254,7 +254,7 @@ def write_table(frame: Any, path: Path, *, sheet: bool = False) -> None:
     InputError
         When the folder does not exist or the path is one.
     """
-    from affectlab.core.csv import write_data_csv, write_sheet_csv
+    from affectlab.core.files.csv import write_data_csv, write_sheet_csv
 
     check_file(path)
     if path.suffix.lower() == ".parquet":

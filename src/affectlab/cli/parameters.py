@@ -392,7 +392,7 @@ def _read_config(path: Path, options: Mapping[str, signatures.Parameter]) -> dic
     """Read options from a TOML file, and check each against what the function takes."""
     from pydantic import ConfigDict, Field, create_model
 
-    from affectlab.core.toml import read_toml
+    from affectlab.core.files.toml import read_toml
 
     fields: dict[str, Any] = {}
     for name, one in options.items():

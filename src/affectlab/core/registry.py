@@ -404,7 +404,7 @@ class Definitions(Registry[Item]):
         return super()._load(given, settings)
 
     def _read(self, path: Path) -> Item:
-        from affectlab.core.toml import read_text
+        from affectlab.core.files.toml import read_text
 
         return self.parse(read_text(path), str(path))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.toml import parse_toml
 from affectlab.core.registry import Definitions
-from affectlab.core.toml import parse_toml
 from affectlab.protocols.protocol import Protocol
 
 

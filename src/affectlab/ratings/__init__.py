@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.lazy import lazily
 from affectlab.ratings.build import check_columns as check_columns
+from affectlab.ratings.derived.reshape import with_texts as with_texts
+from affectlab.ratings.derived.select import labels_on as labels_on, with_label as with_label
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import Absent as Absent, read_table
@@ -13,7 +15,6 @@ from affectlab.ratings.reading import (
     read_models,
     read_ratings,
 )
-from affectlab.ratings.reshape import with_texts as with_texts
 from affectlab.ratings.scale import Scale, fits_scale as fits_scale
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
@@ -30,7 +31,6 @@ from affectlab.ratings.schema import (
     RATER_KINDS as RATER_KINDS,
     ROW_COLUMNS as ROW_COLUMNS,
 )
-from affectlab.ratings.select import labels_on as labels_on, with_label as with_label
 from affectlab.ratings.storage import (
     check_ratings_path,
     named_frame as named_frame,

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from affectlab.core.toml import check_settings, read_toml
+from affectlab.core.files.toml import check_settings, read_toml
 from affectlab.ratings.options import Absent, Wide
 
 SUFFIX = ".mapping.toml"

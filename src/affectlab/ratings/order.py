@@ -10,8 +10,8 @@ import polars as pl
 
 from affectlab.ratings.arrays import in_order
 from affectlab.ratings.build import Body
+from affectlab.ratings.derived import moments
 from affectlab.ratings.schema import HUMAN_KINDS
-from affectlab.ratings.select import moments
 from affectlab.ratings.table import Ratings
 
 if TYPE_CHECKING:

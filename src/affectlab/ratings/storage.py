@@ -18,8 +18,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from affectlab.core.errors import InputError
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import BadJson, parse_json
-from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import SetAside, Unit

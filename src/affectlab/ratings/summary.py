@@ -17,7 +17,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
-from affectlab.ratings.holdings import Holdings
+from affectlab.ratings.derived import Holdings, has_traces, used_rows
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
@@ -34,7 +34,6 @@ from affectlab.ratings.schema import (
     RATER_KINDS,
     READ_AS,
 )
-from affectlab.ratings.select import has_traces, used_rows
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 

@@ -13,14 +13,24 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.attributes import idle_step, keep_kinds
 from affectlab.ratings.build import check_columns
+from affectlab.ratings.derived import (
+    Holdings,
+    Names,
+    answered_rows,
+    fill_absent,
+    group_labels,
+    in_time_order,
+    matrix,
+    merge,
+    pivot,
+    rows_by_name,
+    rows_where,
+    with_values,
+)
 from affectlab.ratings.exports import Export, export_ratings
 from affectlab.ratings.files import OnBad, as_frame
-from affectlab.ratings.holdings import Holdings
-from affectlab.ratings.merge import merge
-from affectlab.ratings.reshape import fill_absent, group_labels, matrix, pivot, with_values
 from affectlab.ratings.scales import ScaleLike
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
-from affectlab.ratings.select import Names, answered_rows, in_time_order, rows_by_name, rows_where
 from affectlab.ratings.storage import named_frame, write_ratings
 from affectlab.ratings.summary import (
     RatingsSummary,

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import parse_toml
+from affectlab.core.files.toml import parse_toml
 
 __all__ = ["PublishedFigure", "PublishedFigures", "load_published"]
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from affectlab.core.media import IMAGE_FORMATS
+from affectlab.core.files.media import IMAGE_FORMATS
 
 # Others, such as EPS, make Pillow start other programs.
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from affectlab._version import __version__
-from affectlab.core.csv import write_sheet_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import write_sheet_csv
 from affectlab.core.render.cells import NUMERIC, Cell, cell, head_of
 from affectlab.core.render.figure import figure_of
 from affectlab.core.render.svg import inline_svg, settled, standalone_svg, to_png, to_svg

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from annotated_types import Ge
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.csv import read_table
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from affectlab.core.errors import AffectlabError
-from affectlab.core.toml import parse_toml
+from affectlab.core.files.toml import parse_toml
 from affectlab.protocols import Protocol
 from affectlab.study.database import Database
 from affectlab.study.design import Design, Study

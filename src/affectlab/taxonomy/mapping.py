@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.taxonomy.files import MappingFile
 from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy, load_taxonomy
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
+from affectlab.core.files.toml import parse_toml
 from affectlab.core.registry import Definitions
 from affectlab.core.result import Result
-from affectlab.core.toml import parse_toml
 from affectlab.core.types import pl
 from affectlab.taxonomy.cost_matrix import CostMatrix
 from affectlab.taxonomy.costs import cost_from_groups, cost_from_reference, cost_from_ring

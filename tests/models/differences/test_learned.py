@@ -18,8 +18,6 @@ from affectlab.models.differences import ExpressionMetric, cross_validate
 from affectlab.models.differences.learned import (
     SmallScoresWarning,
     UnfinishedLearningWarning,
-    ridge as _learned_ridge,
-    svr as _learned_svr,
 )
 from affectlab.models.differences.learned.report import (
     actor_intervals,
@@ -27,11 +25,15 @@ from affectlab.models.differences.learned.report import (
     weighted_medians,
     zero_shot,
 )
-from affectlab.models.differences.learned.ridge import RidgeTrainer
 from affectlab.models.differences.learned.samples import PairSamples, samples_of
 from affectlab.models.differences.learned.settings import RidgeSettings, SvrSettings
 from affectlab.models.differences.learned.splits import actor_splits
-from affectlab.models.differences.learned.svr import SvrTrainer
+from affectlab.models.differences.learned.trainers import (
+    ridge as _learned_ridge,
+    svr as _learned_svr,
+)
+from affectlab.models.differences.learned.trainers.ridge import RidgeTrainer
+from affectlab.models.differences.learned.trainers.svr import SvrTrainer
 from affectlab.models.embedding import Embeddings
 from affectlab.models.embedding.card import EncoderCard
 from affectlab.ratings import Ratings

@@ -10,10 +10,13 @@ from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
 from affectlab.models.differences import cross_validate
-from affectlab.models.differences.learned.distances import ROUNDING, SiameseDistance
 from affectlab.models.differences.learned.samples import samples_of
 from affectlab.models.differences.learned.settings import SiameseSettings
-from affectlab.models.differences.learned.siamese_training import SiameseTrainer
+from affectlab.models.differences.learned.trainers.distances import (
+    ROUNDING,
+    SiameseDistance,
+)
+from affectlab.models.differences.learned.trainers.siamese_training import SiameseTrainer
 
 from .drawn_pairs import drawn, planted
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from affectlab.models.heads.sampling import HeadRows, balanced_rows
-from affectlab.models.heads.stage import Stage
-from affectlab.models.heads.training_plan import (
+from affectlab.models.heads.training.stage import Stage
+from affectlab.models.heads.training.training_plan import (
     as_int32,
     batches,
     dropout_keys,

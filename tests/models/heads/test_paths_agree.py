@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from affectlab.models.heads import single as _train_single
 from affectlab.models.heads.fit import train_stage
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.single import relu_dropout
-from affectlab.models.heads.stacked import back, forward, predict_heads
-from affectlab.models.heads.stage import Stage, StageResult
-from affectlab.models.heads.training_plan import (
+from affectlab.models.heads.training import single as _train_single
+from affectlab.models.heads.training.single import relu_dropout
+from affectlab.models.heads.training.stacked import back, forward, predict_heads
+from affectlab.models.heads.training.stage import Stage, StageResult
+from affectlab.models.heads.training.training_plan import (
     as_int32,
     batches,
     dropout_keys,
@@ -225,7 +225,7 @@ def test_a_head_depends_on_no_other(stacked: bool) -> None:
 def test_heads_that_are_done_leave_a_stack_that_is_not_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from affectlab.models.heads import stacked
+    from affectlab.models.heads.training import stacked
 
     made: list[int] = []
     before = stacked._Stack.of.__func__  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, strategies as st
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from affectlab.models.heads.training_plan import Plateau
+from affectlab.models.heads.training.training_plan import Plateau
 
 # Few different values, so that losses are often equal or nearly so.
 LOSSES = st.sampled_from([1.0, 0.9999, 0.99995, 0.5, 0.50001, 0.1, 0.0, -0.3, float("nan")])

@@ -14,7 +14,7 @@ import torch
 from affectlab.core.errors import InputError
 from affectlab.models.heads.fit import train_stage
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.stage import Stage, StageResult
+from affectlab.models.heads.training.stage import Stage, StageResult
 from affectlab.models.heads.weights import StackedWeights
 
 from .planted import planted, rows_of, threads
@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_hashing_rows_holds_one_piece_at_a_time() -> None:
     import tracemalloc
 
-    from affectlab.models.heads.training_plan import fingerprint_of_rows
+    from affectlab.models.heads.training.training_plan import fingerprint_of_rows
 
     rows = np.random.default_rng(0).normal(size=(4000, 500)).astype(np.float32)
     whole = fingerprint_of_rows(rows)

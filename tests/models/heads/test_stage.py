@@ -14,9 +14,9 @@ from affectlab.core.errors import InputError
 from affectlab.models.heads.fit import train_stage
 from affectlab.models.heads.sampling import balanced_rows
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.stacked import predict_heads
-from affectlab.models.heads.stage import Stage, StageResult
-from affectlab.models.heads.training_plan import head_precision
+from affectlab.models.heads.training.stacked import predict_heads
+from affectlab.models.heads.training.stage import Stage, StageResult
+from affectlab.models.heads.training.training_plan import head_precision
 from affectlab.models.heads.weights import StackedWeights
 
 from .planted import planted, rows_of

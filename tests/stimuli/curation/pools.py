@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.runner import use_runner
+from affectlab.core.remote.runner import use_runner
 from affectlab.stimuli.curation.emotions import SENTIMENTS, prediction_columns
 from affectlab.stimuli.curation.hashing import id_keys
 from affectlab.stimuli.curation.ledger import Entry

@@ -10,7 +10,7 @@ import pytest
 from tests.stimuli.taxonomy.servers import completion, emotions, passage, serving
 
 from affectlab.core.errors import InputError
-from affectlab.core.services import is_openai
+from affectlab.core.remote.services import is_openai
 from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates, text_blocks
 from affectlab.stimuli.taxonomy.candidates import Found
 

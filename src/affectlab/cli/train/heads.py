@@ -54,7 +54,7 @@ def heads(
     big_epochs: Count = 5,
     stage: Annotated[
         dict[str, Any],
-        OptionsOf("models.heads.stage:Stage", ("batch", "learning_rate", "precision")),
+        OptionsOf("models.heads.training.stage:Stage", ("batch", "learning_rate", "precision")),
     ],
     early_stopping: Count | None = None,
     cap: Annotated[float, Ge(0)] = 0.25,

@@ -11,8 +11,8 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings, write_table
 from affectlab.cli.parameters import read_settings
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.files.csv import read_table
 from affectlab.core.types import Count, Device
 from affectlab.core.words import count, number, plural
 from affectlab.evaluation import metric_scores, preferences

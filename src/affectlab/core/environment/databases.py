@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from affectlab.core.addresses import without_password
 from affectlab.core.environment.processes import ask
+from affectlab.core.remote.addresses import without_password
 
 _SQLITE = """\
 import json, pathlib, tempfile

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -31,11 +30,10 @@ class _Figures(Registry[Callable[..., Any]]):
     @cached_property
     def _modules(self) -> dict[str, str]:
         """The module of each kind of ours, read from the source: nothing is imported."""
-        folder = files("affectlab").joinpath(*_PACKAGE.split(".")[1:])
+        folder = Path(__file__).parents[2].joinpath(*_PACKAGE.split(".")[1:])
         return {
-            name: f"{_PACKAGE}.{file.name.removesuffix('.py')}"
-            for file in sorted(folder.iterdir(), key=lambda file: file.name)
-            if file.name.endswith(".py")
+            name: ".".join((_PACKAGE, *file.relative_to(folder).with_suffix("").parts))
+            for file in sorted(folder.rglob("*.py"))
             for name in _DRAWING.findall(file.read_text("utf-8"))
         }
 

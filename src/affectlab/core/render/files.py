@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from affectlab.core.csv import read_table, write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table, write_data_csv
 from affectlab.core.render.plain import plain
 from affectlab.core.tables import Column, Figure, Table
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from affectlab.core.arrays import ratio, sums_of_groups
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.toml import read_toml
+from affectlab.core.files.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
 from affectlab.evaluation.classes.class_map import ClassMap

@@ -15,7 +15,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
 

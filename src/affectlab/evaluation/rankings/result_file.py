@@ -24,7 +24,7 @@ from pydantic import (
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.toml import problem_of, read_text
+from affectlab.core.files.toml import problem_of, read_text
 from affectlab.ratings import Ratings, answers_of
 from affectlab.ratings.files import BadJson, parse_json
 

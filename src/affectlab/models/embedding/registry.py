@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.files.toml import check_settings
 from affectlab.core.registry import Factories
-from affectlab.core.toml import check_settings
 from affectlab.models.embedding.card import PROBE
 from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
 from affectlab.models.embedding.settings import (

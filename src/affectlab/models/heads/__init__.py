@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         people_of as people_of,
         read_zero_to_seven as read_zero_to_seven,
     )
-    from affectlab.models.heads.stage import Stage
+    from affectlab.models.heads.training.stage import Stage
 
 __all__ = [
     "BIG",

@@ -31,7 +31,6 @@ from affectlab.models.heads.notes import judging_notes, learning_notes
 from affectlab.models.heads.rows import Rows, marks_of, warn_of_seen
 from affectlab.models.heads.sampling import Tied
 from affectlab.models.heads.shape import HeadShape, head_shape
-from affectlab.models.heads.stage import Report, Stage
 from affectlab.models.heads.targets import (
     HIGH,
     Aggregate,
@@ -39,6 +38,7 @@ from affectlab.models.heads.targets import (
     only_yes_no,
     targets_from,
 )
+from affectlab.models.heads.training.stage import Report, Stage
 from affectlab.models.runs import check_folder
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy

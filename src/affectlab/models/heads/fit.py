@@ -26,8 +26,8 @@ from affectlab.models.heads.sampling import (
     settle_ties,
     targets_of,
 )
-from affectlab.models.heads.stage import Report, Stage, StageResult, embeddings_of
 from affectlab.models.heads.targets import Aggregate, check_targets, only_yes_no
+from affectlab.models.heads.training.stage import Report, Stage, StageResult, embeddings_of
 from affectlab.models.heads.weights import StackedWeights
 
 __all__ = [
@@ -323,9 +323,9 @@ def train_stage(
     True
     """
     from affectlab.models.devices import pick_device
-    from affectlab.models.heads import training_plan as plan_of
-    from affectlab.models.heads.single import train_single
-    from affectlab.models.heads.stacked import train_stacked
+    from affectlab.models.heads.training import training_plan as plan_of
+    from affectlab.models.heads.training.single import train_single
+    from affectlab.models.heads.training.stacked import train_stacked
 
     embeddings = embeddings_of(X, weights.width)
     ratings = np.asarray(Y)

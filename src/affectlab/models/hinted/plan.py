@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import read_toml
+from affectlab.core.files.toml import read_toml
 from affectlab.ratings import Scale
 from affectlab.stimuli import load_prompt_plan
 from affectlab.stimuli.prompts import PromptPlan

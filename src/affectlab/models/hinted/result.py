@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.csv import write_data_csv
 from affectlab.core.estimates import Estimates
+from affectlab.core.files.csv import write_data_csv
 from affectlab.core.words import percent, plural
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.hinted.coverage import acceptance_table, lowest

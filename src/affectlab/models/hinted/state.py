@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from affectlab._version import __version__
-from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import write_data_csv
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.ask import LineFile
 from affectlab.models.hinted.plan import LATER, HintedPlan

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import IMAGE_SUFFIXES
+from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import shown
 
 __all__ = [

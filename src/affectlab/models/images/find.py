@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
-from affectlab.core.media import IMAGE_SUFFIXES
+from affectlab.core.files.csv import read_table
+from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import shown
 from affectlab.models.images.files import ImageFile, is_image_name
 

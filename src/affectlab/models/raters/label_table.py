@@ -99,7 +99,7 @@ def _of_mapping_given(mapping: LabelMapping, rater: FaceRater) -> LabelTable:
 
 
 def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Path) -> LabelTable:
-    from affectlab.core.toml import read_toml
+    from affectlab.core.files.toml import read_toml
     from affectlab.taxonomy import MappingFile
 
     file = read_toml(path, MappingFile)

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import write_data_csv
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.ask import in_flight_sentence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from PIL import Image
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.services import without_key
+from affectlab.core.remote.services import without_key
 from affectlab.core.words import shown
 from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.ask import Reply, fetch, is_path, seconds_to_wait
@@ -227,7 +227,7 @@ def api_rater(
         When an option cannot be used; while rating, when there is no key, the service accepts
         neither it nor the address, or it asks to wait for too long.
     """
-    from affectlab.core.services import checked_key, server_address
+    from affectlab.core.remote.services import checked_key, server_address
 
     where = f"face rater {api.name!r}"
     rate = api.per_second if per_second is None else per_second

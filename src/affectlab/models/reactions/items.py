@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab.core.csv import text_of_sheet
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.files.csv import text_of_sheet
 from affectlab.core.words import shown
 from affectlab.models.images import image_within
 
@@ -328,7 +328,7 @@ class _Table:
 def _frame(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    from affectlab.core.csv import read_table
+    from affectlab.core.files.csv import read_table
     from affectlab.ratings import read_ratings
 
     with_attributes = path.with_name(f"{path.name}.meta.json").exists()

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.csv import read_table, text_of_sheet
 from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
+from affectlab.core.files.csv import read_table, text_of_sheet
 from affectlab.core.words import shown
 from affectlab.models.images import image_within
 from affectlab.ratings import Ratings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.words import plural, shown
 from affectlab.models.vlm.asking.model_identity import is_rater
 from affectlab.models.vlm.rater import VlmRater, how_asked

@@ -9,6 +9,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.questions import (
     Answer,
@@ -18,7 +19,6 @@ from affectlab.ratings.exports.questions import (
     questions_of,
 )
 from affectlab.ratings.exports.variables import name_of
-from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.schema import MODEL_KINDS
 
 _KINDS = {"choice": "label_selection", "choices": "multi_label_selection", "rating": "rating"}

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Classes, Described, described
-from affectlab.ratings.holdings import Holdings
+from affectlab.ratings.derived import Holdings
 
 
 @dataclass(frozen=True)

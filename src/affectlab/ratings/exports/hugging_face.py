@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from affectlab._version import __version__
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import (
     counts_of,
@@ -14,7 +15,6 @@ from affectlab.ratings.exports.variables import (
     tables_of,
     variables_of,
 )
-from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.storage import write_ratings
 
 

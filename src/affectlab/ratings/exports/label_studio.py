@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.questions import (
     Answer,
@@ -14,7 +15,6 @@ from affectlab.ratings.exports.questions import (
     items_of,
     questions_of,
 )
-from affectlab.ratings.holdings import Holdings
 
 _TAGS = {"text": "Text", "image": "Image", "audio": "Audio", "video": "Video"}
 

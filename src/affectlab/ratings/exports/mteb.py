@@ -12,11 +12,10 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats
 from affectlab.core.words import option
+from affectlab.ratings.derived import Holdings, used_rows, with_label
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
-from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import HUMAN_KINDS
-from affectlab.ratings.select import used_rows, with_label
 
 _NAME, _REVISION = "Human", "human_evaluation"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from affectlab._version import __version__
-from affectlab.core.csv import write_data_csv
+from affectlab.core.files.csv import write_data_csv
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.variables import (
     Variable,
@@ -17,7 +18,6 @@ from affectlab.ratings.exports.variables import (
     tables_of,
     variables_of,
 )
-from affectlab.ratings.holdings import Holdings
 
 
 @ratings_export("psych-ds", "Psych-DS folder: described CSV files, for an archive")

@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.media import MEDIA, media_kind
-from affectlab.ratings.holdings import Holdings
+from affectlab.core.files.media import MEDIA, media_kind
+from affectlab.ratings.derived import Holdings, used_rows, with_label
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import MODEL_KINDS
-from affectlab.ratings.select import used_rows, with_label
 
 _CONTENT = ("text", "image", "audio", "video", "url", "file", "path")
 """Attributes of a stimulus that are what was judged, the best first."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.words import plural
-from affectlab.ratings.holdings import Holdings
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import shared_scale
 from affectlab.ratings.schema import ABOUT, HUMAN_KINDS

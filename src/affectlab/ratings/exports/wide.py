@@ -8,13 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import write_sheet_csv
+from affectlab.core.files.csv import write_sheet_csv
+from affectlab.ratings.derived import Holdings, with_label
 from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import Variable, sentence, tables_of, variables_of
-from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import ABOUT
-from affectlab.ratings.select import with_label
 from affectlab.ratings.storage import named_frame
 
 _KEYS = ("stimulus", "rater", "session", "trial_kind")

@@ -11,13 +11,13 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
+from affectlab.ratings.derived import fill_absent
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Format, find_format, load_format
 from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.mapping import beside, load_mapping
 from affectlab.ratings.options import Absent, ReadOptions, check_choices, frame_of
 from affectlab.ratings.reading.source import STANDARD_INPUT, is_address, opened
-from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import READ_AS
 from affectlab.ratings.table import Ratings

@@ -17,9 +17,9 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
 from affectlab.ratings.formats.table import find_one
-from affectlab.ratings.holdings import Holdings
 
 STANDARD_INPUT = "-"
 _IN_MEMORY = "the table"

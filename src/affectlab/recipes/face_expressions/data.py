@@ -95,7 +95,7 @@ def run_on_files(folder: Path, quick: bool) -> RecipeRun:
 
 def _table(file: Path) -> pl.DataFrame | None:
     """Read a table of scores; None where the file holds judgements of single people."""
-    from affectlab.core.csv import read_table
+    from affectlab.core.files.csv import read_table
 
     table = read_table(file, "scores of pairs")
     if {"worker", "rater"} & set(table.columns):

@@ -6,8 +6,24 @@ from affectlab.reliability.agreement.alpha_levels import (
     LevelName as LevelName,
     level_maker as level_maker,
 )
-from affectlab.reliability.agreement.beyond_chance import beyond_chance as beyond_chance
-from affectlab.reliability.agreement.brennan_prediger import brennan_prediger as brennan_prediger
+from affectlab.reliability.agreement.chance_corrected.beyond_chance import (
+    beyond_chance as beyond_chance,
+)
+from affectlab.reliability.agreement.chance_corrected.brennan_prediger import (
+    brennan_prediger as brennan_prediger,
+)
+from affectlab.reliability.agreement.chance_corrected.fleiss_gwet import (
+    fleiss_kappa as fleiss_kappa,
+    gwet_ac as gwet_ac,
+)
+from affectlab.reliability.agreement.chance_corrected.kappa import (
+    KappaResult as KappaResult,
+    RaterMatrix as RaterMatrix,
+    kappa_matrix as kappa_matrix,
+    pairwise_kappa as pairwise_kappa,
+    random_pair_kappa as random_pair_kappa,
+    weighted_kappa as weighted_kappa,
+)
 from affectlab.reliability.agreement.coefficient import (
     Coefficient as Coefficient,
     coefficient as coefficient,
@@ -31,21 +47,9 @@ from affectlab.reliability.agreement.coverage import (
     weak_design_like as weak_design_like,
     with_coverage as with_coverage,
 )
-from affectlab.reliability.agreement.fleiss_gwet import (
-    fleiss_kappa as fleiss_kappa,
-    gwet_ac as gwet_ac,
-)
 from affectlab.reliability.agreement.icc import (
     Missing as Missing,
     intraclass_correlation as intraclass_correlation,
-)
-from affectlab.reliability.agreement.kappa import (
-    KappaResult as KappaResult,
-    RaterMatrix as RaterMatrix,
-    kappa_matrix as kappa_matrix,
-    pairwise_kappa as pairwise_kappa,
-    random_pair_kappa as random_pair_kappa,
-    weighted_kappa as weighted_kappa,
 )
 from affectlab.reliability.agreement.moments import (
     Sums as Sums,

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from affectlab.core.files.toml import parse_toml
 from affectlab.core.registry import Definitions
-from affectlab.core.toml import parse_toml
 from affectlab.reliability.screening.panel_rules import (
     Agreement,
     Centrality,

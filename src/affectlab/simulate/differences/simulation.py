@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.csv import require_columns
 from affectlab.core.errors import InputError, check_number
+from affectlab.core.files.csv import require_columns
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.differences.people import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
-from affectlab.core.runner import use_runner
+from affectlab.core.remote.runner import use_runner
 from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.stimuli.curation.input import stage

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from affectlab.core.toml import read_toml
+from affectlab.core.files.toml import read_toml
 from affectlab.stimuli.curation.input import Columns
 from affectlab.stimuli.curation.texts import TextSettings
 

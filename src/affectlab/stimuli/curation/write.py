@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from affectlab.core.csv import write_data_csv, write_sheet_csv
+from affectlab.core.files.csv import write_data_csv, write_sheet_csv
 from affectlab.stimuli.curation.distributions import counted
 from affectlab.stimuli.curation.input import without_password
 from affectlab.stimuli.curation.ledger import explained, ledger_frame, reading_entry

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.media import IMAGE_SUFFIXES
+from affectlab.core.files.csv import read_table
+from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.multiface import PEAK_EXPRESSIONS, in_multiface, is_multiface
 from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key

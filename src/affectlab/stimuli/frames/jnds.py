@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 
 __all__ = ["SequenceJnd", "read_jnds"]
 

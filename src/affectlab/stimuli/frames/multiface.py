@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import IMAGE_SUFFIXES
+from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key
 from affectlab.stimuli.frames.transition import Found, LeftOut, Transition

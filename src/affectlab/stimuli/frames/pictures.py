@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import IMAGE_FORMATS, WEB_IMAGES
+from affectlab.core.files.media import IMAGE_FORMATS, WEB_IMAGES
 
 __all__ = [
     "PictureFiles",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import write_data_csv
 from affectlab.core.words import file_part, plural
 from affectlab.stimuli.frames.contact_sheet import contact_sheet
 from affectlab.stimuli.frames.find import frames_table

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.toml import check_settings
+from affectlab.core.files.toml import check_settings
 from affectlab.core.words import shown
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
-from affectlab.core.toml import check_settings
+from affectlab.core.files.toml import check_settings
 from affectlab.core.words import joined
 from affectlab.simulate import EXPRESSIONS, Identity, draw_face
 from affectlab.stimuli.generation.generator import (

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.csv import read_table, write_data_csv
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table, write_data_csv
 from affectlab.stimuli.generation.generator import ImageGenerator
 from affectlab.stimuli.generation.prompt_table import OWN_COLUMNS, PROMPT_COLUMNS, prompt_table
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.stimuli.generation.generator import ImagePrompt
 from affectlab.stimuli.prompts import FacePrompts
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 
 __all__ = ["PromptPlan", "load_prompt_plan"]
 

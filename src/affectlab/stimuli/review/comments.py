@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import read_table, text_of_sheet
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table, text_of_sheet
 from affectlab.stimuli.review.decisions import review_decisions
 from affectlab.stimuli.review.queue import review_queue
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings, read_ratings
 

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.csv import read_table
 from affectlab.stimuli.review.decisions import DIGEST
 
 __all__ = ["ReviewKind", "ReviewQueue", "review_queue"]

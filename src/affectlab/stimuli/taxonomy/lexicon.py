@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.stimuli.taxonomy.texts import TextBlock
 
 __all__ = [

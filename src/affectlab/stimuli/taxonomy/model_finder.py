@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from affectlab.core.errors import InputError
-from affectlab.core.services import (
+from affectlab.core.remote.services import (
     Ledger,
     checked_key,
     is_openai,

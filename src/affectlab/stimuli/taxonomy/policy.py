@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.files.toml import parse_toml, read_toml
 
 __all__ = ["RevisionPolicy", "load_revision_policy"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import cell_of_sheet, write_sheet_csv
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.files.csv import cell_of_sheet, write_sheet_csv
 
 __all__ = ["DECISIONS", "Review", "ReviewRow", "read_review"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import cell_of_sheet, read_table, text_of_sheet
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import cell_of_sheet, read_table, text_of_sheet
 from affectlab.stimuli.taxonomy.lexicon import Lexicon, forms_of, tokens_of
 from affectlab.taxonomy import Taxonomy
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 
 __all__ = [
     "TextBlock",

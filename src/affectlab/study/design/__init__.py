@@ -9,12 +9,6 @@ from affectlab.study.design.batches import (
     set_wanted as set_wanted,
 )
 from affectlab.study.design.consent import check_consent as check_consent
-from affectlab.study.design.error_study import (
-    ErrorStudy as ErrorStudy,
-    kept_items as kept_items,
-    reviewed_items as reviewed_items,
-    write_error_study as write_error_study,
-)
 from affectlab.study.design.options import (
     BETWEEN as BETWEEN,
     asks_for_options as asks_for_options,
@@ -50,11 +44,17 @@ from affectlab.study.design.study_file import (
     frame_fingerprint as frame_fingerprint,
     load_study as load_study,
 )
-from affectlab.study.design.template import write_template as write_template
+from affectlab.study.design.templates.error_study import (
+    ErrorStudy as ErrorStudy,
+    kept_items as kept_items,
+    reviewed_items as reviewed_items,
+    write_error_study as write_error_study,
+)
+from affectlab.study.design.templates.template import write_template as write_template
 from affectlab.study.design.workload import Workload as Workload, workload as workload
 
 if TYPE_CHECKING:
-    from affectlab.study.design.pilot_study import write_pilot_study as write_pilot_study
+    from affectlab.study.design.templates.pilot_study import write_pilot_study as write_pilot_study
 
 
 if not TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 from affectlab.protocols import Protocol
 from affectlab.study.design.stimulus import Option, Stimulus, picture_in
 from affectlab.study.design.study_file import Study

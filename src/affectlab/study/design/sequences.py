@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 from affectlab.protocols import Protocol
 from affectlab.study.design.stimulus import Stimulus, picture_in
 from affectlab.study.design.study_file import Study

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 from affectlab.study.design.golden import known_answers
 from affectlab.study.design.options import asks_for_options, options_from
 from affectlab.study.design.pairs import draw_pairs, pairs_of, shows_pairs

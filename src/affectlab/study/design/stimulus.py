@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 
 __all__ = ["Option", "Stimulus", "picture_in"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import WEB_IMAGES
-from affectlab.core.toml import read_toml
+from affectlab.core.files.media import WEB_IMAGES
+from affectlab.core.files.toml import read_toml
 from affectlab.protocols import Part, Protocol, Question, load_protocol
 from affectlab.study.design.golden import with_golden
 

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Cookie, Header, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 from affectlab.study.delivery import Submission
 from affectlab.study.errors import StudyError, forbidden, invalid, not_found
 from affectlab.study.people import enter

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.services import Ledger
+from affectlab.core.remote.services import Ledger
 from affectlab.models.differences.faces.landmarker import FaceReading, Landmarker
 from affectlab.models.differences.metric import (
     FeatureMetric,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
 from affectlab.models.differences.faces.face_metric import FaceMetric

@@ -24,7 +24,7 @@ from affectlab.models.differences.learned.report import (
 from affectlab.models.differences.learned.samples import PairSamples, samples_of
 from affectlab.models.differences.learned.settings import LearnerSettings, learner_settings
 from affectlab.models.differences.learned.splits import ActorSplit, actor_splits, check_seed
-from affectlab.models.differences.learned.trainers import trainer_of, unfinished
+from affectlab.models.differences.learned.trainers.trainer import trainer_of, unfinished
 from affectlab.models.differences.learned.warnings import UnfinishedLearningWarning
 
 __all__ = [

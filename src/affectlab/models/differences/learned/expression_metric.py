@@ -20,12 +20,15 @@ from affectlab.models.differences.learned.cross_validation import (
     checked_baselines,
     cross_validated,
 )
-from affectlab.models.differences.learned.distances import LinearDistance, SiameseDistance
 from affectlab.models.differences.learned.report import CrossValidation
 from affectlab.models.differences.learned.samples import SCALE, PairSamples, samples_of
 from affectlab.models.differences.learned.settings import learner_settings
 from affectlab.models.differences.learned.splits import check_seed
-from affectlab.models.differences.learned.trainers import Distance, trainer_of, unfinished
+from affectlab.models.differences.learned.trainers.distances import (
+    LinearDistance,
+    SiameseDistance,
+)
+from affectlab.models.differences.learned.trainers.trainer import Distance, trainer_of, unfinished
 from affectlab.models.differences.learned.warnings import (
     FallingLossWarning,
     UnfinishedLearningWarning,

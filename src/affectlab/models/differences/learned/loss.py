@@ -10,9 +10,12 @@ import torch
 from torch import nn
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.models.differences.learned.distances import ROUNDING, LinearDistance
 from affectlab.models.differences.learned.samples import SCALE
-from affectlab.models.differences.learned.trainers import Distance
+from affectlab.models.differences.learned.trainers.distances import (
+    ROUNDING,
+    LinearDistance,
+)
+from affectlab.models.differences.learned.trainers.trainer import Distance
 from affectlab.models.embedding import Encoder
 
 __all__ = [

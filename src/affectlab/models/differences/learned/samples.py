@@ -319,7 +319,7 @@ def _table(pairs: Any, scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
             check_scale(pairs)
             scores, notes = scored_ratings(pairs)
     elif isinstance(pairs, str | Path):
-        from affectlab.core.csv import read_table
+        from affectlab.core.files.csv import read_table
 
         table = read_table(pairs, "pairs")
     else:

@@ -14,8 +14,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.csv import write_sheet_csv
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.csv import write_sheet_csv
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.embedding.card import EncoderCard

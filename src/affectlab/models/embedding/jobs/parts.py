@@ -50,7 +50,7 @@ class Where:
         MissingDependencyError
             When it needs libraries that are not installed.
         """
-        from affectlab.core.runner import use_runner
+        from affectlab.core.remote.runner import use_runner
 
         if not self._is_plain:
             use_runner(self.runner)
@@ -175,7 +175,7 @@ def _take(token: str) -> bool:
 def _on_cluster(parts: Sequence[Any], work: Work, tick: Tick, gpu: bool) -> list[dict[str, Any]]:
     import daft
 
-    from affectlab.core.runner import partitions_for
+    from affectlab.core.remote.runner import partitions_for
 
     @daft.func.batch(
         return_dtype=daft.DataType.string(), batch_size=1, use_process=False, gpus=int(gpu)

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.words import plural, shown
 from affectlab.models.images.files import ImageFile
 from affectlab.models.images.labelled.source_files import Found, image_at, read_json, split_name

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.words import shown
 from affectlab.models.images.files import ImageFile
 from affectlab.models.images.find import find_images

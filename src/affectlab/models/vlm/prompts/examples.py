@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from affectlab.core.errors import InputError
-from affectlab.core.toml import read_toml
+from affectlab.core.files.toml import read_toml
 from affectlab.models.vlm.prompts.checks import checked
 from affectlab.models.vlm.prompts.form import Asked
 from affectlab.models.vlm.prompts.images import ImageLimits, ImagePart, image_part

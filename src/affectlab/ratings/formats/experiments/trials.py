@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.media import media_kind
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import option
 from affectlab.ratings.build import words_of
 from affectlab.ratings.files import Peek, typed_column

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.media import media_kind
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import AffectlabError, InputError
-from affectlab.core.runner import import_daft, partitions_for, use_runner
+from affectlab.core.remote.runner import import_daft, partitions_for, use_runner
 from affectlab.stimuli.curation.input.columns import Columns
 from affectlab.stimuli.curation.input.problems import Problem, Problems
 from affectlab.stimuli.curation.input.reading import Reading

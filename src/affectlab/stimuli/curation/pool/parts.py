@@ -49,7 +49,7 @@ class Place:
         """
         import daft
 
-        from affectlab.core.runner import partitions_for
+        from affectlab.core.remote.runner import partitions_for
 
         token = uuid4().hex
         sent = None if self.runner == "native" else work

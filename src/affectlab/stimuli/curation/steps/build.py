@@ -79,7 +79,7 @@ def read_decisions(review: pl.DataFrame | str | Path | None) -> pl.DataFrame | N
     """
     import polars as pl
 
-    from affectlab.core.csv import read_table, text_of_sheet
+    from affectlab.core.files.csv import read_table, text_of_sheet
 
     if review is None:
         return None

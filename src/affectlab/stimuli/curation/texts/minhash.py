@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.runner import import_daft
+from affectlab.core.remote.runner import import_daft
 from affectlab.stimuli.curation.texts.words import fold
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import FileResponse, StreamingResponse
 
-from affectlab.core.media import WEB_IMAGES
+from affectlab.core.files.media import WEB_IMAGES
 from affectlab.study.people import list_accounts
 from affectlab.study.server.dashboard.access import Access, Token
 from affectlab.study.server.dashboard.live import Live

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.types import Floats, Ints
-from affectlab.models.differences.learned.distances import LinearDistance
 from affectlab.models.differences.learned.samples import PairSamples
 from affectlab.models.differences.learned.settings import DEFAULT_STRENGTH, SvrSettings, inner_folds
+from affectlab.models.differences.learned.trainers.distances import LinearDistance
 
 __all__ = ["STRENGTHS", "SvrTrainer"]
 
@@ -168,7 +168,7 @@ def _descended(
     most: int,
 ) -> tuple[Floats, float, int, float]:
     """Solve the dual; give weights, offset, passes over the pairs, and the gap that is left."""
-    from affectlab.models.differences.learned.kernels import dual_epoch, margins
+    from affectlab.models.differences.learned.trainers.kernels import dual_epoch, margins
 
     width = values.shape[1]
     constant = float(width)

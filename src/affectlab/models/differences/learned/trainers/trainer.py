@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from affectlab.core.words import plural
-from affectlab.models.differences.learned.distances import LinearDistance, SiameseDistance
 from affectlab.models.differences.learned.samples import PairSamples
 from affectlab.models.differences.learned.settings import (
     LearnerSettings,
     RidgeSettings,
     SvrSettings,
+)
+from affectlab.models.differences.learned.trainers.distances import (
+    LinearDistance,
+    SiameseDistance,
 )
 
 __all__ = ["Distance", "Trainer", "trainer_of", "unfinished"]
@@ -51,16 +54,18 @@ def trainer_of(data: PairSamples, settings: LearnerSettings, seed: int) -> Train
         When it needs torch, which is not installed.
     """
     if isinstance(settings, SvrSettings):
-        from affectlab.models.differences.learned.svr import SvrTrainer
+        from affectlab.models.differences.learned.trainers.svr import SvrTrainer
 
         return SvrTrainer(data, settings)
     if isinstance(settings, RidgeSettings):
-        from affectlab.models.differences.learned.ridge import RidgeTrainer
+        from affectlab.models.differences.learned.trainers.ridge import RidgeTrainer
 
         return RidgeTrainer(data, settings)
     # Before torch itself, to say what to install where it is not.
     import affectlab.models.devices  # noqa: F401
-    from affectlab.models.differences.learned.siamese_training import SiameseTrainer
+    from affectlab.models.differences.learned.trainers.siamese_training import (
+        SiameseTrainer,
+    )
 
     made: Any = SiameseTrainer(data, settings, seed)
     trainer: Trainer = made

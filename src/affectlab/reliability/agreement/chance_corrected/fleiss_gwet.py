@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from affectlab.core.types import Floats
-from affectlab.reliability.agreement.beyond_chance import beyond_chance
+from affectlab.reliability.agreement.chance_corrected.beyond_chance import beyond_chance
 
 
 @beyond_chance(title="Fleiss' kappa", by_margins=True)

@@ -22,19 +22,19 @@ from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
 from affectlab.ratings import Answers, Scale
-from affectlab.reliability.agreement.coefficient import (
-    CoefficientFunction,
-    coefficient,
-    least_agreement,
-    why_no_interval,
-)
-from affectlab.reliability.agreement.kappa import (
+from affectlab.reliability.agreement.chance_corrected.kappa import (
     Weights,
     declared_scales,
     disagreement_weights,
     levels_of,
     positions_of,
     scale_text,
+)
+from affectlab.reliability.agreement.coefficient import (
+    CoefficientFunction,
+    coefficient,
+    least_agreement,
+    why_no_interval,
 )
 
 StandardError: TypeAlias = Literal["linearised", "gwet"]

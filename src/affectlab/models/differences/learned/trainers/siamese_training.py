@@ -11,9 +11,12 @@ import torch
 from affectlab.core.errors import InputError
 from affectlab.core.types import Ints
 from affectlab.models.devices import private_seed
-from affectlab.models.differences.learned.distances import ROUNDING, SiameseDistance
 from affectlab.models.differences.learned.samples import SCALE, PairSamples
 from affectlab.models.differences.learned.settings import SiameseSettings
+from affectlab.models.differences.learned.trainers.distances import (
+    ROUNDING,
+    SiameseDistance,
+)
 
 __all__ = ["SiameseTrainer"]
 

@@ -17,8 +17,8 @@ from torch.optim.adam import adam
 
 from affectlab.core.types import Ints
 from affectlab.models.devices import pick_device
-from affectlab.models.heads.stage import HeadPrecision, embeddings_of
-from affectlab.models.heads.training_plan import (
+from affectlab.models.heads.training.stage import HeadPrecision, embeddings_of
+from affectlab.models.heads.training.training_plan import (
     Learned,
     Plan,
     Progress,

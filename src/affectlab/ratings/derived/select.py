@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.ratings.build import Body, in_seconds
-from affectlab.ratings.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affectlab.core.types import Ints
-from affectlab.models.heads.training_plan import (
+from affectlab.models.heads.training.training_plan import (
     MIX,
     HeadRowsPart,
     Learned,
@@ -108,7 +108,7 @@ def _held_as(number: Any, like: Any) -> Any:  # noqa: ARG001
 
 @_compiled
 def _mixed(counter: Any, key: Any) -> Any:
-    """Hash a counter with a key, as :func:`affectlab.models.heads.training_plan.keep_mask` does."""
+    """Hash a counter with a key, as :func:`keep_mask` of the training plan does."""
     x = np.uint32(np.uint32(counter) * _C0 + key)
     x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * _C1)
     x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(15))) * _C2)

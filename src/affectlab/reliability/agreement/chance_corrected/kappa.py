@@ -464,7 +464,7 @@ def dense_panel(data: Ratings | ArrayLike, levels: Floats, *, truncate: bool) ->
     too_large = n_cells > _MOST_TABLE_CELLS or levels.size > _MOST_LEVELS
     if values.size < _FEW_ANSWERS or wasteful or too_large:
         return None
-    from affectlab.reliability.agreement.kappa_kernels import fill_cube
+    from affectlab.reliability.agreement.chance_corrected.kappa_kernels import fill_cube
 
     cube = np.full(shape, -1, dtype=np.int8)
     middles = (levels[1:] + levels[:-1]) / 2
@@ -484,7 +484,7 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     ``np.triu_indices(n_raters, 1)``.
     """
     from affectlab.core.compiled import in_threads
-    from affectlab.reliability.agreement.kappa_kernels import (
+    from affectlab.reliability.agreement.chance_corrected.kappa_kernels import (
         count_pairs,
         count_pairs_by_bits,
         kappa_of_counts,

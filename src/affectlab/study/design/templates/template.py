@@ -14,7 +14,7 @@ from affectlab.study.design.sequences import block_of
 
 __all__ = ["study_name", "template_text", "write_template"]
 
-_FOLDER = Path(__file__).parent / "templates"
+_FOLDER = Path(__file__).parent
 _NAME = "STUDY-NAME"
 _BESIDE = re.compile(rf'"{_NAME}-([^"]+)"')
 """A file or folder that a study file names beside itself."""

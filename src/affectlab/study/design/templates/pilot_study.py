@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.csv import write_data_csv
 from affectlab.core.errors import InputError
-from affectlab.study.design.template import template_text
+from affectlab.core.files.csv import write_data_csv
+from affectlab.study.design.templates.template import template_text
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["write_pilot_study"]

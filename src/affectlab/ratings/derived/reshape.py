@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
-from affectlab.ratings.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import Holdings, Table
+from affectlab.ratings.derived.select import answered_rows, in_time_order, rows_by_name
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import (
     DeclaredScales,
@@ -21,7 +22,6 @@ from affectlab.ratings.scales import (
     one_scale,
     said_by_label,
 )
-from affectlab.ratings.select import answered_rows, in_time_order, rows_by_name
 
 _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")

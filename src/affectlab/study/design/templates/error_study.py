@@ -8,13 +8,13 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError
+from affectlab.core.files.csv import read_table
 from affectlab.core.types import pl
 from affectlab.core.words import plural
 from affectlab.stimuli.review import about, read_decisions
 from affectlab.study.design.stimulus import picture_in
-from affectlab.study.design.template import study_name, template_text
+from affectlab.study.design.templates.template import study_name, template_text
 
 __all__ = ["ErrorStudy", "kept_items", "reviewed_items", "write_error_study"]
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.models.heads.stage import Report, Stage, StageResult
+from affectlab.models.heads.training.stage import Report, Stage, StageResult
 from affectlab.models.heads.weights import StackedWeights
 from affectlab.models.training import fingerprint_of, read_state, write_state
 

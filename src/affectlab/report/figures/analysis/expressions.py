@@ -16,7 +16,7 @@ from affectlab.core.render.theme import CYCLE, RAMP, colour
 from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Floats, Line2D, pl
 from affectlab.core.words import number, shown
-from affectlab.report.figures.labels import frame_runs, leaves, square, tree_and_cells
+from affectlab.report.figures.analysis.labels import frame_runs, leaves, square, tree_and_cells
 
 _NAME_LIMIT = 40
 

@@ -11,13 +11,13 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural
-from affectlab.models.differences.learned.distances import LinearDistance
 from affectlab.models.differences.learned.samples import PairSamples
 from affectlab.models.differences.learned.settings import (
     DEFAULT_STRENGTH,
     RidgeSettings,
     inner_folds,
 )
+from affectlab.models.differences.learned.trainers.distances import LinearDistance
 
 __all__ = [
     "STRENGTHS",
@@ -265,7 +265,7 @@ def _non_negative(
     standard: Standardised, strengths: list[float], unfinished: list[float] | None
 ) -> list[_Line]:
     """Solve for each strength; those whose rounds did not suffice are put into a list."""
-    from affectlab.models.differences.learned.kernels import non_negative
+    from affectlab.models.differences.learned.trainers.kernels import non_negative
 
     found: list[_Line] = [(np.empty(0), 0.0)] * len(strengths)
     weights = np.zeros(standard.aims.size)

@@ -10,7 +10,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import DEFAULTS

@@ -1,0 +1,1 @@
+"""What lies outside this process: clusters, services that answer, addresses."""

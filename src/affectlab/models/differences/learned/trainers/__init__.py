@@ -1,0 +1,1 @@
+"""Ways to learn differences from samples: ridge, support vectors, siamese networks."""

@@ -1,0 +1,1 @@
+"""How heads are trained: the plan, one at a time or stacked, stage by stage."""

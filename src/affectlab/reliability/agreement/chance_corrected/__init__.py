@@ -1,0 +1,1 @@
+"""Agreement beyond chance: kappa of pairs, Fleiss, Gwet, Brennan and Prediger."""

@@ -1,0 +1,1 @@
+"""Kinds of figures of analyses: labels, expressions, noticeable differences, reactions."""
