@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 from sklearn.metrics import brier_score_loss
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import wilson_interval
 from affectlab.evaluation import calibration
 from affectlab.evaluation.soft_labels import model_calibration
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 
 PARTS = ("reliability", "resolution", "uncertainty", "within_bins")

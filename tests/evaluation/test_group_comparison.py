@@ -88,6 +88,8 @@ def test_mann_whitney_as_scipy(groups: str | None) -> None:
         assert row["se"] == pytest.approx(se, rel=0.15)
         assert row["low"] < row["value"] < row["high"]
         assert "independent" in row["method"]
+        cells = "pairs by labels" if groups == "kinds" else "raters by labels"
+        assert f"mean kappas over {cells}" in row["method"]
 
 
 def test_groups_by_attribute_and_by_name() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
+from affectlab.core.inference import wilson_interval
 from affectlab.evaluation.outcomes import (
     OUTCOMES,
     Response,
@@ -21,7 +22,6 @@ from affectlab.evaluation.outcomes import (
     looks_like_refusal,
     outcome_table,
 )
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.schema import OUTCOMES as KNOWN_TO_RATINGS
 

@@ -132,6 +132,24 @@ def test_a_result_says_where_its_interval_holds_too_rarely() -> None:
     assert not table["method"].str.contains("95 % intervals held").any()
 
 
+@pytest.mark.parametrize("name", ["fleiss_kappa", "gwet_ac", "percent_agreement"])
+@pytest.mark.parametrize("scale", ["yes/no, 5 %", "yes/no, 50 %", "5 levels"])
+def test_a_design_is_like_another_of_the_same_kind_of_answers(name: str, scale: str) -> None:
+    for weak in weak_designs(name):
+        cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, scale)  # type: ignore[arg-type]
+        study = Study.draw(cell, np.random.default_rng(1))
+        like = weak_design_like(name, weak.target, answers_of(study.answers))
+        if scale == "5 levels":
+            assert like is None or like.share is None
+        elif like is not None:
+            said = np.nanmean(study.answers)
+            assert like.share is not None
+            assert 0.5 <= like.share / min(said, 1 - said) <= 2.0
+        one = np.zeros_like(study.answers)
+        alone = weak_design_like(name, weak.target, answers_of(one))
+        assert alone is None or alone.share is not None
+
+
 def test_alignment_says_where_its_intervals_hold_too_rarely() -> None:
     weak = weak_designs("agreement_of_a_model_by_concordance")[0]
     cell = Cell(weak.target, weak.items, weak.raters, weak.gaps, weak.rater_sd, "continuous")  # type: ignore[arg-type]

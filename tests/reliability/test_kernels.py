@@ -89,6 +89,11 @@ def test_kappa_of_counts_equals_the_array_form_and_plain_deletion(
         n = left_out.size
         se = math.sqrt((n - 1) * left_out.var()) if n > 1 else math.nan
         assert found.se[k] == pytest.approx(se, abs=1e-9, nan_ok=True)
+        if se > 1e-6:
+            squares = (left_out - left_out.mean()) ** 2
+            carried = squares.sum() ** 2 / (squares**2).sum() - 1
+            freedom = min(max(carried, LEAST_EFFECTIVE), n - 1)
+            assert found.freedom[k] == pytest.approx(freedom, rel=1e-6)
 
 
 @settings(max_examples=60, deadline=None)

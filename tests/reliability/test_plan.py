@@ -15,7 +15,7 @@ from rich.console import Console
 from scipy import stats
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import wilson_interval
+from affectlab.core.inference import wilson_interval
 from affectlab.ratings import Ratings, Scale
 from affectlab.reliability import (
     PlanModel,

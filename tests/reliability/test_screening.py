@@ -100,6 +100,18 @@ class TestFaceExpressions:
         if rejected:
             assert "golden answers 25 or more off >= 3" in row["evidence"]
 
+    def test_only_golden_trials_with_a_known_answer_are_judged(self) -> None:
+        frame = session("a", golden=[0, 0, 50, 100, 100]).with_columns(
+            expected=pl.when(~pl.col("stimulus").is_in(["g3", "g4"])).then(50.0)
+        )
+        (row,) = (
+            screen(ratings(frame), policy=FACES)
+            .evidence_frame()
+            .filter(pl.col("rule") == "golden trials")
+            .to_dicts()
+        )
+        assert (row["measure"], row["n"], row["violated"]) == (2, 3, False)
+
     @pytest.mark.parametrize(
         ("repeats", "rejected"),
         [([25, 35, 45, 30, 40], True), ([25, 35, 44, 30, 40], False)],
@@ -191,6 +203,22 @@ class TestApply:
         assert result.raters_to_drop() == ("odd",)
         assert "odd" not in result.apply(table).rater_names
         assert "1 of 5 raters" in result.apply(table).history[-1]
+
+    @pytest.mark.parametrize(("kind", "dropped"), [("spearman", ()), ("pearson", ("odd",))])
+    def test_a_curve_keeps_the_ranks(
+        self, kind: str, dropped: tuple[str, ...], tmp_path: Path
+    ) -> None:
+        truth = np.geomspace(0.01, 100, 40)
+        table = ratings(
+            *(session(name, name, values=list(truth)) for name in ("a", "b", "c")),
+            session("odd", "odd", values=list(np.linspace(0, 100, 40))),
+        )
+        path = tmp_path / "policy.toml"
+        path.write_text(
+            'name = "mine"\n[[rules]]\nname = "low"\ncheck = "correlation"\nbelow = 0.9\n'
+            f'kind = "{kind}"\n[use]\nrules = ["low"]\n'
+        )
+        assert screen(table, policy=path).raters_to_drop() == dropped
 
     def test_nothing_left(self) -> None:
         table = ratings(session("a", values=[50] * 10))

@@ -159,6 +159,24 @@ def test_a_simulated_panel_is_like_the_one_it_is_fitted_to() -> None:
     assert again.ratings.value.tolist() != trials.ratings.value.tolist()
 
 
+def test_means_of_few_answers_are_drawn_to_the_middle() -> None:
+    """A step of the model is a step of what is true; one of the means is less."""
+    slopes = []
+    for seed in range(3, 9):
+        ratings = panel(seed, n_raters=4)
+        trials = trials_of(ratings, per_session=False, golden=None)
+        model = PanelModel.fit(trials)
+        planted = np.random.default_rng(seed).normal(0, 1.8, 80)
+        names = [int(name[1:]) for name in ratings.stimulus_names]
+        truth = np.clip(4 + planted[names], 0, 8)[ratings.stimulus_code]
+        mean = np.bincount(trials.cell, trials.value) / np.bincount(trials.cell)
+        slopes.append([np.polyfit(x, truth, 1)[0] for x in (model.cell_mean, mean[trials.cell])])
+        assert model.cell_mean.mean() == pytest.approx(trials.value.mean(), abs=0.3)
+    of_model, of_means = np.mean(slopes, axis=0)
+    assert of_model == pytest.approx(1, abs=0.07)
+    assert of_means < of_model - 0.04
+
+
 def test_false_alarms_of_any_policy() -> None:
     ratings = panel(4)
     result = screen(ratings, policy="correlation", n_simulations=10, seed=1)

@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.inference import wilson_interval
 from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.evaluation import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     intraclass_correlation,

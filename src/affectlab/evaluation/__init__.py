@@ -72,7 +72,6 @@ from affectlab.evaluation.soft_labels import (
     label_distributions,
     soft_label_metrics,
 )
-from affectlab.evaluation.wilson import wilson_interval as wilson_interval
 
 __all__ = [
     "AnswerMetric",

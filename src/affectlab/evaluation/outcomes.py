@@ -13,11 +13,11 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.inference import wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
 from affectlab.core.words import count, joined, percent, plural, shown
 from affectlab.evaluation.people_and_models import check_models
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings, row_column
 
 

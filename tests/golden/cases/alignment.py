@@ -269,7 +269,7 @@ def against_a_range(al):
             0.5, 0.45, 0.55, [0.4, 0.6], higher_is_better=False
         ),
         "ranks": evaluation.rankings.possible_ranks(value, value - 0.1, value + 0.1),
-        "wilson": evaluation.wilson.wilson_interval([0, 3, 10], 10),
+        "wilson": al.core.inference.wilson_interval([0, 3, 10], 10),
         "equivalence": {
             str(at): evaluation.equivalence(at, 0.02, margin=0.05, df=24)
             for at in (-0.2, -0.04, 0.0, 0.03, 0.2)

@@ -9,10 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import by_name, streams
+from affectlab.core.inference import by_name, streams, wilson_interval
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Panel, present
-from affectlab.evaluation.wilson import wilson_interval
 
 _SHUFFLES = 20
 """Times the labels are shuffled to see what chance does."""

@@ -7,10 +7,9 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import draw_weights, streams, summarise
+from affectlab.core.inference import draw_weights, streams, summarise, wilson_interval
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Control, Panel
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, row_column
 
 _METHODS = {

@@ -20,6 +20,7 @@ from affectlab.core.inference import (
     crossing_p,
     expanded,
     summarise,
+    wilson_interval,
 )
 from affectlab.core.tables import (
     Column,
@@ -52,7 +53,6 @@ from affectlab.evaluation.preference.tally import (
     replicates,
     target_of,
 )
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, Scale, canonical
 
 _MANY_CLUSTERS = 20

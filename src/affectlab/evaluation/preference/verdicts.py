@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, check_n_boot, expanded, tails
+from affectlab.core.inference import (
+    check_confidence,
+    check_n_boot,
+    expanded,
+    tails,
+    wilson_interval,
+)
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
@@ -28,7 +34,6 @@ from affectlab.evaluation.preference.clusters import (
 from affectlab.evaluation.preference.judged_items import machine_of
 from affectlab.evaluation.preference.preferences import Preferences, study_of
 from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 
 _NAN = float("nan")

@@ -239,7 +239,7 @@ def _lists(
     first = np.diff(rater[by_value], prepend=-1) != 0
     steps = np.cumsum(new | first) - 1
     start = np.searchsorted(rater[by_value], np.arange(n_raters + 1)).astype(np.int64)
-    before = np.append(steps, 0)[np.minimum(start[:-1], max(steps.size - 1, 0))]
+    before = np.append(steps, 0)[start[:-1]]
     code = np.empty(value.size, dtype=np.int64)
     code[by_value] = steps - before[rater[by_value]]
     order = np.lexsort((item, rater))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
-from affectlab.core.inference import by_name, check_n_boot, infer
+from affectlab.core.inference import by_name, check_n_boot, infer, wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
@@ -21,7 +21,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, canonical
 
 _DIGITS = 12

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.evaluation import wilson_interval
+from affectlab.core.inference import wilson_interval
 from affectlab.models.hinted.plan import HintedPlan
 from affectlab.models.hinted.state import DECOY, MAIN, Answered
 

@@ -13,10 +13,9 @@ import polars as pl
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
-from affectlab.core.inference import check_confidence, few_units
+from affectlab.core.inference import check_confidence, few_units, wilson_interval
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import in_brackets, joined, number, percent, plural
-from affectlab.evaluation import wilson_interval
 from affectlab.evaluation.preference import (
     drawn_areas,
     error_of,

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
@@ -599,16 +599,14 @@ def _table(values: Floats, counts: Ints, wanted: _Wanted) -> pl.DataFrame:
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
     known = np.maximum(n, 1)
-    mean = np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / known, np.nan)
+    total = np.where(defined, values, 0).sum(axis=0)
+    mean = np.where(n > 0, total / known, np.nan)
     if wanted.is_power:
-        z = _NORMAL**2 / known
-        middle = (mean + z / 2) / (1 + z)
-        half = np.sqrt(mean * (1 - mean) * z + z**2 / 4) / (1 + z)
+        low, high = wilson_interval(total, n)
     else:
         squares = np.where(defined, (values - mean) ** 2, 0).sum(axis=0)
-        middle = mean
         half = np.where(n > 1, _NORMAL * np.sqrt(squares / np.maximum(n - 1, 1) / known), np.nan)
-    low, high = middle - half, middle + half
+        low, high = mean - half, mean + half
     columns = {"raters": counts, "value": mean, "low": low, "high": high}
     columns["reached"] = wanted.is_reached(high if wanted.at_most else low)
     if wanted.target == "split_half":

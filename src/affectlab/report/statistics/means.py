@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.inference import holm
-from affectlab.evaluation import wilson_interval
+from affectlab.core.inference import holm, wilson_interval
 from affectlab.ratings import Ratings, answers_of
 from affectlab.reliability import (
     intraclass_correlation,
