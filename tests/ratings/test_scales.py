@@ -147,6 +147,7 @@ def test_every_mixture_of_scales_survives(
         ({"a": [1, 2, 3], "b": [0.2, 0.45, 0.91]}, ["ordinal 1 to 3", "interval 0.2 to 0.91"]),
         ({"a": [1, 2, 3, 4, 5], "b": [0, 1, 1, 0, 1]}, ["ordinal 1 to 5", "binary, 0 or 1"]),
         ({"a": [1, 2, 3], "b": ["x", "y", "x", "y"]}, ["ordinal 1 to 3", "nominal: x, y"]),
+        ({"a": [1, 2, 3, 4, 5], "b": [-3, 2, 0, 3]}, ["ordinal 1 to 5", "ordinal -3 to 3"]),
         (
             {"a": ["u", "v", "u", "v"], "b": ["x", "y", "x", "y"]},
             ["nominal: u, v", "nominal: x, y"],
@@ -172,6 +173,8 @@ def test_scales_that_plainly_differ_are_guessed_apart(
         ({"a": [1, 2, 3, 4, 5, 6, 7], "b": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, "ordinal 1 to 9"),
         ({"a": [0, 80, 40, 60], "b": [0, 0, 0, 1, 2, 0, 0]}, "interval 0 to 80"),
         ({"a": [1, 2, 3, 4], "b": [1, 2, 40]}, "interval 1 to 40"),
+        ({"a": [0, 1, 2, 3], "b": [-3, -2, 0, 3]}, "ordinal -3 to 3"),
+        ({"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, -1, 4]}, "ordinal -1 to 5"),
         ({"a": ["yes", "no", "unsure"], "b": ["no", "no"]}, "nominal: yes, no, unsure"),
     ],
 )

@@ -249,6 +249,11 @@ class _Answered:
         return self.whole == 1.0 and 3 <= n <= _MOST_LEVELS and n == ends + 1 and self.zeros < 0.5
 
     @property
+    def bipolar(self) -> bool:
+        """Whether answers go both ways from 0, and about as far."""
+        return 2 * min(-self.low, self.high) >= self.reach > 0
+
+    @property
     def share(self) -> bool:
         return self.low >= 0.0 and self.high <= 1.0 and self.whole <= 0.5
 
@@ -268,7 +273,9 @@ def guess_scales(
       beyond it (a slider to 100 beside 1 to 7), and with them others that lie beyond it;
     - labels of shares, most of them no whole numbers, all between 0 and 1;
     - labels with both 0 and 1 and nothing else, beside rating scales that all begin at 1 and have
-      five levels or more.
+      five levels or more;
+    - labels with answers on both sides of 0 (valence from -3 to 3), beside rating scales without
+      answers below 0 of which one goes farther up (arousal from 1 to 7).
 
     Two rating scales of different length (1 to 7 and 1 to 9) may be one that a label did not use
     to its end: they share the longer one, and must be declared to be apart.
@@ -326,6 +333,12 @@ def _groups(found: Sequence[_Answered | None]) -> NDArray[np.intp]:
     """Number the scales: 0 is that of the rating scales, and of all where none is plainly apart."""
     group = np.zeros(len(found), dtype=np.intp)
     ratings = [one for one in found if one is not None and one.rating]
+    both_ways = [one for one in found if one is not None and one.bipolar]
+    upwards = [one for one in ratings if one.low >= 0]
+    two_sided = max((one.reach for one in both_ways), default=np.inf)
+    if max((one.high for one in upwards), default=0.0) > two_sided:
+        group[[one in both_ways for one in found]] = 4
+        ratings = upwards
     if not ratings:
         return group
     low, high = min(one.low for one in ratings), max(one.high for one in ratings)
@@ -335,7 +348,7 @@ def _groups(found: Sequence[_Answered | None]) -> NDArray[np.intp]:
         one.levels.size >= 5 for one in ratings
     )
     for code, one in enumerate(found):
-        if one is None or one.rating:
+        if one is None or one.rating or group[code]:
             continue
         inside = low <= one.low and one.high <= high
         if one.share:

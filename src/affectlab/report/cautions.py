@@ -109,11 +109,13 @@ def _few(study: Study) -> list[str]:
         short = frame.filter(pl.col("n_items") < ENOUGH_ITEMS)
         if short.height and study.numeric.n_stimuli > 1:
             smallest = int(short["n_items"].to_numpy().min())
+            verb = "rests" if short.height == 1 else "rest"
+            labels = plural(study.alpha.to_frame().height, "label")
             found.append(
-                f"{short.height} of {plural(study.alpha.to_frame().height, 'label')} rest on fewer "
-                f"than {ENOUGH_ITEMS} stimuli with two answers (the smallest on {smallest}): their "
-                "intervals are wide, and may be too narrow still."
-                if study.numeric.has_labels
+                f"{short.height} of {labels} {verb} on fewer than {ENOUGH_ITEMS} stimuli with two "
+                f"answers (the smallest on {smallest}): their intervals are wide, and may be too "
+                "narrow still."
+                if study.numeric.n_labels > 1
                 else f"Agreement rests on {smallest} stimuli with two answers: intervals may be "
                 f"too narrow on fewer than {ENOUGH_ITEMS}."
             )
