@@ -212,7 +212,7 @@ def test_counting_gives_way_to_sorting_when_values_are_many(
     codes = ratings.label_code, ratings.stimulus_code, ratings.rater_code
     names = ratings.label_names, ratings.rater_names
     value = np.asarray(ratings.value, dtype=np.float64)
-    assert counts.by_counting(codes, value, names, ratings.n_stimuli, np.array([True])) is None
+    assert counts.Counting.of(codes, value, names, ratings.n_stimuli, np.array([True])) is None
     found = interrater_correlation(ratings)
     others = (values.sum(0) - values)[:, :, 0]
     expected = np.mean(

@@ -10,6 +10,8 @@ from scipy.special import ndtri
 from affectlab.core.arrays import ratio
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from affectlab.core.types import Floats, Ints
 
 
@@ -136,7 +138,7 @@ def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[
     return grouped_pearson(a, b, group, n_groups)
 
 
-def spearman_of_counts(tables: Floats) -> tuple[Floats, Floats]:
+def spearman_of_counts(tables: Floats | NDArray[np.int32]) -> tuple[Floats, Floats]:
     """Compute Spearman's correlation of tables of counts, whose rows and columns ascend.
 
     Parameters

@@ -15,7 +15,7 @@ from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import Design, Draws, Statistic, by_formula
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
 from affectlab.reliability.agreement import why_no_interval, with_coverage
 from affectlab.reliability.rank_correlation import (
@@ -52,88 +52,128 @@ class Correlations:
     """Examples with two ratings or more, shape (labels,)."""
 
 
-def by_counting(
-    answers: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
-    value: Floats,
-    names: tuple[Sequence[str], Sequence[str]],
-    n_units: int,
-    used: NDArray[np.bool_],
-) -> Correlations | None:
-    """Compute all correlations from counts of pairs of values.
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """Coded answers, of which pairs of an answer and the mean of the others are counted."""
 
-    Parameters
-    ----------
-    answers
-        Codes of label, unit and rater of each answer, in any order.
-    value
-        The answers.
-    names
-        Names of labels and of raters.
-    n_units
-        Number of units.
-    used
-        Which labels count.
+    answers: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+    """Codes of label, unit and rater of each answer, in any order."""
+    code: NDArray[np.int16]
+    """Codes of the values, -1 of answers that do not count."""
+    total: Ints
+    """Sum of the codes, by unit and label."""
+    size: NDArray[np.int32]
+    """Number of the answers, by unit and label."""
+    place: NDArray[np.int32]
+    """Place of each mean of others, by number of answers and sum of the others."""
+    rated: Ints
+    """Answers that count, shape (labels, raters)."""
+    n_codes: int
+    n_means: int
 
-    Returns
-    -------
-    ``None`` where there are few ratings, or values that are no multiples of a quarter point or lie
-    too far apart, or a panel so sparse that one bit per label, unit and rater is too much.
-    """
-    n_labels, n_raters = (len(of) for of in names)
-    n_words = n_labels * n_units * (n_raters // 64 + 1)
-    if value.size < _FEW_ANSWERS or n_words > _MOST_WORDS:
-        return None
-    low, per_point = float(value.min()), _per_point(value[:_MOST_CODES])
-    n_codes = int((value.max() - low) * per_point) + 1
-    if n_codes > _MOST_CODES:
-        return None
-    from affectlab.core.compiled import in_threads, n_threads
-    from affectlab.reliability.correlation.interrater_kernels import code_first, count_codes
+    @classmethod
+    def of(
+        cls,
+        answers: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+        value: Floats,
+        names: tuple[Sequence[str], Sequence[str]],
+        n_units: int,
+        used: NDArray[np.bool_],
+    ) -> Counting | None:
+        """Code answers.
 
-    total = np.zeros(n_labels * n_units, dtype=np.int64)
-    size = np.zeros(n_labels * n_units, dtype=np.int32)
-    code = np.empty(value.size, dtype=np.int16)
-    seen = np.zeros((n_labels * n_units, n_raters // 64 + 1), dtype=np.uint64)
-    n_shares = n_threads()
-    rated = np.zeros((n_shares, n_labels, n_raters), dtype=np.int64)
-    whole = [False] * n_shares
+        Parameters
+        ----------
+        answers
+            Codes of label, unit and rater of each answer, in any order.
+        value
+            The answers.
+        names
+            Names of labels and of raters.
+        n_units
+            Number of units.
+        used
+            Which labels count.
 
-    def code_units(k: int) -> None:
-        whole[k] = code_first(
-            *answers,
-            value,
-            used,
-            low,
-            per_point,
-            k * n_units // n_shares,
-            (k + 1) * n_units // n_shares,
-            seen,
-            total,
-            size,
-            rated[k],
-            code,
-        )
+        Returns
+        -------
+        ``None`` where there are few ratings, or values that are no multiples of a quarter point or
+        lie too far apart, or a panel so sparse that one bit per label, unit and rater is too much.
+        """
+        n_labels, n_raters = (len(of) for of in names)
+        n_words = n_labels * n_units * (n_raters // 64 + 1)
+        if value.size < _FEW_ANSWERS or n_words > _MOST_WORDS:
+            return None
+        low, per_point = float(value.min()), _per_point(value[:_MOST_CODES])
+        n_codes = int((value.max() - low) * per_point) + 1
+        if n_codes > _MOST_CODES:
+            return None
+        from affectlab.core.compiled import in_threads, n_threads
+        from affectlab.reliability.correlation.interrater_kernels import code_first
 
-    in_threads(code_units, range(n_shares))
-    if not all(whole):
-        return None
-    place, n_means = _places_of_means(total, size, n_codes)
-    if n_labels * n_raters * n_codes * n_means > _MOST_CELLS:
-        return None
-    tables = np.zeros((n_shares, n_labels, n_raters, n_codes, n_means), dtype=np.int32)
-    ends = np.linspace(0, value.size, n_shares + 1).astype(np.int64)
+        total = np.zeros(n_labels * n_units, dtype=np.int64)
+        size = np.zeros(n_labels * n_units, dtype=np.int32)
+        code = np.empty(value.size, dtype=np.int16)
+        seen = np.zeros((n_labels * n_units, n_raters // 64 + 1), dtype=np.uint64)
+        n_shares = n_threads()
+        rated = np.zeros((n_shares, n_labels, n_raters), dtype=np.int64)
+        whole = [False] * n_shares
 
-    def count(k: int) -> None:
-        rows = slice(ends[k], ends[k + 1])
-        label, unit, rater = (part[rows] for part in answers)
-        count_codes(label, unit, rater, code[rows], total, size, place, tables[k])
+        def code_units(k: int) -> None:
+            whole[k] = code_first(
+                *answers,
+                value,
+                used,
+                low,
+                per_point,
+                k * n_units // n_shares,
+                (k + 1) * n_units // n_shares,
+                seen,
+                total,
+                size,
+                rated[k],
+                code,
+            )
 
-    in_threads(count, range(n_shares))
-    together = tables.sum(axis=0).reshape(n_labels * n_raters, n_codes, n_means)
-    rho, n = spearman_of_counts(together.transpose(1, 2, 0))
-    items = (size.reshape(n_units, n_labels) >= 2).sum(axis=0).astype(np.int64)
-    labels, raters = map(tuple, names)
-    return Correlations(labels, raters, rho, n.astype(np.int64), rated.sum(axis=0).ravel(), items)
+        in_threads(code_units, range(n_shares))
+        if not all(whole):
+            return None
+        place, n_means = _places_of_means(total, size, n_codes)
+        if n_labels * n_raters * n_codes * n_means > _MOST_CELLS:
+            return None
+        return cls(answers, code, total, size, place, rated.sum(axis=0), n_codes, n_means)
+
+    @cached_property
+    def tables(self) -> NDArray[np.int32]:
+        """Counts of all answers by code and mean of the others, shape (labels x raters, …)."""
+        from affectlab.core.compiled import in_threads, n_threads
+
+        n_shares = n_threads()
+        tables: list[Any] = [None] * n_shares
+        ends = np.linspace(0, self.code.size, n_shares + 1).astype(np.int64)
+
+        def count(k: int) -> None:
+            tables[k] = self.counted(slice(ends[k], ends[k + 1]))
+
+        in_threads(count, range(n_shares))
+        whole: NDArray[np.int32] = np.sum(tables, axis=0, dtype=np.int32)
+        return whole
+
+    def counted(self, rows: slice | Ints) -> NDArray[np.int32]:
+        """Counts of some answers; the means are those of all."""
+        from affectlab.reliability.correlation.interrater_kernels import count_codes
+
+        table = np.zeros((*self.rated.shape, self.n_codes, self.n_means), dtype=np.int32)
+        label, unit, rater = (part[rows] for part in self.answers)
+        count_codes(label, unit, rater, self.code[rows], self.total, self.size, self.place, table)
+        return table.reshape(-1, self.n_codes, self.n_means)
+
+    def correlations(self, names: tuple[Sequence[str], Sequence[str]]) -> Correlations:
+        """Correlations from all answers."""
+        rho, n = spearman_of_counts(self.tables.transpose(1, 2, 0))
+        items = (self.size.reshape(-1, len(self.rated)) >= 2).sum(axis=0).astype(np.int64)
+        labels, raters = map(tuple, names)
+        return Correlations(labels, raters, rho, n.astype(np.int64), self.rated.ravel(), items)
 
 
 def _per_point(value: Floats) -> float:
@@ -242,15 +282,16 @@ def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correl
     """Correlate by counting where that is possible, otherwise by ranking sorted answers."""
     if isinstance(data, Ratings):
         data = numeric_part(data).answers()
-        counted = by_counting(
+        names = data.label_names, data.rater_names
+        counting = Counting.of(
             (data.label_code, data.stimulus_code, data.rater_code),
             np.asarray(data.value, dtype=np.float64),
-            (data.label_names, data.rater_names),
+            names,
             data.n_stimuli,
             used_labels(data.label_names, exclude),
         )
-        if counted is not None:
-            return counted
+        if counting is not None:
+            return counting.correlations(names)
     answers = answers_of(data)
     used = used_labels(answers.labels, exclude)
     return _by_rater(answers.take(used[answers.label]))
@@ -364,22 +405,50 @@ class _Means:
         k, mean, _ = grouped_means(value[known], np.nonzero(known)[0], len(value))
         return np.where(k > 0, mean, np.nan)
 
+    def _counting(self, rows: Bools | slice) -> Counting | None:
+        """Code the answers in some rows, where counting does."""
+        answers = self.answers
+        label, unit, rater = (part[rows] for part in self._codes)
+        names = answers.labels, answers.raters
+        return Counting.of(
+            (label, unit, rater), answers.value[rows], names, len(answers.units), self.used
+        )
+
+    @cached_property
+    def _whole(self) -> Counting | None:
+        return self._counting(slice(None))
+
+    @cached_property
+    def _rows_of_units(self) -> tuple[Ints, Ints]:
+        """Rows of the answers by unit, and where those of each unit begin."""
+        unit = self.answers.unit
+        ends = np.arange(len(self.answers.units) + 1)
+        order = np.argsort(unit, kind="stable")
+        return order, np.searchsorted(unit[order], ends)
+
     def _without(self, draws: Draws, row: int) -> Floats:
         """Compute the means of the stimuli and raters that count in a row."""
-        codes, weight = self.answers.unit, draws.stimulus
-        if weight is None:
-            codes, weight = self.answers.rater, draws.rater
-        assert weight is not None
-        answers, kept = self.answers, weight[row][codes] > 0
-        label, unit, rater = (part[kept] for part in self._codes)
-        found = by_counting(
-            (label, unit, rater),
-            answers.value[kept],
-            (answers.labels, answers.raters),
-            len(answers.units),
-            self.used,
-        ) or _by_rater(answers.take(kept))
-        return self._means(np.where(found.n >= max(self.min_items, 2), found.value, np.nan))
+        answers, least = self.answers, max(self.min_items, 2)
+        if draws.stimulus is not None:
+            out = draws.stimulus[row] == 0
+            if self._whole is not None:
+                # What answers of other stimuli say does not change: the counts of these go.
+                order, start = self._rows_of_units
+                gone = [order[start[k] : start[k + 1]] for k in np.flatnonzero(out)]
+                left = self._whole.tables - self._whole.counted(np.concatenate(gone))
+                value, n = spearman_of_counts(left.transpose(1, 2, 0))
+                return self._means(np.where(n >= least, value, np.nan))
+            kept = ~out[answers.unit]
+        else:
+            assert draws.rater is not None
+            kept = draws.rater[row][answers.rater] > 0
+        counting = self._counting(kept)
+        found = (
+            _by_rater(answers.take(kept))
+            if counting is None
+            else counting.correlations((answers.labels, answers.raters))
+        )
+        return self._means(np.where(found.n >= least, found.value, np.nan))
 
 
 def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estimates:
