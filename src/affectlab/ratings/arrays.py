@@ -334,7 +334,9 @@ def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
     return ratings if label is None else ratings.select(labels=label)
 
 
-def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
+def answers_of(
+    ratings: Ratings | ArrayLike, *, repeats: bool = False, by_names: bool = False
+) -> Answers:
     """Read the answers that a statistic uses.
 
     Of ratings these are the main trials with a valid answer. When a rater answered the same
@@ -347,6 +349,8 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
         Ratings, or an array of shape (raters, units) with ``nan`` where there is no rating.
     repeats
         Keep every answer of a rater to a stimulus and label.
+    by_names
+        Number stimuli and raters of ratings in the order of their names, as ``canonical`` does.
 
     Raises
     ------
@@ -356,7 +360,10 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     if not isinstance(ratings, Ratings):
         return _from_matrix(matrix_of(ratings))
     used = numeric_part(ratings).answers()
-    pair, label = _pairs(used), used.label_code
+    unit, units = _numbered(used.stimulus_code, used.stimulus_names, by_names)
+    rater, raters = _numbered(used.rater_code, used.rater_names, by_names)
+    kinds = dict(zip(used.rater_names, used.rater_kinds, strict=True))
+    pair, label = unit * np.int64(len(raters)) + rater, used.label_code
     if (pair[1:] >= pair[:-1]).all() and used.n_labels <= _SORTED_BY_DIGITS:
         # Rows stand by unit and rater already, as a table in canonical order has them.
         order = np.argsort(label.astype(np.uint16), kind="stable")
@@ -371,16 +378,27 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     if not finite.all():
         order, value = order[finite], value[finite]
     return Answers(
-        unit=used.stimulus_code[order].astype(np.int64),
-        rater=used.rater_code[order].astype(np.int64),
+        unit=unit[order].astype(np.int64),
+        rater=rater[order].astype(np.int64),
         label=label[order].astype(np.int64),
         value=value,
-        units=tuple(used.stimulus_names),
-        raters=tuple(used.rater_names),
+        units=units,
+        raters=raters,
         labels=tuple(used.label_names),
-        rater_kinds=tuple(used.rater_kinds),
+        rater_kinds=tuple(kinds[name] for name in raters),
         scales=tuple(used.scales.values()),
     )
+
+
+def _numbered(
+    code: NDArray[Any], names: tuple[str, ...], by_names: bool
+) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Codes and what they stand for, as they are or in the order of the names."""
+    ordered = tuple(sorted(names)) if by_names else names
+    if ordered == names:
+        return code, names
+    place = {name: k for k, name in enumerate(ordered)}
+    return np.fromiter((place[name] for name in names), np.int64, len(names))[code], ordered
 
 
 def ballots_of(ratings: Ratings) -> Ballots:
@@ -394,12 +412,8 @@ def ballots_of(ratings: Ratings) -> Ballots:
     used = numeric_part(ratings).answers()
     value = np.asarray(used.value, dtype=np.float64)
     sizes = used.n_stimuli, used.n_raters, used.n_labels
-    return _ballots(_pairs(used), used.label_code, value, sizes)
-
-
-def _pairs(ratings: Ratings) -> Ints:
-    """Code of the (stimulus, rater) of every row."""
-    return ratings.stimulus_code.astype(np.int64) * ratings.n_raters + ratings.rater_code
+    pair = used.stimulus_code * np.int64(used.n_raters) + used.rater_code
+    return _ballots(pair, used.label_code, value, sizes)
 
 
 def _ballots(pair: Ints, label: NDArray[Any], value: Floats, sizes: Sequence[int]) -> Ballots:

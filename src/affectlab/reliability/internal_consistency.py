@@ -27,7 +27,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
-from affectlab.ratings import Ratings, answers_of, canonical, require_order
+from affectlab.ratings import Ratings, answers_of, require_order
 from affectlab.reliability.agreement import Rated, weak_design_like
 
 _LEAST = 0.005
@@ -368,7 +368,7 @@ def _questionnaires(
         )
     own = ratings.select(labels=list(items))
     require_order(own, "internal consistency")
-    answers = answers_of(canonical(own))
+    answers = answers_of(own, by_names=True)
     ballots = answers.on(answers.units, items).ballots()
     value = ballots.value
     for name in reverse:

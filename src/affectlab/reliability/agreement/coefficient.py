@@ -29,7 +29,6 @@ from affectlab.ratings import (
     Ratings,
     Scale,
     answers_of,
-    canonical,
     in_label_order,
     labels_on,
 )
@@ -339,9 +338,7 @@ def _function(made: Coefficient) -> CoefficientFunction:
         bound = signature.bind(ratings, **options)
         bound.apply_defaults()
         given = bound.kwargs
-        if given.get("interval") in ("percentile", "bca"):
-            ratings = canonical(ratings)
-        answers = answers_of(ratings)
+        answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
         of_infer = {name: given[name] for name in of_interval}
         table = infer(statistic, **{"interval": made.interval, **of_infer})

@@ -29,7 +29,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent, plural, some
-from affectlab.ratings import Answers, Ratings, answers_of, canonical
+from affectlab.ratings import Answers, Ratings, answers_of
 
 _ROUNDS = 5000
 _SMALL = 1e-9
@@ -231,7 +231,7 @@ def dawid_skene(
     given = {"class_prior": class_prior, "prior_right": prior_right, "prior_wrong": prior_wrong}
     for name, number_of in {**given, "n_draws": n_draws}.items():
         check_number(name, number_of, 0)
-    prior, answers = _Prior(*given.values()), answers_of(canonical(ratings))
+    prior, answers = _Prior(*given.values()), answers_of(ratings, by_names=True)
     if not answers.value.size:
         raise InputError("there is no answer on a scale of categories; expected some")
     wanted = answers.by_label() if by_label else answers.by_scale()

@@ -602,7 +602,7 @@ def _table(values: Floats, counts: Ints, wanted: _Wanted) -> pl.DataFrame:
     total = np.where(defined, values, 0).sum(axis=0)
     mean = np.where(n > 0, total / known, np.nan)
     if wanted.is_power:
-        low, high = wilson_interval(total, n)
+        low, high = map(np.asarray, wilson_interval(total, n))
     else:
         squares = np.where(defined, (values - mean) ** 2, 0).sum(axis=0)
         half = np.where(n > 1, _NORMAL * np.sqrt(squares / np.maximum(n - 1, 1) / known), np.nan)
