@@ -448,7 +448,7 @@ def check_columns(
 
 def _silent(coded: Coded, kept: NDArray[np.bool_], unit: Unit) -> tuple[SetAside, ...]:
     """Name the raters, or stimuli, all of whose rows are left out."""
-    silent = np.setdiff1d(np.arange(coded.n), coded.code[kept])
+    silent = np.flatnonzero(np.bincount(coded.code[kept], minlength=coded.n) == 0)
     if not len(silent):
         return ()
     return (SetAside(NO_ANSWER, len(silent), tuple(coded.names.gather(silent)), unit),)
