@@ -47,9 +47,8 @@ def lead(study: Study) -> str:
     else:
         text += f" ({study.ratings.scale})"
     if study.elsewhere is not None:
-        text += (
-            f", and others on {some([shown(n) for n in study.elsewhere.label_names], _MOST_NAMES)}"
-        )
+        names = some([shown(name) for name in study.elsewhere.label_names], _MOST_NAMES)
+        text += f", and {count(study.elsewhere.n_ratings)} more on {names}"
     if summary.silent_raters:
         text += f"; {plural(len(summary.silent_raters), 'more rater')} gave none that can be used"
     return f"{text}."

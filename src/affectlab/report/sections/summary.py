@@ -33,7 +33,7 @@ def summary_section(study: Study) -> Section:
 
 
 def _elsewhere(study: Study) -> list[Block]:
-    """List the labels on other scales, which no other section is about."""
+    """List the labels on other scales, which page one and no other section is about."""
     others = study.elsewhere
     if others is None:
         return []
@@ -50,9 +50,10 @@ def _elsewhere(study: Study) -> list[Block]:
     here = joined(map(shown, study.ratings.label_names))
     return [
         Paragraph(
-            f"The labels of the source are on different scales. This report compares labels on one "
-            f"scale and is about {here}; the other labels stand here only. Each can have a report "
-            f"of its own ({option('select(labels=…)', cli='--keep-labels')})."
+            "The labels of the source are on different scales. Page one is about all but texts. "
+            f"The sections below it compare labels on one scale and are about {here}; of the "
+            "others they have what stands here. Each can have a report of its own "
+            f"({option('select(labels=…)', cli='--keep-labels')})."
         ),
         Table(
             "other_scales",
