@@ -149,6 +149,10 @@ def test_every_mixture_of_scales_survives(
         ({"a": [1, 2, 3], "b": ["x", "y", "x", "y"]}, ["ordinal 1 to 3", "nominal: x, y"]),
         ({"a": [1, 2, 3, 4, 5], "b": [-3, 2, 0, 3]}, ["ordinal 1 to 5", "ordinal -3 to 3"]),
         (
+            {"a": [1, 2, 3, 4, 5], "b": [-3, 2, 0, 3], "c": [-3, -2, -1, 0]},
+            ["ordinal 1 to 5", "ordinal -3 to 3", "ordinal -3 to 3"],
+        ),
+        (
             {"a": ["u", "v", "u", "v"], "b": ["x", "y", "x", "y"]},
             ["nominal: u, v", "nominal: x, y"],
         ),
@@ -175,6 +179,8 @@ def test_scales_that_plainly_differ_are_guessed_apart(
         ({"a": [1, 2, 3, 4], "b": [1, 2, 40]}, "interval 1 to 40"),
         ({"a": [0, 1, 2, 3], "b": [-3, -2, 0, 3]}, "ordinal -3 to 3"),
         ({"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, -1, 4]}, "ordinal -1 to 5"),
+        ({"a": [0, 1, 2, 3, 4], "b": [-1, 0, 1], "c": [-4, -1, 0]}, "ordinal -4 to 4"),
+        ({"a": [2, 3, 4], "b": [-3, 0, 2]}, "ordinal -3 to 4"),
         ({"a": ["yes", "no", "unsure"], "b": ["no", "no"]}, "nominal: yes, no, unsure"),
     ],
 )

@@ -373,6 +373,30 @@ def test_a_stimulus_is_shown_where_it_is_a_text(write):
 # What to worry about.
 
 
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        (
+            (40, 40, 7),
+            "1 of 3 labels rests on fewer than 30 stimuli with two answers (the smallest ",
+        ),
+        ((40, 9, 7), "2 of 3 labels rest on fewer than 30 stimuli with two answers (the smallest "),
+        ((7,), "Agreement rests on 7 stimuli with two answers"),
+    ],
+)
+def test_labels_on_few_stimuli_are_counted(sizes: tuple[int, ...], sentence: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"s{k:02d}", rater, f"e{label}", int(rng.integers(0, 5)))
+        for label, size in enumerate(sizes)
+        for k in range(size)
+        for rater in ("a", "b", "c")
+    ]
+    frame = pl.DataFrame(rows, ["stimulus", "rater", "label", "value"], orient="row")
+    found = cautions(Study(Ratings(frame, scale="0-4")))
+    assert any(said.startswith(sentence) for said in found)
+
+
 def test_at_most_five_worries_and_the_worst_first(panel):
     base = noisy(0.8, n=60).to_frame().with_columns(pl.col("rater").cast(pl.String))
     copy = base.filter(rater="r1").with_columns(rater=pl.lit("again"))

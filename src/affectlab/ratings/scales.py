@@ -17,6 +17,8 @@ from affectlab.taxonomy import Taxonomy
 
 _SHOWN = 6
 _MOST_LEVELS = 11
+_LEAST_LEVELS = 5
+"""Levels of a rating scale that others are told from by where they begin and end."""
 _PLAINLY_FARTHER = 5
 """How many times as far as a rating scale the answers of a slider reach, to be told from it."""
 
@@ -274,8 +276,9 @@ def guess_scales(
     - labels of shares, most of them no whole numbers, all between 0 and 1;
     - labels with both 0 and 1 and nothing else, beside rating scales that all begin at 1 and have
       five levels or more;
-    - labels with answers on both sides of 0 (valence from -3 to 3), beside rating scales without
-      answers below 0 of which one goes farther up (arousal from 1 to 7).
+    - labels with answers below 0, of which one goes about as far up as down (valence from -3 to
+      3), beside a rating scale of five levels or more without such answers that goes farther up
+      than any of them goes either way (arousal from 1 to 7).
 
     Two rating scales of different length (1 to 7 and 1 to 9) may be one that a label did not use
     to its end: they share the longer one, and must be declared to be apart.
@@ -333,11 +336,12 @@ def _groups(found: Sequence[_Answered | None]) -> NDArray[np.intp]:
     """Number the scales: 0 is that of the rating scales, and of all where none is plainly apart."""
     group = np.zeros(len(found), dtype=np.intp)
     ratings = [one for one in found if one is not None and one.rating]
-    both_ways = [one for one in found if one is not None and one.bipolar]
+    below = [one for one in found if one is not None and one.low < 0]
     upwards = [one for one in ratings if one.low >= 0]
-    two_sided = max((one.reach for one in both_ways), default=np.inf)
-    if max((one.high for one in upwards), default=0.0) > two_sided:
-        group[[one in both_ways for one in found]] = 4
+    reached = max((one.reach for one in below), default=np.inf)
+    beyond = any(one.levels.size >= _LEAST_LEVELS and one.high > reached for one in upwards)
+    if beyond and any(one.bipolar for one in below):
+        group[[one in below for one in found]] = 4
         ratings = upwards
     if not ratings:
         return group
@@ -345,7 +349,7 @@ def _groups(found: Sequence[_Answered | None]) -> NDArray[np.intp]:
     reach = max(one.reach for one in ratings)
     farther = any(one is not None and _farther(one, reach) for one in found)
     from_one = low == 1.0 == max(one.low for one in ratings) and all(
-        one.levels.size >= 5 for one in ratings
+        one.levels.size >= _LEAST_LEVELS for one in ratings
     )
     for code, one in enumerate(found):
         if one is None or one.rating or group[code]:

@@ -113,7 +113,7 @@ def _few(study: Study) -> list[str]:
             labels = plural(study.alpha.to_frame().height, "label")
             found.append(
                 f"{short.height} of {labels} {verb} on fewer than {ENOUGH_ITEMS} stimuli with two "
-                f"answers (the smallest on {smallest}): their intervals are wide, and may be too "
+                f"answers (the smallest on {smallest}): intervals are wide there, and may be too "
                 "narrow still."
                 if study.numeric.n_labels > 1
                 else f"Agreement rests on {smallest} stimuli with two answers: intervals may be "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -156,8 +156,7 @@ class Counting:
             tables[k] = self.counted(slice(ends[k], ends[k + 1]))
 
         in_threads(count, range(n_shares))
-        whole: NDArray[np.int32] = np.sum(tables, axis=0, dtype=np.int32)
-        return whole
+        return reduce(np.add, tables)
 
     def counted(self, rows: slice | Ints) -> NDArray[np.int32]:
         """Counts of some answers; the means are those of all."""
