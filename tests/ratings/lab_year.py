@@ -316,11 +316,41 @@ YEAR = (
     ),
     Messy(
         "a category beside valence and arousal",
-        "the category is read; a warning says how to read all three",
-        text("r.csv", "image,rater,emotion,valence\na,x,joy,3\na,y,joy,4\nb,x,fear,2\nb,y,joy,6\n"),
+        "a label each, a guess that is said, where the numbers differ within stimuli",
+        text(
+            "r.csv",
+            "image,rater,emotion,Valence,Arousal\na,x,joy,3,1\na,y,joy,2,7\nb,x,fear,-3,5\nb,y,joy,1,4\n",
+        ),
+        options={"scale": "Valence=-3..3, Arousal=1-7"},
+        scales={
+            "Valence": "ordinal -3 to 3, step 1",
+            "Arousal": "ordinal 1 to 7, step 1",
+            "emotion": "nominal: joy, fear",
+        },
+        values=(0, 0, 1, 0, 3, 2, -3, 1, 1, 7, 5, 4),
+        said=("a category and dimensions were asked for, one label each",),
+    ),
+    Messy(
+        "a row for each emotion, and its intensity",
+        "the intensities are the answers, the emotions labels, a guess that is said",
+        text(
+            "r.csv",
+            "image,rater,emotion,intensity\na,x,joy,3\na,x,fear,0\na,y,joy,2\na,y,fear,1\n"
+            "b,x,joy,0\nb,x,fear,4\nb,y,joy,1\nb,y,fear,5\n",
+        ),
+        scales={"joy": "ordinal 0 to 5, step 1", "fear": "ordinal 0 to 5, step 1"},
+        values=(3, 0, 2, 1, 0, 4, 1, 5),
+        said=("column 'emotion' says what the numbers of column 'intensity' are about",),
+    ),
+    Messy(
+        "a category beside the confidence in it",
+        "the category is read; a warning says how to read both",
+        text(
+            "r.csv", "image,rater,emotion,confidence\na,x,joy,3\na,y,joy,4\nb,x,fear,2\nb,y,joy,6\n"
+        ),
         scales={"rating": "nominal: joy, fear"},
         values=(0, 0, 1, 0),
-        said=("only column 'emotion' holds answers; if 'valence' do so, too",),
+        said=("only column 'emotion' holds answers; if 'confidence' do so, too",),
     ),
     Messy(
         "what a face was meant to show, beside what raters said",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -38,6 +38,9 @@ _NO_RATINGS = {
 }
 """Names of columns of numbers that are no ratings, in a table of which nobody said that it is
 wide."""
+_ABOUT_THE_ANSWER = {"confidence"}
+"""Dimensions that say something of a chosen category, and nothing of the stimulus."""
+_STRENGTHS = {"intensity", "strength"}
 _PHASES = {"block", "block_type", "part", "phase", "stage", "trial_type", "type"}
 """Names of columns that may tell trials of practice from others."""
 _NUMBERED = re.compile(
@@ -104,6 +107,11 @@ def describe_long(
     if step:
         steps.append(f"{GUESSED}{step}")
         why[roles["stimulus"]] = step
+    if not told and by_name is None and options.separator is None:
+        roles, step = _strengths(columns, roles)
+        if step:
+            steps.append(f"{GUESSED}{step}")
+            why[roles["label"]] = why[roles["value"]] = step
     separator = options.separator
     if "value" in roles and separator is None and "label" not in roles and not options.scale:
         separator = _separator(columns, roles)
@@ -125,6 +133,26 @@ def describe_long(
     return LongLayout(
         roles, why=why, separator=separator or None, free_text=free_text, steps=tuple(steps)
     )
+
+
+def _strengths(
+    columns: Mapping[str, pl.Series], roles: dict[str, str]
+) -> tuple[dict[str, str], str]:
+    """Take how strong a category is as the answer, where raters have a row for each of several."""
+    strong = [
+        name
+        for name, column in columns.items()
+        if folded_name(name) in _STRENGTHS and name not in roles.values() and _is_of_numbers(column)
+    ]
+    if "value" not in roles or "label" in roles or len(strong) != 1:
+        return roles, ""
+    if _separator(columns, roles) != ROWS:
+        return roles, ""
+    step = (
+        f"raters have several rows about a stimulus, so column '{roles['value']}' says what the "
+        f"numbers of column '{strong[0]}' are about"
+    )
+    return {**roles, "label": roles["value"], "value": strong[0]}, step
 
 
 def _without_intended(
@@ -395,23 +423,29 @@ def _renamed(
 
 def guess_wide(
     columns: Mapping[str, pl.Series], options: ReadOptions
-) -> tuple[Wide, tuple[str, ...], str] | None:
+) -> tuple[ReadOptions, str] | None:
     """Tell that a table is wide where its columns plainly say so, and which of them describe.
 
     Either columns name both stimulus and rater, and what is left are columns of numbers, one for
-    each label; or columns are called after raters, as ``R1`` and ``R2``, or after stimuli.
+    each label, or a category and dimensions; or columns are called after raters, as ``R1`` and
+    ``R2``, or after stimuli.
     """
     header = list(columns)
     named = dict(options.columns or {})
     if {"value", "label", "text"} & named.keys():
         return None
-    if find_one("value", header) or find_chosen(header) or find_one("label", header):
+    chosen = find_chosen(header)
+    if find_one("value", header) or (chosen is None and find_one("label", header)):
         return None
     if "text" in header and any(s.kind == "text" for s in options.scale.all):
         return None
     stimulus = named.get("stimulus") or find_one("stimulus", header)
     rater = named.get("rater") or find_one("rater", header, taken={stimulus or ""})
     rest = [name for name in header if name not in (stimulus, rater, *ROW_COLUMNS)]
+    text = ["text"] if "text" in header and "text" not in named.values() else []
+    if chosen is not None:
+        roles = {"stimulus": stimulus or "", "rater": rater or "", "value": chosen}
+        return _category_and_dimensions(columns, options, roles, [*text, *rest])
     after_raters = [name for name in rest if _NUMBERED.fullmatch(name.strip())]
     if rater is None and len(after_raters) > 1:
         others = [name for name in rest if name not in after_raters]
@@ -419,20 +453,20 @@ def guess_wide(
             # The first column names the rows where no other does.
             others.remove(header[0])
         said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
-        return "raters", tuple(name for name in others if name.strip()), said
+        return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
         rated = [name for name in rest if _is_of_numbers(columns[name])]
         numbered = [name for name in rated if _is_numbered_stimulus(name)]
         if len(files) < 2 and crossed(rated) is not None:
             said = f"columns cross stimuli and labels: {quoted(rated)}"
-            return "stimuli", tuple(n for n in rest if n not in rated and n.strip()), said
+            return _read_over("stimuli", options, [n for n in rest if n not in rated]), said
         called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")
         if len(called) < 2:
             return None
-        others = [name for name in rest if name not in called and name.strip()]
+        others = [name for name in rest if name not in called]
         said = f"columns called after {what} hold what each rater said of them: {quoted(called)}"
-        return "stimuli", tuple(others), said
+        return _read_over("stimuli", options, others), said
     if stimulus is None or rater is None:
         return None
     rated = [
@@ -442,13 +476,47 @@ def guess_wide(
     ]
     if not rated:
         return None
-    text = ("text",) if "text" in header and "text" not in named.values() else ()
-    attributes = (*text, *(n for n in rest if n not in rated and n.strip()))
-    return (
-        "labels",
-        attributes,
-        f"columns of numbers hold ratings, one label each: {quoted(rated)}",
-    )
+    others = [*text, *(name for name in rest if name not in rated)]
+    said = f"columns of numbers hold ratings, one label each: {quoted(rated)}"
+    return _read_over("labels", options, others), said
+
+
+def _read_over(wide: Wide, options: ReadOptions, attributes: Sequence[str]) -> ReadOptions:
+    described = tuple(name for name in attributes if name.strip())
+    return replace(options, wide=wide, attributes=described)
+
+
+def _category_and_dimensions(
+    columns: Mapping[str, pl.Series],
+    options: ReadOptions,
+    roles: Mapping[str, str],
+    rest: Sequence[str],
+) -> tuple[ReadOptions, str] | None:
+    """Take a chosen category and dimensions that differ within stimuli as answers, one label each.
+
+    A column of numbers that is called after a dimension is no answer where each stimulus has one.
+    """
+    chosen, scales = roles["value"], options.scale
+    if not (roles["stimulus"] and roles["rater"]) or scales.default is not None:
+        return None
+    asked = [
+        name
+        for name in rest
+        if folded_name(name) in DIMENSIONS - _ABOUT_THE_ANSWER
+        and _is_of_numbers(columns[name])
+        and _differs(columns[name], columns[roles["stimulus"]])
+    ]
+    if not asked or not _is_of_words(columns[chosen]) or _separator(columns, roles) is not None:
+        return None
+    if chosen not in scales.by_label:
+        words = columns[chosen].cast(pl.String).str.strip_chars().unique(maintain_order=True)
+        names = tuple(word for word in words.drop_nulls() if folded(word) not in MISSING)
+        known = replace(Scale.nominal(names), declared=False)
+        scales = replace(scales, by_label={**scales.by_label, chosen: known})
+    others = [name for name in rest if name not in (chosen, *asked)]
+    read = replace(_read_over("labels", options, others), scale=scales)
+    labels = quoted([chosen, *asked])
+    return read, f"a category and dimensions were asked for, one label each: {labels}"
 
 
 def _is_numbered_stimulus(name: str) -> bool:

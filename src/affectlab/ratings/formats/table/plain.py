@@ -63,6 +63,7 @@ class PlainTable(Format):
             contents, rater_column = cast("Contents", long), long.rater_column
             contents.columns = blanked(contents.columns, ("value",), options.missing_codes)
             contents.history = (*guess, *contents.history)
+            contents.scale = options.scale
         else:
             layout = describe_long(given.columns, options, source, head.delimiter)
             contents = read_long(given, layout, options, source, decimal_commas=commas)
@@ -96,8 +97,8 @@ def _told(
     guess = guess_wide(columns, options)
     if guess is None:
         return options, ()
-    wide, attributes, said = guess
-    return replace(options, wide=wide, attributes=attributes), (f"{GUESSED}{said}",)
+    read, said = guess
+    return read, (f"{GUESSED}{said}",)
 
 
 def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
