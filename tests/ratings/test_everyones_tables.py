@@ -418,6 +418,17 @@ def test_each_column_is_described(tmp_path: Path) -> None:
     assert found.problem is None
 
 
+def test_what_is_guessed_is_not_called_said(tmp_path: Path) -> None:
+    file = tmp_path / "lab.csv"
+    file.write_text("clip,rater,valence,arousal\na,x,-3,1\na,y,2,5\nb,x,1,4\nb,y,0,2\n")
+    guessed, told = (
+        dict(describe_ratings(file, wide=wide).to_frame().select("column", "why").rows())
+        for wide in (None, "labels")
+    )
+    assert guessed["valence"] == guessed["arousal"] == "guessed: one column per label"
+    assert told["valence"] == "you say: one column per label"
+
+
 def test_what_cannot_be_read_is_described_too(tmp_path: Path) -> None:
     file = tmp_path / "lab.csv"
     file.write_text("Bild,Person,Wert\na,x,3\n")
@@ -435,6 +446,8 @@ def test_what_cannot_be_read_is_described_too(tmp_path: Path) -> None:
 FILES = {
     "texts": TEXTS,
     "names": NAMES,
+    "dimensions": "clip,rater,emotion,valence\na,x,joy,3\na,y,joy,2\nb,x,fear,1\nb,y,joy,4\n",
+    "intensities": "clip,rater,emotion,intensity\na,x,joy,3\na,x,fear,0\na,y,joy,2\na,y,fear,1\n",
     "several": "id,rater,label\na,x,joy;fear\na,y,joy\nb,x,fear\nb,y,anger\n",
     "rows": "id,rater,label\na,x,joy\na,x,fear\na,y,joy\nb,x,fear\n",
     "raters": "picture,R1,R2\na,1,2\nb,3,4\n",

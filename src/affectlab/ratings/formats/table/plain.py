@@ -46,9 +46,12 @@ class PlainTable(Format):
         """Say what each column is taken for, by its name, its values or what the user says."""
         options = options or ReadOptions()
         given = _given(head, options)
-        options, _ = _told(given.columns, options)
+        options, guess = _told(given.columns, options)
         if options.wide is not None:
-            return describe_wide(given.columns, options, str(head.path))
+            layout = describe_wide(given.columns, options, str(head.path))
+            said = f"{GUESSED}one column per {layout.across}"
+            why = dict.fromkeys(layout.labels if guess else (), said)
+            return replace(layout, why={**layout.why, **why})
         return describe_long(given.columns, options, str(head.path), head.delimiter)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
