@@ -318,8 +318,13 @@ def test_all_ties_are_said() -> None:
 
 
 def test_models_alone_need_another_truth() -> None:
-    with pytest.raises(InputError, match="no rater is human"):
+    with pytest.raises(
+        InputError, match=r"no rater is human.*truth='attribute:NAME' or 'rater:NAME'"
+    ):
         classes_of(named(NET, ["net"]))
+    known = named(NET, ["net"]).with_stimuli({"stimulus": ["a"], "gold": ["joy"]})
+    with pytest.raises(InputError, match="truth='attribute:gold' or 'rater:NAME'"):
+        classes_of(known)
     with pytest.raises(InputError, match="both tables"):
         classes_of(named(PEOPLE), named({"ann": {"a": "joy"}}, ["ann"]))
 

@@ -327,9 +327,11 @@ def classes_of(
     )
     if source.kind == "people":
         if people is None:
+            known = [name for name in ratings.stimuli.columns if name not in ("stimulus", "text")]
+            others = [f"attribute:{name}" for name in known[:3] or ["NAME"]]
             raise InputError(
                 f"{ratings.source or 'the ratings'}: no rater is human, so people cannot be the "
-                "truth; name another (truth 'attribute:NAME', 'rater:NAME' or a table)"
+                f"truth; name another ({option('truth', *others, 'rater:NAME')}), or a table"
             )
         source = replace(source, panel=people)
     if people is None and not judged:
