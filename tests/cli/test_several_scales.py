@@ -83,12 +83,13 @@ def test_a_report_says_which_labels_it_is_about(file: Path, model: Path, tmp_pat
     run_here("report", file, "--scale", TEXT, "--models", model, "--out", out, "--n-boot", "20")
     page = (out / "report.html").read_text(encoding="utf-8")
     said = re.search(
-        r"on plausibility \(ordinal 1 to 7, step 1\), and (\d+) more on category, arousal", page
+        r"on plausibility \(ordinal 1 to 7, step 1\), and (\d+) more on category, arousal and", page
     )
     assert said is not None
     others = read_ratings(file, scale=TEXT).select(labels=["category", "arousal", "comment"])
     assert int(said[1]) == others.n_ratings
-    assert "Page one is about all but texts. The sections below it compare labels" in page
+    assert "Page one is about all but texts." in page
+    assert "The sections below it compare labels on one scale and are about plausibility" in page
     assert "no answer has a text" not in page
     others = pl.read_csv(out / "tables" / "other_scales.csv")
     assert others["label"].to_list() == ["category", "arousal", "comment"]

@@ -397,8 +397,7 @@ def _numbered(
     ordered = tuple(sorted(names)) if by_names else names
     if ordered == names:
         return code, names
-    place = {name: k for k, name in enumerate(ordered)}
-    return np.fromiter((place[name] for name in names), np.int64, len(names))[code], ordered
+    return places_in(ordered, names)[code], ordered
 
 
 def ballots_of(ratings: Ratings) -> Ballots:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import places_in
 from affectlab.ratings.arrays import in_order
 from affectlab.ratings.build import Body
 from affectlab.ratings.derived import moments
@@ -15,7 +16,7 @@ from affectlab.ratings.schema import HUMAN_KINDS
 from affectlab.ratings.table import Ratings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
     )
     stimulus = body.stimulus.reorder(sorted(data.stimulus_names))
     rater = body.rater.reorder(drawn)
-    label = _ranks(data.label_names)[data.label_code]
+    label = places_in(sorted(data.label_names), data.label_names)[data.label_code]
     key = (stimulus.code.astype(np.int64) * rater.n + rater.code) * data.n_labels + label
     numbered = Body(stimulus, rater, body.label, body.value, body.extras)
     if (np.diff(key) <= 0).any():
@@ -86,9 +87,3 @@ def as_listed(names: Sequence[str], ratings: object) -> list[int]:
 def rows_as_listed(frame: pl.DataFrame, ratings: object) -> pl.DataFrame:
     """Exchange the rows of people in results with a column ``rater``; see :func:`as_listed`."""
     return frame[as_listed(frame["rater"].to_list(), ratings)] if frame.height else frame
-
-
-def _ranks(names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Position of each name among the sorted ones."""
-    place = {name: k for k, name in enumerate(sorted(names))}
-    return np.array([place[name] for name in names], dtype=np.int64)

@@ -509,9 +509,8 @@ def _category_and_dimensions(
     if not asked or not _is_of_words(columns[chosen]) or _separator(columns, roles) is not None:
         return None
     if chosen not in scales.by_label:
-        words = columns[chosen].cast(pl.String).str.strip_chars().unique(maintain_order=True)
-        names = tuple(word for word in words.drop_nulls() if folded(word) not in MISSING)
-        known = replace(Scale.nominal(names), declared=False)
+        names = words_of(columns[chosen]).unique(maintain_order=True)
+        known = replace(Scale.nominal(tuple(names)), declared=False)
         scales = replace(scales, by_label={**scales.by_label, chosen: known})
     others = [name for name in rest if name not in (chosen, *asked)]
     read = replace(_read_over("labels", options, others), scale=scales)

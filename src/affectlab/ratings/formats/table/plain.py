@@ -48,10 +48,7 @@ class PlainTable(Format):
         given = _given(head, options)
         options, guess = _told(given.columns, options)
         if options.wide is not None:
-            layout = describe_wide(given.columns, options, str(head.path))
-            said = f"{GUESSED}one column per {layout.across}"
-            why = dict.fromkeys(layout.labels if guess else (), said)
-            return replace(layout, why={**layout.why, **why})
+            return describe_wide(given.columns, options, str(head.path), guessed=bool(guess))
         return describe_long(given.columns, options, str(head.path), head.delimiter)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002

@@ -131,13 +131,16 @@ class _Finder:
         return named, _ACROSS[wide]
 
 
-def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: str) -> WideLayout:
+def describe_wide(
+    columns: dict[str, pl.Series], options: ReadOptions, source: str, *, guessed: bool = False
+) -> WideLayout:
     """Say what each column of a wide table is taken for.
 
     Columns that hold ratings are told from the others in this order: what the user names in
     `columns` and `attributes`; columns called like a role or a personal attribute; and, where the
     user named no attributes, columns of words beside columns of numbers, unless a scale was
-    declared for a label of that name. Which columns were taken as what is said in the history.
+    declared for a label of that name. Which columns were taken as what is said in the history. That
+    the table is wide may be `guessed`.
 
     Raises
     ------
@@ -171,9 +174,8 @@ def describe_wide(columns: dict[str, pl.Series], options: ReadOptions, source: s
     steps.append(_listed(rest, across))
     named = options.columns or {}
     why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
-    why |= dict.fromkeys(
-        rest, f"{'you say' if options.wide != 'auto' else 'found'}: one column per {across}"
-    )
+    how = "guessed" if guessed else "found" if options.wide == "auto" else "you say"
+    why |= dict.fromkeys(rest, f"{how}: one column per {across}")
     return WideLayout(
         roles,
         why=why,

@@ -151,7 +151,7 @@ def kappa_of_counts(
     least
         Least degrees of freedom, where there are as many items.
     value, se, freedom, apart, n
-        Overwritten, shape (k,); see ``Kappas`` beside.
+        Overwritten, shape (k,); see ``Kappas`` in ``kappa``.
     """
     size = w.shape[0]
     rows = np.empty(size)
