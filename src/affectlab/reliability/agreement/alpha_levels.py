@@ -233,13 +233,16 @@ def _spread(n: Floats, s1: Floats | float, s2: Floats) -> tuple[Floats, Floats]:
 class Interval(Level):
     """d = (c - k)^2, through sums and sums of squares.
 
-    Values are taken from their median, which is exact on integer scales and keeps the sums small.
+    Values are taken from the one in their middle, which is exact on integer scales and keeps the
+    sums small.
     """
 
     @cached_property
     def _centred(self) -> Floats:
-        centred: Floats = self.data.domain - np.median(self.data.value)
-        return centred[self.data.code, None]
+        data = self.data
+        up_to = np.cumsum(np.bincount(data.code, weights=data.counts[:, 0]))
+        centred: Floats = data.domain - data.domain[np.searchsorted(up_to, up_to[-1] / 2)]
+        return centred[data.code, None]
 
     @cached_property
     def features(self) -> Sums:

@@ -187,8 +187,8 @@ def agreement_section(study: Study) -> Section | Skipped:
     alpha, numeric = study.alpha, study.panel
     if numeric is None or alpha is None:
         return Skipped(title, _no_panel(study))
-    if numeric.n_stimuli == numeric.answers().coded_frame.select("stimulus", "rater").n_unique():
-        return Skipped(title, "every stimulus has one rater.")
+    if not alpha.to_frame()["n_items"].sum():
+        return Skipped(title, "no stimulus has answers of two raters to the same label.")
     frame = _agreement_frame(study, alpha)
     blocks: list[Block] = [Paragraph(_words(study, frame))]
     if study.flow is not None:
