@@ -166,7 +166,7 @@ def test_what_is_left_out_is_said() -> None:
         ({"value": [True, False, True]}, "column 'value' holds Boolean values; expected numbers"),
         ({"se": [1.0, -2.0, 0.0]}, "pair 'p1', se: -2; expected a number from 0"),
         ({"actor": ["a", " ", "b"]}, "pair 'p1': actor is empty; expected a name"),
-        ({"stimulus": ["x", "y", "x"]}, "stimulus 'x' stands 2 times; expected one score"),
+        ({"stimulus": ["x", "y", "x"]}, "stimulus 'x' stands twice; expected one score"),
         (
             {"kind": ["inter", "intra", "inter"]},
             "'p0' is inter with the expressions 'joy' and 'joy'",

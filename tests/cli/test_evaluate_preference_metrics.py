@@ -133,7 +133,7 @@ def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
     ("options", "words"),
     [
         (["--scores", "{folder}/none.csv"], "no such file"),
-        (["--scores", "{judged}"], "no column 'item'"),
+        (["--scores", "{judged}"], "column 'item' is missing"),
         (["--scores", "{scores}", "--by", "mood"], "nothing says the 'mood'"),
         (["--scores", "{scores}", "--cluster", "story"], "nothing says the 'story'"),
         (["--scores", "{scores}", "--margin", "0.7"], "margin = 0.7"),

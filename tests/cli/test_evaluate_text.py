@@ -180,7 +180,7 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
         (("--metric", "bart:BART", "--rater", "x"), "--rater is for reactions"),
         (("--metric", "clip:BERT"), "takes no images"),
         (("--metric", "bart:BART", "--out", "nowhere/scores.csv"), "folder nowhere does not exist"),
-        (("--metric", "bart:BART", "--metric", "bart:BART"), "is given twice; expected each once"),
+        (("--metric", "bart:BART", "--metric", "bart:BART"), "stands twice; expected once"),
     ],
 )
 def test_errors_are_one_sentence(

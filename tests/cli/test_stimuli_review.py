@@ -103,14 +103,14 @@ def test_a_second_review_asks_about_the_rest(faces: Path, tmp_path: Path) -> Non
     assert pl.read_csv(tmp_path / "two" / "accepted.csv")["stimulus"].to_list() == ["p0", "p2"]
     assert not (faces.parent / "accepted.csv").exists()
     bad = run_here(*second[:-1], faces, code=2)
-    assert "no column 'keep'; expected the decisions of a review" in bad.stderr.replace("\n", " ")
+    assert "column 'keep' is missing; expected stimulus and keep" in bad.stderr.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (["--kind", "films"], "unknown kind of review 'films'"),
-        (["--kind", "comments"], "no column 'text'; found: stimulus, file, label"),
+        (["--kind", "comments"], "column 'text' is missing; expected stimulus and text"),
         (["--answers", "answers.csv", "--rule", "some"], "rule 'some': expected 'any', 'majority'"),
         (["--answers", "none.csv"], "none.csv"),
         (["--rule", "some"], "rule 'some': expected 'any', 'majority'"),

@@ -208,7 +208,7 @@ def test_pictures_elsewhere(place: Path) -> None:
         ((*KIND, "--most", "3"), "expected --items"),
         ((*KIND, "--decisions", "d.csv"), "expected --items"),
         ((*KIND, "--items", "none.csv"), "none.csv: there is no such file"),
-        ((*KIND, "--items", "truth.csv"), "no column 'labels_a'"),
+        ((*KIND, "--items", "truth.csv"), "column 'labels_a' is missing"),
         ((*KIND, "--items", "empty.csv"), "there is no item to ask about"),
         ((*KIND, "--items", "gap.csv"), "row 1: system_b is empty"),
         ((*KIND, "--items", "out.csv"), "lies outside"),

@@ -140,7 +140,7 @@ def test_ratings_and_bare_scores(place: Path) -> None:
     full = result(train("--json"))
     assert bare["version"] == full["version"] != rated["version"]
     done = train(file="bare.csv", code=2)
-    assert "no column 'actor'" in done.stderr
+    assert "column 'actor' is missing" in done.stderr
     assert "--pairs pairs.csv" in " ".join(done.stderr.split())
 
 

@@ -124,10 +124,13 @@ def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
         (["--model", "./none", "--texts", "{texts}"], "./none: no such folder"),
         (["--model", "./none", "--texts", "{texts}", "--examples", "few"], "--examples: 'few'"),
         (["--model", "./none", "--texts", "{texts}", "--set", "batch_size=3"], "'batch_size'"),
-        (["--model", "./none", "--texts", "{texts}", "--context", "story"], "no column 'story'"),
-        (["--model", "./none", "--texts", "{scores}"], "'i0' has two rows"),
-        (["--model", "./none", "--texts", "{judged}"], "two rows"),
-        (["--model", "./none", "--texts", "{items}"], "no column 'text'"),
+        (
+            ["--model", "./none", "--texts", "{texts}", "--context", "story"],
+            "'story' is missing",
+        ),
+        (["--model", "./none", "--texts", "{scores}"], "'i0' stands twice"),
+        (["--model", "./none", "--texts", "{judged}"], "stands twice"),
+        (["--model", "./none", "--texts", "{items}"], "column 'text' is missing"),
     ],
 )
 def test_bad_input_is_one_sentence(

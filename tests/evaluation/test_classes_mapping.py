@@ -180,7 +180,7 @@ def test_parts_that_do_not_fit() -> None:
         Sources(("glee",), "median")
     with pytest.raises(InputError, match="at least one"):
         Sources(())
-    with pytest.raises(InputError, match="'glee' appears twice"):
+    with pytest.raises(InputError, match="'glee' stands twice"):
         Sources(("glee", "glee"))
     with pytest.raises(InputError, match="finite"):
         NeutralRule("calm", NAN)

@@ -18,7 +18,7 @@ from affectlab.taxonomy import load_taxonomy
         (None, {"costs": "ring"}, "costs 'ring': a taxonomy is expected that makes them"),
         (None, {"labels": "joy"}, "expected a list of names, not the one text 'joy'"),
         (None, {"labels": ["joy", 3]}, "labels: expected names, got 3"),
-        (None, {"labels": ["joy", "fear", "joy"]}, "labels: 'joy' is given twice"),
+        (None, {"labels": ["joy", "fear", "joy"]}, "label 'joy' stands twice"),
         (None, {"labels": ["joy"], "groups": "sentiment"}, "a taxonomy is expected that has"),
         ("mikels", {"labels": ["awe", "joi"]}, "unknown label 'joi'"),
     ],

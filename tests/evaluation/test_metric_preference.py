@@ -349,7 +349,7 @@ def test_scores_are_read_from_files(tmp_path: Path) -> None:
 
 
 HOSTILE: list[tuple[dict[str, list[Any]], str]] = [
-    ({"item": ["a"], "score": [1.0]}, "no column 'metric'"),
+    ({"item": ["a"], "score": [1.0]}, "column 'metric' is missing"),
     ({"item": ["a"], "metric": ["m"], "score": ["high"]}, "'high' is no number"),
     ({"item": ["a"], "metric": ["m"], "score": [float("inf")]}, "infinite"),
     ({"item": ["a", "a"], "metric": ["m", "m"], "score": [1.0, 2.0]}, "has 2 scores of 'm'"),
@@ -404,8 +404,8 @@ def test_bad_input_is_one_sentence() -> None:
         ({"system": "gpt"}, "unknown system 'gpt'"),
         ({"unit": "judge"}, "unknown unit 'judge'"),
         ({"unit": "vote"}, "needs the votes"),
-        ({"items": pl.DataFrame({"x": [1]})}, "no column 'item'"),
-        ({"items": pl.DataFrame({"item": ["a", "a"], "p": [1, 2]})}, "'a' has two rows"),
+        ({"items": pl.DataFrame({"x": [1]})}, "column 'item' is missing"),
+        ({"items": pl.DataFrame({"item": ["a", "a"], "p": [1, 2]})}, "'a' stands twice"),
     ):
         with pytest.raises(InputError, match=words):
             evaluate_preference_metrics(said, scores, **given_)
@@ -414,7 +414,10 @@ def test_bad_input_is_one_sentence() -> None:
         ({"a": "cat", "b": "dog"}, "not told by 'cat' and 'dog'"),
         ({"a": "model", "b": None}, "'b': verdict None"),
         ({"c": "model", "d": "human"}, "share no item"),
-        (pl.DataFrame({"item": ["a", "a"], "verdict": ["model", "human"]}), "two verdicts"),
+        (
+            pl.DataFrame({"item": ["a", "a"], "verdict": ["model", "human"]}),
+            "item 'a' stands twice",
+        ),
         (["model"], "expected the result of preferences"),
         (preferences({"human": 3, "model": 2}), "only counts are known"),
     ):

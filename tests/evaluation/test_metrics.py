@@ -307,7 +307,7 @@ def test_no_items_is_not_defined():
         ((np.array([0.5]), [1]), {"labels": ["awe", "fear"]}, "y_true, item 0: 0.5 is no label"),
         (("awe", "awe"), {}, "y_true: expected one label per item, not the one text"),
         ((np.array([["awe"]]), ["awe"]), {}, "y_true: expected one label per item, got shape"),
-        ((["awe"], ["awe"]), {"labels": ["awe", "Awe"]}, "labels: 'awe' is given twice"),
+        ((["awe"], ["awe"]), {"labels": ["awe", "Awe"]}, "label 'awe' stands twice"),
         ((["awe"], ["awe"]), {"labels": "awe"}, "labels: expected a list of names"),
         ((["fear"], ["awe"]), {"labels": ["awe"]}, "unknown label 'fear'"),
         ((["awe"], ["awe"]), {"sample_weight": [1, 2]}, "sample_weight: shape"),

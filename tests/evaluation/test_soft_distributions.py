@@ -162,7 +162,7 @@ def test_rows_are_distributions_whatever_the_answers(seed, k, n_raters, smoothin
         ("0-7", {"rule": "choices"}, "for one question"),
         ("0-7", {"rule": "choice"}, "did you mean 'choices'"),
         ("0-7", {"labels": ["joi"]}, "unknown label 'joi'"),
-        ("0-7", {"labels": ["joy", "joy"]}, "named twice"),
+        ("0-7", {"labels": ["joy", "joy"]}, "label 'joy' stands twice"),
         ("0-7", {"smoothing": -1}, "smoothing"),
         ("0-7", {"absent": "none"}, "unknown absent"),
     ],

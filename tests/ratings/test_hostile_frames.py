@@ -93,7 +93,10 @@ REFUSED = {
     "list": ([1, 2], "is a list; expected a data frame"),
     "text": ({"stimulus": "a"}, "column 'stimulus' is a str; expected a list of values"),
     "lengths": ({**TWO, "value": [1]}, "column 'value' has 1 values and 'stimulus' 2"),
-    "no value": (TWO, "column 'value' is missing; found: stimulus, rater"),
+    "no value": (
+        TWO,
+        "'value' is missing; expected stimulus, rater and value, found stimulus and",
+    ),
     "no rater": ({"stimulus": ["a"], "value": [1]}, "column 'rater' is missing"),
     "no rows": ({"stimulus": [], "rater": [], "value": []}, "the table has no rows"),
     "infinite": ({**TWO, "value": [1, math.inf]}, "row 2: value 'inf' is not understood"),
@@ -138,9 +141,9 @@ def test_refused_in_one_sentence(case: str) -> None:
 @pytest.mark.parametrize(
     ("raters", "sentence"),
     [
-        ({"rater": ["x", "x"]}, "the rater table names 'x' twice; expected once"),
-        ({"name": ["x"]}, "the rater table has no column 'rater'; found: name"),
-        ({"rater": ["x", None]}, "the rater table, row 2: rater is empty"),
+        ({"rater": ["x", "x"]}, "the rater table: rater 'x' stands twice; expected once"),
+        ({"name": ["x"]}, "the rater table: column 'rater' is missing; expected rater, found name"),
+        ({"rater": ["x", None]}, "the rater table: row 2: rater is empty"),
         ({"rater": ["x"], "rater_kind": ["robot"]}, "unknown rater_kind 'robot'"),
         (7, "the rater table is a int; expected a data frame"),
     ],

@@ -372,7 +372,7 @@ class TestPolicies:
             screen(table, policy="bt50")
         with pytest.raises(InputError, match="unknown per 'batch'"):
             screen(table, per="batch")
-        with pytest.raises(InputError, match="golden table has no column 'value'"):
+        with pytest.raises(InputError, match="golden table: column 'value' is missing"):
             screen(table, golden=pl.DataFrame({"stimulus": ["g0"]}))
         with pytest.raises(InputError, match="value 'much' is not a number"):
             screen(table, golden=pl.DataFrame({"stimulus": ["s000"], "value": ["much"]}))

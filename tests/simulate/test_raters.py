@@ -201,7 +201,7 @@ def test_presets_fit_any_scale_and_panels_are_plausible() -> None:
     ("arguments", "message"),
     [
         ({"raters": []}, "no rater given"),
-        ({"raters": [RaterProfile("a"), RaterProfile("a")]}, "two raters are named 'a'"),
+        ({"raters": [RaterProfile("a"), RaterProfile("a")]}, "rater 'a' stands twice"),
         ({"golden": 99}, "golden = 99"),
         ({"repeats": -1}, "repeats = -1"),
         ({"raters_per_stimulus": 0}, "raters_per_stimulus = 0"),

@@ -155,5 +155,5 @@ def test_bad_input() -> None:
         captioned_pairs(pairs.drop("source"))
     with pytest.raises(InputError, match="stands twice"):
         captioned_pairs(pl.concat([pairs, pairs]))
-    with pytest.raises(InputError, match="row 2, text: empty"):
+    with pytest.raises(InputError, match="row 2: text is empty"):
         captioned_pairs(pairs.with_columns(text=pl.Series(["x", " ", "y"])))

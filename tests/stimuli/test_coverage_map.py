@@ -81,7 +81,7 @@ def test_decisions_from_a_file_and_of_others() -> None:
         accepted_images(ASKED, table.with_columns(keep=pl.Series(["true", "1", "0"])))
     with pytest.raises(InputError, match="about none of the pictures"):
         accepted_images(ASKED, pl.DataFrame({"stimulus": ["x"], "keep": [True]}))
-    with pytest.raises(InputError, match=r"no column 'keep'; .* found: stimulus"):
+    with pytest.raises(InputError, match=r"column 'keep' is missing; expected .* found stimulus"):
         accepted_images(ASKED, pl.DataFrame({"stimulus": ["x"]}))
 
 
@@ -134,7 +134,7 @@ def test_bad_maps() -> None:
     for least in (0.0, 1.1, float("nan")):
         with pytest.raises(InputError, match="least = "):
             coverage_map(ASKED, least=least)
-    with pytest.raises(InputError, match="the prompts have no column 'colour'"):
+    with pytest.raises(InputError, match="the table of prompts: column 'colour' is missing"):
         coverage_map(ASKED, attributes=["colour"])
     with pytest.raises(InputError, match="there are no prompts"):
         coverage_map(ASKED[:0])
@@ -239,5 +239,5 @@ class TestFill:
             fill_prompts(ASKED, 0)
         with pytest.raises(InputError, match="did you mean 'Anger'"):
             fill_prompts(ASKED, 3, labels=["angre"])
-        with pytest.raises(InputError, match="no column 'ethnicity'"):
+        with pytest.raises(InputError, match="column 'ethnicity' is missing"):
             fill_prompts(ASKED.drop("ethnicity"), 3)

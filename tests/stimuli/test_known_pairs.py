@@ -43,7 +43,11 @@ def test_parquet_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("file_b", "other", "column 'file_b' is missing; expected stimulus, file_a, file_b, value"),
+        (
+            "file_b",
+            "other",
+            "'file_b' is missing; expected stimulus, file_a, file_b and value",
+        ),
         ("80.5", "far", "row 2: value 'far'; expected a number"),
         ("80.5", "nan", "row 2: value 'nan'; expected a number"),
         ("80.5", "", "row 2: value is empty"),

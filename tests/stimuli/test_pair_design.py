@@ -245,7 +245,7 @@ class TestSequences:
             ([GOOD], "actor 'ann', expression 'joy': places 1; expected 1 .the peak., 2"),
             ([GOOD, {**GOOD, "place": 3, "file": "3.png"}], "places 1, 3; expected"),
             ([GOOD, {**GOOD, "file": "3.png"}], "places 1, 1; expected"),
-            ([GOOD, {**GOOD, "place": 2}], "file '1.png' stands for two frames"),
+            ([GOOD, {**GOOD, "place": 2}], "file '1.png' stands twice; expected each frame once"),
             ([GOOD, {**GOOD, "place": "two"}], "row 2, place: 'two'; expected a whole number"),
             ([GOOD, {**GOOD, "place": 2, "actor": " "}], "row 2, actor: ' '; expected a name"),
             ([GOOD, {**GOOD, "place": 2, "file": None}], "row 2, file: None; expected a name"),

@@ -107,7 +107,10 @@ class TestQueue:
             ({"per_session": 2001}, "expected 1 to 2,000"),
             ({"name": "My review"}, "name 'My review'"),
             ({"kind": "films"}, "unknown kind of review 'films'"),
-            ({"kind": "comments"}, "no column 'text'; found: stimulus, file, label, prompt"),
+            (
+                {"kind": "comments"},
+                "'text' is missing; expected stimulus and text, found stimulus",
+            ),
         ):
             with pytest.raises(InputError, match=said):
                 review_queue(pictures, tmp_path / "review", **arguments)  # type: ignore[arg-type]

@@ -177,7 +177,7 @@ class TestStimuli:
             ("stimulus,file_a,file_b\np,a.png,gone.png", "is not in"),
             ("stimulus,file_a,file_b\np,a.png,../../etc/passwd.png", "lies outside"),
             ("stimulus,file_a,file_b\np,a.png,pairs.csv", "no picture"),
-            ("stimulus,file_a,file_b\np,a.png,a.png\np,a.png,a.png", "comes twice"),
+            ("stimulus,file_a,file_b\np,a.png,a.png\np,a.png,a.png", "stands twice"),
         ],
     )
     def test_tables_that_cannot_be_used(

@@ -183,7 +183,7 @@ class TestWriting:
             ("a.toml", {"file": "gone.png"}, {}, "'gone.png' is not in"),
             ("a.toml", {"file": "s.tif"}, {}, "no picture that browsers show"),
             ("a.toml", {"file": 7}, {}, "no picture that browsers show"),
-            ("a.toml", {"stimulus": ["s", "s"]}, {}, "'s': it comes twice"),
+            ("a.toml", {"stimulus": ["s", "s"]}, {}, "stimulus 's' stands twice"),
         ],
     )
     def test_what_cannot_be_written(

@@ -320,7 +320,7 @@ class TestGolden:
     [
         ("stimuli = 0", "at least one stimulus"),
         ("stimuli = []", "at least one stimulus"),
-        ('stimuli = ["a", "a"]', "named twice"),
+        ('stimuli = ["a", "a"]', "stimulus 'a' stands twice"),
         ("raters = 0", "pilot.raters"),
     ],
 )

@@ -86,7 +86,7 @@ class TestReading:
             ),
             ("stimulus,option_a_file,option_b\nq0,none.png,y\n", "file 'none.png' is not in"),
             ("stimulus,shown,option_a,option_b\nq0,face9,x,y\n", "names 'face9', which is no pic"),
-            ("stimulus,option_a,option_b\nq0,x,y\nq0,x,y\n", "stimulus 'q0' comes twice"),
+            ("stimulus,option_a,option_b\nq0,x,y\nq0,x,y\n", "stimulus 'q0' stands twice"),
         ],
     )
     def test_a_table_that_cannot_be_used(

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.files.csv import numbers_of, read_table, require_columns
+from affectlab.core.files.columns import numbers_of, require_columns
+from affectlab.core.files.csv import read_table
 
 FrameSource: TypeAlias = pl.DataFrame | str | Path
 """A table of frames, or its path."""

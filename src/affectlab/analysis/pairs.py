@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.files.csv import numbers_of, read_table, require_columns
+from affectlab.core.files.columns import numbers_of, require_columns, require_distinct
+from affectlab.core.files.csv import read_table
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, natural, option, plural
@@ -44,11 +45,7 @@ def with_attributes(table: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     require_columns(pairs, ["stimulus"], "the table of pairs: ")
     told = pairs.select("stimulus", *(name for name in ("kind", *_NAMES) if name in pairs.columns))
     told = told.with_columns(pl.all().cast(pl.String))
-    twice = told.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(
-            f"the table of pairs: stimulus {twice['stimulus'][0]!r} stands twice; expected once"
-        )
+    require_distinct(told, ["stimulus"], "the table of pairs: ")
     own = table.with_columns(pl.col("stimulus").cast(pl.String))
     new = [name for name in told.columns if name == "stimulus" or name not in own.columns]
     return own.join(told.select(new), on="stimulus", how="left", maintain_order="left")
@@ -68,10 +65,7 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
         When a column is missing, a cell is empty or no number, a stimulus stands twice, a kind
         does not fit its expressions, or no pair has a score.
     """
-    try:
-        require_columns(table, (*_NAMES, "value"))
-    except InputError as problem:
-        raise InputError(f"{problem}; {_hint()}") from None
+    require_columns(table, (*_NAMES, "value"), hint=_hint())
     if not table.height:
         raise InputError("there are no pairs; expected one row per pair")
     found_names = _text(table)
@@ -128,11 +122,7 @@ def _check_names(names: pl.DataFrame) -> None:
             raise InputError(
                 f"pair {names['stimulus'][row]!r}: {name} is empty; expected a name; {_hint()}"
             )
-    twice = names.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        name = twice["stimulus"][0]
-        n = twice.filter(stimulus=name).height
-        raise InputError(f"stimulus {name!r} stands {n} times; expected one score for each pair")
+    require_distinct(names, ["stimulus"], expected="one score for each pair")
     one_expression = pl.col("expression_a") == pl.col("expression_b")
     wrong = names.filter(one_expression != (pl.col("kind") == "intra"))
     if wrong.height:

@@ -162,3 +162,20 @@ def check_number(
     elif least > -math.inf:
         said += f" from {least:g} on"
     raise InputError(f"{name} = {value!r}: expected {said}")
+
+
+def check_once(kind: str, names: Iterable[object], where: str = "") -> None:
+    """Refuse names of which one stands twice.
+
+    Examples
+    --------
+    >>> check_once("label", ["joy", "awe", "joy"], "labels")
+    Traceback (most recent call last):
+    affectlab.InputError: labels: label 'joy' stands twice; expected once
+    """
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            prefix = f"{where}: " if where else ""
+            raise InputError(f"{prefix}{kind} {name!r} stands twice; expected once")
+        seen.add(name)

@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_once, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classes import read_costs
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
@@ -68,11 +68,10 @@ class LabelFacts:
         if isinstance(labels, str):
             raise InputError(f"labels: expected a list of names, not the one text {labels!r}")
         places = [self.index(name) for name in labels]
-        for at, place in enumerate(places):
-            if place in places[:at]:
-                raise InputError(f"labels: {self.labels[place]!r} is given twice")
+        names = tuple(self.labels[place] for place in places)
+        check_once("label", names)
         return LabelFacts(
-            tuple(self.labels[place] for place in places),
+            names,
             self.source,
             None if self.costs is None else self.costs[np.ix_(places, places)],
             None if self.sides is None else self.sides[places],
@@ -139,8 +138,7 @@ def label_facts(
         for name in names:
             if not isinstance(name, str):
                 raise InputError(f"labels: expected names, got {name!r}")
-            if names.count(name) > 1:
-                raise InputError(f"labels: {name!r} is given twice")
+        check_once("label", names)
     else:
         names = source.labels
     sides, word = _sides(source, names, groups)

@@ -13,6 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
@@ -347,9 +348,7 @@ def _plain_frame(data: Any) -> pl.DataFrame:
 
 
 def _of_frame(frame: pl.DataFrame, by: Sequence[str] | str | None) -> _Asked:
-    if "outcome" not in frame.columns:
-        found = ", ".join(frame.columns)
-        raise InputError(f"column 'outcome' is missing; found: {found}")
+    require_columns(frame, ["outcome"])
     names = _names(by, [name for name in frame.columns if name not in ("outcome", "retries")])
     words = frame["outcome"].cast(pl.String).fill_null("ok").to_list()
     for row, word in enumerate(words):

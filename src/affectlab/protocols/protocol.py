@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_once, unknown_name
 from affectlab.protocols.parts import (
     TRANSLATED,
     Asks,
@@ -126,8 +126,7 @@ class Protocol(Part):
         if (self.stimulus == "own page") != (self.answer == "trials"):
             raise ValueError("a page of one's own and answers of kind 'trials' go together")
         names = [field.name for field in self.fields]
-        if len(set(names)) < len(names):
-            raise ValueError("fields: a name appears twice")
+        check_once("field", names)
         if self.rules.distinct is not None and self.rules.distinct not in names:
             raise ValueError(f"rules.distinct: no field is named {self.rules.distinct!r}")
         if self.anchors is not None and self.scale.kind not in ("ordinal", "interval"):

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.words import plural
 from affectlab.ratings.codes import Coded, as_categories
 from affectlab.ratings.files import plain_column
@@ -60,16 +61,11 @@ def idle_step(key: str, coded: Coded, given: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _plain_table(key: str, given: pl.DataFrame) -> pl.DataFrame:
-    if key not in given.columns:
-        found = ", ".join(given.columns)
-        raise InputError(f"the {key} table has no column '{key}'; found: {found}")
+    where = f"the {key} table: "
+    require_columns(given, [key], where)
     names = as_categories(given[key]).cast(pl.String)
-    if names.null_count():
-        row = int(names.is_null().arg_max() or 0)
-        raise InputError(f"the {key} table, row {row + 1}: {key} is empty; expected a name")
-    twice = names.filter(names.is_duplicated())
-    if len(twice):
-        raise InputError(f"the {key} table names {twice[0]!r} twice; expected once")
+    require_filled(names.to_frame(key), [key], where)
+    require_distinct(names.to_frame(key), [key], where)
     columns = []
     for name in given.columns:
         column = names if name == key else plain_column(given[name])

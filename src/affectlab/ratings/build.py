@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.files.columns import require_columns
 from affectlab.core.words import listing, option
 from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
 from affectlab.ratings.files import (
@@ -409,11 +410,8 @@ def check_columns(
     check_choice("on_bad", on_bad, get_args(OnBad))
     ledger = Ledger(on_bad, locate, unit)
     columns = dict(columns)
-    for name in ("stimulus", "rater"):
-        if name not in columns:
-            raise InputError(f"column '{name}' is missing; found: {', '.join(columns)}")
-    if "value" not in columns and "text" not in columns:
-        raise InputError(f"column 'value' is missing; found: {', '.join(columns)}")
+    answer = "text" if "text" in columns else "value"
+    require_columns(columns, ("stimulus", "rater", answer))
     if len(columns["stimulus"]) == 0:
         raise InputError(empty)
     for name in ("stimulus", "rater", "label"):

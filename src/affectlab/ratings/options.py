@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import check_choice, unknown_name
+from affectlab.core.files.columns import require_columns
 from affectlab.ratings.files import (
     OnBad,
     Peek,
@@ -111,7 +112,5 @@ def read_table(path: str | Path, *, names: Sequence[str] = ("stimulus",)) -> pl.
     )
     if "rater" in names and is_prolific(frame):
         frame = prolific_raters(frame)
-    for name in names:
-        if name not in frame.columns:
-            raise InputError(f"{path}: no column '{name}'; found: {', '.join(frame.columns)}")
+    require_columns(frame, names, f"{path}: ")
     return frame

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_once
 from affectlab.core.files.toml import parse_toml
 
 __all__ = ["PublishedFigure", "PublishedFigures", "load_published"]
@@ -54,8 +54,5 @@ def load_published(name: str, package: str = "affectlab.recipes") -> PublishedFi
     """
     source = files(package).joinpath("published", f"{name}.toml")
     figures = parse_toml(source.read_text(encoding="utf-8"), PublishedFigures, where=f"{name}.toml")
-    keys = [figure.key for figure in figures.figure]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError(f"{name}.toml: key '{key}' stands twice; expected once")
+    check_once("key", (figure.key for figure in figures.figure), f"{name}.toml")
     return figures

@@ -12,6 +12,7 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.files.csv import read_table
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
@@ -151,20 +152,11 @@ def top_labels(ratings: Ratings) -> pl.DataFrame:
 
 
 def _checked(pairs: pl.DataFrame) -> pl.DataFrame:
-    missing = [name for name in _COLUMNS if name not in pairs.columns]
-    if missing:
-        raise InputError(
-            f"column {missing[0]!r} is missing; expected stimulus, file, text and source, found "
-            f"{', '.join(pairs.columns) or 'none'}"
-        )
+    where = "the table of pairs: "
+    require_columns(pairs, _COLUMNS, where)
     table = pairs.with_columns(pl.col(_COLUMNS).cast(pl.String).str.strip_chars())
-    for name in _COLUMNS:
-        empty = table[name].is_null() | (table[name] == "")
-        if empty.any():
-            raise InputError(f"row {int(empty.arg_max() or 0) + 1}, {name}: empty; expected a text")
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"stimulus {twice['stimulus'][0]!r} stands twice; expected each pair once")
+    require_filled(table, _COLUMNS, where)
+    require_distinct(table, ["stimulus"], where, "each pair once")
     return table.sort("stimulus")
 
 

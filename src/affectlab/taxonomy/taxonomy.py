@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, check_once, unknown_name
 from affectlab.core.files.toml import parse_toml
 from affectlab.core.registry import Definitions
 from affectlab.core.result import Result
@@ -75,7 +75,7 @@ def _check_names(taxonomy: Taxonomy) -> None:
 
 
 def _check_levels(taxonomy: Taxonomy) -> None:
-    _check_once("levels", taxonomy.levels)
+    check_once("level", taxonomy.levels, "levels")
     for entry in taxonomy.entries:
         check_choices("level", entry.groups, taxonomy.levels, f"label {entry.name!r}: groups")
         for level in taxonomy.levels:
@@ -89,7 +89,7 @@ def _check_levels(taxonomy: Taxonomy) -> None:
 def _check_ring(taxonomy: Taxonomy, labels: list[str]) -> None:
     if taxonomy.ring is None:
         return
-    _check_once("ring", taxonomy.ring)
+    check_once("label", taxonomy.ring, "ring")
     for name in taxonomy.ring:
         check_choice("label", name, labels, "ring")
         if name == taxonomy.neutral:
@@ -130,12 +130,6 @@ def _check_stands_for(taxonomy: Taxonomy, labels: list[str]) -> None:
                 f"stands_for: label {name!r} is missing; every label but the neutral one must "
                 f"stand for labels of {taxonomy.reference!r}"
             )
-
-
-def _check_once(what: str, names: Sequence[str]) -> None:
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InputError(f"{what}: {name!r} appears twice")
 
 
 CostKind = Literal["ring", "groups", "reference"]

@@ -178,7 +178,7 @@ def test_names_without_folders_and_pictures_without_landmarks(tmp_path: Path, im
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("file,point,x\na,0,1\n", "no column 'y'; expected a CSV or Parquet table"),
+        ("file,point,x\na,0,1\n", "column 'y' is missing; expected file, point, x and y"),
         ("file,point,x,y\n", "no rows"),
         ("file,point,x,y\na,0,1,2\na,two,3,4\n", "row 2, point: 'two'; expected a whole number"),
         ("file,point,x,y\na,0,1,nan\n", "row 1, y: 'nan'; expected a number"),

@@ -359,13 +359,13 @@ PAIRS, SCORES, FRAMES = planted()
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"pairs": PAIRS.drop("actor")}, "the pairs have no column 'actor'"),
+        ({"pairs": PAIRS.drop("actor")}, "the table of pairs: column 'actor' is missing"),
         ({"pairs": PAIRS.clear()}, "there are no pairs"),
         ({"scores": SCORES[:3]}, "scores of shape (3,) for 225 pairs"),
         ({"scores": "many"}, "scores: expected one number for each pair"),
         ({"scores": np.full(225, np.nan)}, "no pair of kind intra or inter has a score"),
         ({"scores": SCORES * 100}, "expected 0 to 100"),
-        ({"scores": None}, "the pairs have no column 'value'"),
+        ({"scores": None}, "the table of pairs: column 'value' is missing"),
         ({"scores": pl.DataFrame({"stimulus": ["x"], "value": [3]})}, "no pair has a score"),
         ({"embeddings": None}, "expected Embeddings, or a mapping"),
         ({"embeddings": {}}, "50 of 50 frames have no embedding, such as 'actor 0/0.png'"),
@@ -393,11 +393,14 @@ PAIRS, SCORES, FRAMES = planted()
         ({"seed": -1}, "seed = -1: expected a whole number from 0 on"),
         ({"seed": 1.5}, "seed = 1.5: expected a whole number from 0 on"),
         ({"n_test": 2.0}, "n_test = 2.0: expected 1 or more"),
-        ({"pairs": PAIRS.with_columns(stimulus=pl.lit("x"))}, "the pairs name stimulus 'x' twice"),
+        (
+            {"pairs": PAIRS.with_columns(stimulus=pl.lit("x"))},
+            "stimulus 'x' stands 225 times; expected each pair once",
+        ),
         ({"baselines": 3}, "baselines: expected ratings of metrics, or numbers by name"),
         (
             {"baselines": {"mse": pl.DataFrame({"stimulus": ["pair 0"] * 2, "value": [1, 2]})}},
-            "baseline 'mse' names stimulus 'pair 0' twice",
+            "baseline 'mse': stimulus 'pair 0' stands twice",
         ),
         ({"confidence": 1.0}, "confidence 1.0"),
         ({"baselines": {"L1": SCORES}}, "baseline 'L1' has the name of what is there already"),

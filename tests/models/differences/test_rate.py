@@ -346,7 +346,10 @@ def test_nothing_can_be_compared(odd: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"stimulus": ["x"], "file_a": ["a.png"]}, "no column 'file_b'; found: stimulus, file_a"),
+        (
+            {"stimulus": ["x"], "file_a": ["a.png"]},
+            "column 'file_b' is missing; expected",
+        ),
         ({"stimulus": [], "file_a": [], "file_b": []}, "no pairs"),
         (
             {"stimulus": ["x", "y"], "file_a": ["a.png", None], "file_b": ["b.png", "b.png"]},
@@ -371,8 +374,11 @@ def test_tables_that_cannot_be_used(odd: Path, table: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("stimulus,left,right\nx,a.png,b.png\n", "no column 'file_a'; found: stimulus, left"),
-        ("stimulus,rater,value\nx,w1,3\n", "no column 'file_a'"),
+        (
+            "stimulus,left,right\nx,a.png,b.png\n",
+            "column 'file_a' is missing; expected",
+        ),
+        ("stimulus,rater,value\nx,w1,3\n", "column 'file_a' is missing"),
         ("", "is empty"),
         ("\x00\x01\x02\x03" * 50, "pairs"),
     ],

@@ -94,9 +94,9 @@ def test_what_cannot_be_asked_for() -> None:
     found = make()
     with pytest.raises(InputError, match=r"embeddings: unknown stimulus 'aa'"):
         found.rows(["a", "aa"])
-    with pytest.raises(InputError, match="'b' has two rows"):
+    with pytest.raises(InputError, match="'b' stands twice"):
         found.subset("abb")
-    with pytest.raises(InputError, match="'a' has two rows"):
+    with pytest.raises(InputError, match="'a' stands twice"):
         Embeddings.concat([found, found])
     with pytest.raises(InputError, match="expected one encoder"):
         Embeddings.concat([found, make("xy", OTHER)])
@@ -220,6 +220,6 @@ def test_one_writes_at_a_time(folder: Path) -> None:
 
 
 def test_a_save_that_fails_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="two rows"), locked(tmp_path / "new"):
+    with pytest.raises(InputError, match="stands twice"), locked(tmp_path / "new"):
         make("aa")
     assert not (tmp_path / "new").exists()

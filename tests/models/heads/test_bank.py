@@ -174,7 +174,7 @@ def test_names_that_do_not_fit() -> None:
         HeadBank.make("emonet_fase")
     with pytest.raises(InputError, match="unknown head shape"):
         HeadBank.make(LABELS, shape="huge")
-    with pytest.raises(InputError, match="'joy' occurs twice"):
+    with pytest.raises(InputError, match="'joy' stands twice"):
         HeadBank(load_taxonomy("ekman"), ["joy", "joy"])
     with pytest.raises(InputError, match="unknown label"):
         HeadBank(load_taxonomy("ekman"), ["jo"])

@@ -99,8 +99,8 @@ def test_ratings_without_labels_fit_one_head() -> None:
     [
         (["x"], ["joy"], "median", "no rated stimulus is among the 1"),
         (["a"], ["joi"], "median", "unknown label 'joi'; did you mean 'joy'"),
-        (["a", "a"], ["joy"], "median", "stimuli: 'a' occurs twice"),
-        (["a"], ["joy", "joy"], "median", "labels: 'joy' occurs twice"),
+        (["a", "a"], ["joy"], "median", "stimuli: name 'a' stands twice"),
+        (["a"], ["joy", "joy"], "median", "labels: name 'joy' stands twice"),
         (["a"], [], "median", "labels: expected a list of names"),
         (["a"], ["joy"], "mode", "unknown aggregate 'mode'"),
     ],

@@ -72,15 +72,15 @@ def test_texts_stand_beside_verdicts() -> None:
     for change, words in (
         ({"text": ["", "x", "x", "x"]}, "item 'a' has an empty text"),
         ({"system_b": ["human", "human", "model", "x"]}, "item 'a' has an empty text"),
-        ({"stimulus": ["a", "a", "c", "z"]}, "two rows"),
+        ({"stimulus": ["a", "a", "c", "z"]}, "stands twice"),
         ({"stimulus": ["p", "q", "r", "z"]}, "share no item"),
     ):
         wrong = table.with_columns(**{k: pl.Series(v) for k, v in change.items()})
         with pytest.raises(InputError, match=words):
             preference_texts({"a": "human", "b": "model"}, wrong)
-    with pytest.raises(InputError, match="no column 'caption'"):
+    with pytest.raises(InputError, match="column 'caption' is missing"):
         preference_texts({"a": "human", "b": "model"}, table, context="caption")
-    with pytest.raises(InputError, match="no column 'option_a'"):
+    with pytest.raises(InputError, match="column 'option_a' is missing"):
         preference_texts({"a": "human", "b": "model"}, table.drop("option_a"))
 
 

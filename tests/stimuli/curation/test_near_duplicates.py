@@ -179,5 +179,5 @@ def test_numbers_out_of_range(options: dict[str, Any], sentence: str) -> None:
 
 
 def test_absent_column() -> None:
-    with pytest.raises(InputError, match="no column 'text'; found id, body"):
+    with pytest.raises(InputError, match="'text' is missing; expected id and text, found id"):
         near_duplicates(daft.from_pydict({"id": ["a"], "body": ["b"]}))

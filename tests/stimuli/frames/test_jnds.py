@@ -110,7 +110,7 @@ class TestRefused:
     def test_another_table(self, tmp_path: Path) -> None:
         path = tmp_path / "s.csv"
         path.write_text("stimulus,rater,value\na,b,1\n", encoding="utf-8")
-        with pytest.raises(InputError, match="column 'anchor' is missing; expected staircases"):
+        with pytest.raises(InputError, match="column 'anchor' is missing; expected stimulus"):
             read_jnds(path)
         path.write_text("stimulus,anchor,n_frames,distance,status\n", encoding="utf-8")
         with pytest.raises(InputError, match="there is no run"):

@@ -393,7 +393,10 @@ def test_columns_of_ones_own_and_strange_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("stimulus,prompt,label\na,A,Awe\n", "no column 'seed'; found: stimulus, prompt, label"),
+        (
+            "stimulus,prompt,label\na,A,Awe\n",
+            "'seed' is missing; expected stimulus, prompt, label and seed",
+        ),
         ("stimulus,prompt,label,seed\na,A,Awe,1\na,B,Awe,2\n", "'a' stands twice"),
         ("stimulus,prompt,label,seed\na,A,Awe,x\n", "row 1: seed 'x': expected a whole number"),
         ("stimulus,prompt,label,seed\na,A,Awe,-1\n", "row 1: seed '-1': expected"),

@@ -440,7 +440,7 @@ def test_suggestions_of_an_export(tmp_path: Path) -> None:
     path.write_text("stimulus,rater,suggestion\n1,r,'=joy\n2,r,'tis\n", "utf-8")
     assert read_suggestions(path)["suggestion"].to_list() == ["=joy", "'tis"]
     path.write_text("stimulus,rater,label\n", "utf-8")
-    with pytest.raises(InputError, match="needs the column 'suggestion'; found: "):
+    with pytest.raises(InputError, match=r"'suggestion' is missing; expected .* found "):
         read_suggestions(path)
 
 

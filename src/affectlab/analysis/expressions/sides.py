@@ -11,7 +11,8 @@ from typing import TypeAlias
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.files.csv import read_table, require_columns
+from affectlab.core.files.columns import require_columns
+from affectlab.core.files.csv import read_table
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 """Words of a name, whether they are parted by blanks, underscores or capitals."""

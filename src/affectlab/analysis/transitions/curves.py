@@ -11,6 +11,7 @@ import polars as pl
 from affectlab.analysis.frames import FrameSource, place_of_role, placed, read_frames
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_distinct
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
@@ -43,13 +44,7 @@ def with_times(points: pl.DataFrame, frames: FrameSource) -> pl.DataFrame:
     """
     times, where = read_frames(frames)
     keys = [*_KEYS, "role"]
-    twice = times.filter(pl.struct(keys).is_duplicated())
-    if twice.height:
-        actor, expression, role = twice.select(keys).row(0)
-        raise InputError(
-            f"{where}actor {actor!r}, expression {expression!r} has the role {role!r} twice; "
-            "expected once"
-        )
+    require_distinct(times, keys, where)
     whole = points.join(times.select(*keys, "time_ms"), on=keys, how="left", maintain_order="left")
     firsts = [role for role in times["role"].unique().drop_nulls() if place_of_role(role) == 1]
     peaks = (

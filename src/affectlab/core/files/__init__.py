@@ -1,1 +1,1 @@
-"""Files that users write and spreadsheets read: CSV, TOML, and kinds of media."""
+"""Files that users write and spreadsheets read: CSV, columns, TOML, and kinds of media."""

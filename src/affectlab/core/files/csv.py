@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import joined, shown
 
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]"
 """Control characters except the tab and the breaks of lines, which CSV can quote."""
@@ -88,50 +86,3 @@ def read_table(path: str | Path, what: str) -> pl.DataFrame:
         raise InputError(f"{place}: there is no such file") from None
     except (pl.exceptions.PolarsError, OSError) as problem:
         raise InputError(f"{place}: not a table of {what} ({problem})") from None
-
-
-def require_columns(table: pl.DataFrame, needed: Sequence[str], where: str = "") -> None:
-    """Refuse a table that lacks a column; `where` says which table it is, with a colon behind it.
-
-    Examples
-    --------
-    >>> require_columns(pl.DataFrame({"a": [1]}), ["a", "b"], "scores: ")
-    Traceback (most recent call last):
-    affectlab.InputError: scores: column 'b' is missing; expected a and b, found a
-    """
-    for name in needed:
-        if name not in table.columns:
-            given = joined(map(shown, table.columns)) if table.columns else "none"
-            raise InputError(
-                f"{where}column {name!r} is missing; expected {joined(needed)}, found {given}"
-            )
-
-
-def numbers_of(
-    table: pl.DataFrame, name: str, where: str = "", *, finite: bool = False
-) -> pl.Series:
-    """Read a column of numbers, null where a cell is empty.
-
-    Raises
-    ------
-    InputError
-        When a cell holds no number; where asked for, also when it is infinite.
-
-    Examples
-    --------
-    >>> numbers_of(pl.DataFrame({"a": [" 1", ""]}), "a").to_list()
-    [1.0, None]
-    """
-    given = table[name]
-    if given.dtype == pl.String:
-        given = given.str.strip_chars().replace("", None)
-    elif not (given.dtype.is_numeric() or given.dtype == pl.Null):
-        raise InputError(f"{where}column {name!r} holds {given.dtype} values; expected numbers")
-    numbers = given.cast(pl.Float64, strict=False)
-    wrong = numbers.is_null() & given.is_not_null()
-    if finite:
-        wrong |= numbers.is_infinite().fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(f"{where}row {row + 1}, {name}: {given[row]!r}; expected a number")
-    return numbers.fill_nan(None)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_once, unknown_name
 from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
@@ -37,9 +37,7 @@ class Sources:
         check_choice("way to combine", self.how, get_args(Combine))
         if not self.labels:
             raise InputError("labels: expected at least one source label")
-        if len(set(self.labels)) < len(self.labels):
-            twice = next(label for label in self.labels if self.labels.count(label) > 1)
-            raise InputError(f"labels: {twice!r} appears twice")
+        check_once("label", self.labels)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import as_floats
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_once, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, number, option, plural
 from affectlab.evaluation.people_and_models import shared_attribute
@@ -80,8 +80,7 @@ def grouping_of(
     wanted = [name.strip() for name in given]
     if not wanted or not all(wanted):
         raise InputError(f"by {by!r}: expected an attribute, as in 'stimulus.gender'")
-    if len(set(wanted)) < len(wanted):
-        raise InputError(f"by {by!r}: names an attribute twice")
+    check_once("attribute", wanted, f"by {by!r}")
     found = [_find(name, people, models) for name in wanted]
     carrier = found[0].carrier
     if any(one.carrier != carrier for one in found):

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.inference import Target
 from affectlab.core.jackknife import Jackknife, LeftOut, Part
 from affectlab.core.types import Floats, Ints
@@ -48,12 +49,9 @@ def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, st
     if given is None:
         return {}
     items = item_table(given)
-    if "item" not in items.columns:
-        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
+    require_columns(items, ["item"], "items: ")
+    require_distinct(items, ["item"], "items: ")
     names = items["item"].cast(pl.String).to_list()
-    if len(set(names)) < len(names):
-        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
-        raise InputError(f"items: {twice!r} has two rows; expected one for each")
     return {
         column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
         for column in items.columns

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_once
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
@@ -176,9 +176,7 @@ def verdicts_of(choices: Mapping[str, str] | pl.DataFrame | Any) -> tuple[list[s
         if not isinstance(verdict, str) or not verdict.strip():
             raise InputError(f"item {name!r}: verdict {verdict!r}; expected the name of a choice")
     texts = [str(name) for name in names]
-    if len(set(texts)) != len(texts):
-        twice = next(name for name in texts if texts.count(name) > 1)
-        raise InputError(f"item {twice!r} has two verdicts; expected one")
+    check_once("item", texts, "choices")
     return texts, [str(verdict) for verdict in said]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.types import Floats
 from affectlab.core.words import joined
 from affectlab.evaluation.differences import labels_as_metrics
@@ -69,12 +70,7 @@ def metric_scores(
     (('clip',), [[0.7], [0.8]])
     """
     name, frame = _frame(scores)
-    for column in _NEEDED:
-        if column not in frame.columns:
-            raise InputError(
-                f"{name}: no column {column!r}; expected item, metric and score, found "
-                f"{', '.join(frame.columns[:12])}"
-            )
+    require_columns(frame, _NEEDED, f"{name}: ")
     if system is not None and _SYSTEM in frame.columns:
         there = frame[_SYSTEM].cast(pl.String).drop_nulls().unique(maintain_order=True).to_list()
         if system not in there:

@@ -12,7 +12,14 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, places_in, ratio, sums_of_groups
-from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
+from affectlab.core.errors import (
+    InputError,
+    check_choice,
+    check_choices,
+    check_number,
+    check_once,
+    unknown_name,
+)
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -241,10 +248,8 @@ def _intensity(answers: Answers, scale: Scale, rule: str) -> Answers:
 def _select(names: tuple[str, ...], wanted: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
     """Give the places of some labels, in the order asked for."""
     chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    for position, name in enumerate(chosen):
-        check_choice("label", name, names)
-        if name in chosen[:position]:
-            raise InputError(f"labels: {name!r} is named twice; expected different names")
+    check_choices("label", chosen, names)
+    check_once("label", chosen)
     return [names.index(name) for name in chosen], chosen
 
 
@@ -312,10 +317,8 @@ class LabelDistributions:
         known = tuple(map(str, range(n))) if stimuli is None else tuple(map(str, stimuli))
         if len(known) != n:
             raise InputError(f"stimuli: {len(known)} names; expected {n}, one per row")
-        if len(set(known)) != n:
-            raise InputError("stimuli: a name stands twice; expected one row per stimulus")
-        if len(set(names)) != len(names):
-            raise InputError("labels: a name stands twice; expected one column per label")
+        check_once("stimulus", known)
+        check_once("label", names)
         count = np.ones(n) if n_raters is None else np.broadcast_to(np.asarray(n_raters), (n,))
         return cls(known, names, rows, count.astype(np.int64), rows.sum(axis=1))
 

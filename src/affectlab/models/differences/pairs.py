@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.words import shown
 from affectlab.ratings import Ratings
 
@@ -19,6 +20,7 @@ __all__ = ["SIDES", "PairTable", "find_pairs", "find_pictures", "holds_answers"]
 
 SIDES = ("file_a", "file_b")
 _EXPECTED = "expected a table with stimulus, file_a and file_b, or ratings of such stimuli"
+_OR_RATINGS = "ratings of such stimuli will do, too"
 _OF_ANSWERS = frozenset(
     {"rater", "label", "value", "text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at"}
     | {"rater_kind", "problem"}
@@ -100,19 +102,13 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         return read_ratings(path).stimuli
     except InputError:
-        missing = next((name for name in ("stimulus", *SIDES) if name not in columns), None)
-        if missing is None or "rater" in columns:
-            raise
-        raise InputError(
-            f"{shown(path)}: no column {missing!r}; found: {', '.join(columns)}; {_EXPECTED}"
-        ) from None
+        if "rater" not in columns:
+            require_columns(columns, ("stimulus", *SIDES), f"{shown(path)}: ", _OR_RATINGS)
+        raise
 
 
 def _checked(table: pl.DataFrame, where: str, folder: Path | None) -> PairTable:
-    for name in ("stimulus", *SIDES):
-        if name not in table.columns:
-            found = ", ".join(table.columns)
-            raise InputError(f"{where}: no column {name!r}; found: {found}; {_EXPECTED}")
+    require_columns(table, ("stimulus", *SIDES), f"{where}: ", _OR_RATINGS)
     if not table.height:
         raise InputError(f"{where}: no pairs; {_EXPECTED}")
     plain = table.with_columns(
@@ -124,12 +120,7 @@ def _checked(table: pl.DataFrame, where: str, folder: Path | None) -> PairTable:
             row = int(empty.arg_max() or 0)
             who = "" if name == "stimulus" else f" ({shown(plain['stimulus'][row], 80)})"
             raise InputError(f"{where}, row {row + 1}{who}: {name} is empty; expected a name")
-    twice = plain.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(
-            f"{where}: stimulus {shown(twice['stimulus'][0], 80)!r} stands twice; expected each "
-            "pair once"
-        )
+    require_distinct(plain, ["stimulus"], f"{where}: ", "each pair once")
     renamed = {
         name: f"stimulus_{name}"
         for name in plain.columns

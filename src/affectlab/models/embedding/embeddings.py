@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab._version import __version__
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_once, unknown_name
 from affectlab.core.types import pl
 from affectlab.core.words import plural
 from affectlab.models.embedding.card import EncoderCard
@@ -156,10 +156,7 @@ class Embeddings:
                 f"embeddings: {plural(n, 'stimulus', 'stimuli')}, but {len(self.hashes)} hashes "
                 f"and {len(self.files)} files; expected as many"
             )
-        if len(self._places) != n:
-            seen: set[str] = set()
-            twice = next(name for name in self.stimuli if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            raise InputError(f"embeddings: stimulus {twice!r} has two rows; expected one")
+        check_once("stimulus", self.stimuli, "embeddings")
 
     def __repr__(self) -> str:
         """Say how many there are, and of what."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.core.types import Device, Floats
 from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
@@ -46,9 +46,7 @@ def labels_of(taxonomy: Taxonomy, labels: Sequence[str] | None) -> tuple[str, ..
     if isinstance(labels, str) or not len(labels):
         raise InputError("labels: expected a list of names, at least one")
     found = tuple(taxonomy.name_of(label) for label in labels)
-    if len(set(found)) < len(found):
-        twice = next(name for place, name in enumerate(found) if name in found[:place])
-        raise InputError(f"labels: {twice!r} occurs twice; expected each label once")
+    check_once("label", found)
     return found
 
 

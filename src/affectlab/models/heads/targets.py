@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_once, unknown_name
 from affectlab.core.types import Bools, Floats, Ints, by_name
 from affectlab.core.words import shown
 
@@ -116,11 +116,8 @@ def _check_scale(ratings: Ratings) -> None:
 def _positions(names: Sequence[str], what: str) -> dict[str, int]:
     if isinstance(names, str) or not len(names):
         raise InputError(f"{what}: expected a list of names, at least one")
-    found = {name: place for place, name in enumerate(names)}
-    if len(found) < len(names):
-        twice = next(name for place, name in enumerate(names) if found[name] != place)
-        raise InputError(f"{what}: {shown(twice, 60)!r} occurs twice; expected each name once")
-    return found
+    check_once("name", names, what)
+    return {name: place for place, name in enumerate(names)}
 
 
 def _aggregated(cell: Ints, value: Floats, size: int, how: Aggregate) -> Floats:

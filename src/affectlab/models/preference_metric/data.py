@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import places_in
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
+from affectlab.core.files.columns import require_columns
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation import metric_scores
 from affectlab.evaluation.preference import Choices, MetricScores, judged_items
@@ -184,9 +185,7 @@ def preference_texts(
     if items is not None and key == "stimulus":
         lacking = [one for one in items.columns if one not in (*texts.columns, "item")]
         texts = texts.join(items.select(key, *lacking), on=key, how="left", maintain_order="left")
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"texts: item {twice!r} has two rows; expected one")
+    check_once("item", names, "texts")
     rows = places_in(names, judged.items).tolist()
     kept = [k for k, row in enumerate(rows) if row >= 0]
     if not kept:
@@ -239,8 +238,7 @@ def _joined(clusters: Ints, context: list[str]) -> Ints:
 
 
 def _column(frame: pl.DataFrame, name: str) -> list[str]:
-    if name not in frame.columns:
-        raise InputError(f"texts: no column {name!r}; found {', '.join(frame.columns[:12])}")
+    require_columns(frame, [name], "texts: ")
     return frame[name].cast(pl.String).fill_null("").to_list()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from PIL import Image
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, check_once
 from affectlab.core.words import shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
@@ -198,9 +198,7 @@ class FaceRater:
         where = f"face rater {self.name!r}"
         if not self.labels:
             raise InputError(f"{where}: no labels; expected those that it scores")
-        twice = [label for label in self.labels if self.labels.count(label) > 1]
-        if twice:
-            raise InputError(f"{where}: label {twice[0]!r} stands twice; expected once")
+        check_once("label", self.labels, where)
         scale = Scale.parse(self.scale)
         if scale.categories or scale.low is None or scale.high is None:
             raise InputError(f"{where}: scale {self.scale!r}; expected numbers with two bounds")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 from annotated_types import Ge
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.models.text_metrics.items import TextTable, check_items, name_of
@@ -88,9 +88,7 @@ def score_texts(
     if not metrics:
         raise InputError("there is no metric; expected one or more")
     names = [one.name for one in metrics]
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
-        raise InputError(f"metric {twice} is given twice; expected each once")
+    check_once("metric", names)
     if set_aside:
         table = _usable(table, metrics)
     groups = {name: table.column(name, "the texts") for name in by}

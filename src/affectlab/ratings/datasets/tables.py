@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.ratings.files import class_names, with_class_names
 from affectlab.ratings.storage import METADATA_KEY
 
@@ -81,14 +82,9 @@ def _table(wanted: Wanted, opened: Any, file: str) -> tuple[pl.DataFrame, tuple[
 
     source = pq.ParquetFile(opened, pre_buffer=True)
     schema = source.schema_arrow
-    missing = [name for name in wanted.columns if name not in schema.names]
-    if missing:
-        found = ", ".join(schema.names[:12]) + (", …" if len(schema.names) > 12 else "")
-        raise InputError(
-            f"{wanted.repository}, commit {wanted.revision[:12]}: column '{missing[0]}' is "
-            f"missing; expected {', '.join(wanted.columns)}, found: {found}; its layout is not the "
-            f"one that is read: name an older revision, or {wanted.otherwise}"
-        )
+    where = f"{wanted.repository}, commit {wanted.revision[:12]}: "
+    hint = "its layout is not the one that is read: name an older revision, or "
+    require_columns(schema.names, wanted.columns, where, hint + wanted.otherwise)
     leaves, media, left_out = [], [], []
     for part in schema:
         if pa.types.is_struct(part.type) and {"bytes", "path"} == {f.name for f in part.type}:

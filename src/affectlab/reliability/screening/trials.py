@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, numeric_part, read_table, row_column
 from affectlab.reliability.common_scale import in_percent
@@ -191,9 +192,7 @@ def _expected(ratings: Ratings, golden: Golden, cell: Ints) -> Floats:
         table = read_table(golden)
     else:
         table = golden
-    for name in ("stimulus", "value"):
-        if name not in table.columns:
-            raise InputError(f"the golden table has no column {name!r}: got {table.columns}")
+    require_columns(table, ("stimulus", "value"), "the golden table: ")
     stimuli = {name: code for code, name in enumerate(ratings.stimulus_names)}
     labels = {name: code for code, name in enumerate(ratings.label_names)}
     known = np.full(len(stimuli) * len(labels), np.nan)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import summarise
 from affectlab.core.tables import (
     Column,
@@ -150,11 +151,7 @@ def planted_section(study: Study, truth: pl.DataFrame) -> Section:
     InputError
         When a column is missing, or nothing of it was rated.
     """
-    missing = [name for name in _COLUMNS if name not in truth.columns]
-    if missing:
-        raise InputError(
-            f"truth: column {missing[0]!r} is missing; found: {', '.join(truth.columns)}"
-        )
+    require_columns(truth, _COLUMNS, "truth: ")
     blocks: list[Block] = [*_scores(study, truth)]
     if planted_columns(study.ratings):
         blocks += _people(study)

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.files.csv import require_columns
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.differences.people import (
@@ -43,10 +43,8 @@ def checked_pairs(pairs: pl.DataFrame, truth: ArrayLike) -> Floats:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(f"truth of pair {row + 1}: {values[row]:g}; expected 0 to 100")
-    twice = pairs.filter(pl.col("stimulus").is_duplicated())
-    if twice.height or pairs["stimulus"].null_count():
-        name = twice["stimulus"][0] if twice.height else None
-        raise InputError(f"pairs: stimulus {name!r}; expected a name for each, none twice")
+    require_filled(pairs, ["stimulus"], "pairs: ")
+    require_distinct(pairs, ["stimulus"], "pairs: ")
     return values
 
 
@@ -59,8 +57,8 @@ def known_pairs(golden: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
         pl.col("value").cast(pl.Float64),
         pl.col(truth).cast(pl.Float64).alias("truth"),
     )
-    if known["stimulus"].is_duplicated().any() or known["stimulus"].null_count():
-        raise InputError("golden: expected a name for each pair, none twice")
+    require_filled(known, ["stimulus"], "golden: ")
+    require_distinct(known, ["stimulus"], "golden: ")
     off = known.filter(~pl.col("truth").is_between(0, 100).fill_null(False))
     if off.height:
         raise InputError(f"golden pair {off['stimulus'][0]!r}: expected a truth from 0 to 100")
@@ -95,8 +93,9 @@ def given_sessions(
             if name not in place:
                 raise InputError(f"sessions: there is no {column} {name!r}")
         codes.append(np.array([place[name] for name in given], dtype=np.int64))
-    if not sessions.height or sessions.select("rater", "batch").is_duplicated().any():
-        raise InputError("sessions: expected at least one, and none twice")
+    if not sessions.height:
+        raise InputError("sessions: expected at least one")
+    require_distinct(sessions, ["rater", "batch"], "sessions: ")
     return codes[0], codes[1]
 
 

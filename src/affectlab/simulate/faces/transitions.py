@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.files.csv import require_columns
+from affectlab.core.files.columns import require_columns
 from affectlab.core.types import Floats, Image
 from affectlab.simulate.faces.expressions import EXPRESSIONS, expression_parameters, peaks_of
 from affectlab.simulate.faces.face import draw_face

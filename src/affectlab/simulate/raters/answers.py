@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choices, check_number
+from affectlab.core.errors import InputError, check_choices, check_number, check_once
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
@@ -167,9 +167,7 @@ def _check(
     names = [rater.name for rater in raters]
     if not raters:
         raise InputError("no rater given; expected at least one")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two raters are named {twice!r}; expected different names")
+    check_once("rater", names)
     n_people = sum(rater.kind in ("human", "simulated") for rater in raters)
     check_number("golden", golden, 0, len(truth.stimuli), whole=True)
     check_number("repeats", repeats, 0, len(truth.stimuli), whole=True)

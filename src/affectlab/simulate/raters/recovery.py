@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
-from affectlab.core.files.csv import require_columns
+from affectlab.core.files.columns import require_columns
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
 from affectlab.core.types import Bools, Floats

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from affectlab.core.errors import check_once
 from affectlab.core.files.toml import read_toml
 from affectlab.stimuli.curation.input import Columns
 from affectlab.stimuli.curation.texts import TextSettings
@@ -147,9 +148,7 @@ class CurationPlan(_Part):
     @field_validator("steps")
     @classmethod
     def _distinct(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        twice = [step for step in given if given.count(step) > 1]
-        if twice:
-            raise ValueError(f"{twice[0]!r} stands twice; expected each step once")
+        check_once("step", given)
         return given
 
 

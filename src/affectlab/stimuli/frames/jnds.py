@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.files.csv import read_table
 
 __all__ = ["SequenceJnd", "read_jnds"]
@@ -77,12 +78,7 @@ def read_jnds(path: str | Path) -> dict[str, SequenceJnd]:
     SequenceJnd(n_frames=41, near_peak=12.0, near_neutral=inf, n_runs=3, n_left=0)
     """
     table = read_table(path, "staircases")
-    missing = [name for name in _COLUMNS if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"{path}: column {missing[0]!r} is missing; expected staircases as a study exports "
-            f"them, with {', '.join(_COLUMNS)}"
-        )
+    require_columns(table, _COLUMNS, f"{path}: ", "give the staircases that a study exports")
     if not table.height:
         raise InputError(f"{path}: there is no run; expected one row per staircase")
     found: dict[str, dict[str, list[float]]] = {}

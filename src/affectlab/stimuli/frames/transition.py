@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Protocol
 
 from PIL import Image
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.stimuli.frames.pictures import UnusableError, View
 
 __all__ = ["Found", "FrameSource", "LeftOut", "Transition", "kept_at_once"]
@@ -141,10 +140,7 @@ class Found:
                     f"{other!r} and {one.name!r} are both actor {one.actor!r}, expression "
                     f"{one.expression!r}; expected one transition of each expression of an actor"
                 )
-        names = Counter(one.name for one in self.transitions)
-        twice = next((name for name, n in names.items() if n > 1), None)
-        if twice is not None:
-            raise InputError(f"two transitions are named {twice!r}; expected different names")
+        check_once("transition", (one.name for one in self.transitions))
 
     def __len__(self) -> int:
         return len(self.transitions)

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.files.csv import read_table, write_data_csv
 from affectlab.stimuli.generation.generator import ImageGenerator
 from affectlab.stimuli.generation.prompt_table import OWN_COLUMNS, PROMPT_COLUMNS, prompt_table
@@ -99,8 +100,7 @@ def read_manifest(path: str | Path) -> pl.DataFrame:
     place = place / MANIFEST if place.is_dir() else place
     told = prompt_table(place)
     table = read_table(place, "pictures")
-    if "file" not in table.columns:
-        raise InputError(f"{place}: no column 'file'; expected the manifest of pictures")
+    require_columns(table, ["file"], f"{place}: ", "the manifest of pictures has it")
     own = [name for name in OWN_COLUMNS if name in table.columns]
     numbers = [pl.col(name).cast(pl.Int64, strict=False) for name in _NUMBERS if name in own]
     return pl.concat([told, table.select(own).with_columns(numbers)], how="horizontal")

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.files.csv import read_table
 from affectlab.stimuli.generation.generator import ImagePrompt
 from affectlab.stimuli.prompts import FacePrompts
@@ -71,9 +72,7 @@ def prompt_table(given: Prompts) -> pl.DataFrame:
         table, where = given, "prompts"
     else:
         table, where = read_table(given, "prompts"), str(given)
-    for name in _NEEDED:
-        if name not in table.columns:
-            raise InputError(f"{where}: no column {name!r}; found: {', '.join(table.columns)}")
+    require_columns(table, _NEEDED, f"{where}: ")
     table = table.drop(OWN_COLUMNS, strict=False)
     typed = [
         _typed(table, name, kind, where)
@@ -81,15 +80,8 @@ def prompt_table(given: Prompts) -> pl.DataFrame:
         if name in table.columns
     ]
     table = table.with_columns(typed)
-    for name in ("stimulus", "prompt", "seed"):
-        empty = table[name].is_null()
-        if table[name].dtype == pl.String:
-            empty = empty | (table[name].str.strip_chars() == "")
-        if empty.any():
-            raise InputError(f"{where}, row {int(empty.arg_max() or 0) + 1}: {name} is empty")
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{where}: {twice['stimulus'][0]!r} stands twice; expected once")
+    require_filled(table, ("stimulus", "prompt", "seed"), f"{where}: ")
+    require_distinct(table, ["stimulus"], f"{where}: ")
     return table
 
 

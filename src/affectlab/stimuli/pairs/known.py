@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.files.csv import read_table
 
 __all__ = ["KNOWN", "read_known_pairs", "with_known_pairs"]
@@ -32,25 +33,16 @@ def read_known_pairs(path: str | Path) -> pl.DataFrame:
         value is no number.
     """
     table = read_table(path, "pairs with a known difference")
-    missing = [name for name in _COLUMNS if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"{path}: column {missing[0]!r} is missing; expected {', '.join(_COLUMNS)}, found "
-            f"{', '.join(table.columns) or 'none'}"
-        )
+    where = f"{path}: "
+    require_columns(table, _COLUMNS, where)
     table = table.with_columns(pl.col(_COLUMNS).cast(pl.String).str.strip_chars())
-    for name in _COLUMNS:
-        empty = table[name].is_null() | (table[name] == "")
-        if empty.any():
-            raise InputError(f"{path}: row {int(empty.arg_max() or 0) + 1}: {name} is empty")
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{path}: stimulus {twice['stimulus'][0]!r} stands twice")
+    require_filled(table, _COLUMNS, where)
+    require_distinct(table, ["stimulus"], where)
     numbers = table["value"].cast(pl.Float64, strict=False)
     wrong = numbers.is_null() | ~numbers.is_finite().fill_null(False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise InputError(f"{path}: row {row + 1}: value {table['value'][row]!r}; expected a number")
+        raise InputError(f"{where}row {row + 1}: value {table['value'][row]!r}; expected a number")
     return table.with_columns(numbers)
 
 

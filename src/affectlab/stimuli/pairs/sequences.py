@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.files.csv import read_table
 
 __all__ = [
@@ -107,12 +108,7 @@ def read_sequences(path: str | Path) -> ExpressionSequences:
 
 
 def _checked(frames: pl.DataFrame) -> pl.DataFrame:
-    missing = [name for name in _COLUMNS if name not in frames.columns]
-    if missing:
-        raise InputError(
-            f"column {missing[0]!r} is missing; expected actor, expression, place and file, found "
-            f"{', '.join(frames.columns) or 'none'}"
-        )
+    require_columns(frames, _COLUMNS)
     if not frames.height:
         raise InputError("no frames: expected one row per frame")
     found = frames.with_columns(
@@ -126,9 +122,7 @@ def _checked(frames: pl.DataFrame) -> pl.DataFrame:
             given = frames[name][row]
             wanted = "a whole number from 1" if name == "place" else "a name"
             raise InputError(f"row {row + 1}, {name}: {given!r}; expected {wanted}")
-    if found["file"].is_duplicated().any():
-        twice = found.filter(pl.col("file").is_duplicated())["file"][0]
-        raise InputError(f"file {twice!r} stands for two frames; expected each frame once")
+    require_distinct(found, ["file"], expected="each frame once")
     _check_places(found)
     if "role" not in found.columns:
         found = found.with_columns(_roles())

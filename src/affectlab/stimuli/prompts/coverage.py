@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.types import Count
 from affectlab.stimuli.prompts.faces import people_of
 from affectlab.stimuli.prompts.plan import PromptPlan
@@ -169,10 +170,8 @@ def coverage_map(
         raise InputError(f"least = {least}: expected a number above 0 and at most 1")
     columns = ["stimulus", "label", *attributes]
     made = prompts if images is None else images
-    for name in columns:
-        for table, what in ((prompts, "prompts"), (made, "pictures")):
-            if name not in table.columns:
-                raise InputError(f"the {what} have no column {name!r}")
+    require_columns(prompts, columns, "the table of prompts: ")
+    require_columns(made, columns, "the table of pictures: ")
     if not prompts.height:
         raise InputError("there are no prompts; expected at least one")
     accepted = accepted_images(made, decisions)

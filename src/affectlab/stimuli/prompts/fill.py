@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.columns import require_columns
 from affectlab.stimuli.prompts.coverage import accepted_images, awaiting_review
 from affectlab.stimuli.prompts.faces import (
     NEUTRAL,
@@ -137,11 +138,8 @@ def fill_prompts(
 
 
 def _checked(images: pl.DataFrame) -> pl.DataFrame:
-    for name in ("stimulus", "label", "gender", "age", "ethnicity"):
-        if name not in images.columns:
-            raise InputError(
-                f"the pictures have no column {name!r}; found: {', '.join(images.columns)}"
-            )
+    needed = ("stimulus", "label", "gender", "age", "ethnicity")
+    require_columns(images, needed, "the table of pictures: ")
     return images
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from affectlab.core.errors import check_once
 from affectlab.core.files.toml import parse_toml, read_toml
 
 __all__ = ["PromptPlan", "load_prompt_plan"]
@@ -54,9 +55,7 @@ class PromptPlan(BaseModel):
     @field_validator("ages", "ethnicities")
     @classmethod
     def _distinct(cls, given: tuple[object, ...]) -> tuple[object, ...]:
-        twice = [one for one in given if given.count(one) > 1]
-        if twice:
-            raise ValueError(f"{twice[0]!r} stands twice; expected each once")
+        check_once("value", given)
         return given
 
     def describe(self, age: int, ethnicity: str, gender: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.files.csv import read_table
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings, read_ratings
@@ -84,12 +85,8 @@ def typed_decisions(table: pl.DataFrame, where: str = "decisions") -> pl.DataFra
     Traceback (most recent call last):
     affectlab.InputError: decisions, row 1: keep 'maybe': expected true, false or nothing
     """
-    for name in ("stimulus", "keep"):
-        if name not in table.columns:
-            raise InputError(
-                f"{where}: no column {name!r}; expected the decisions of a review, found: "
-                f"{', '.join(table.columns)}"
-            )
+    hint = "give the decisions of a review"
+    require_columns(table, ("stimulus", "keep"), f"{where}: ", hint)
     table = table.select(name for name in (*DECISIONS, DIGEST) if name in table.columns)
     table = table.with_columns(
         _keep(table["keep"], where),
@@ -98,12 +95,8 @@ def typed_decisions(table: pl.DataFrame, where: str = "decisions") -> pl.DataFra
         .cast(pl.String)
         .fill_null(""),
     )
-    empty = table["stimulus"].str.strip_chars() == ""
-    if empty.any():
-        raise InputError(f"{where}, row {int(empty.arg_max() or 0) + 1}: stimulus is empty")
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{where}: {twice['stimulus'][0]!r} stands twice; expected once")
+    require_filled(table, ["stimulus"], f"{where}: ")
+    require_distinct(table, ["stimulus"], f"{where}: ")
     return table
 
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.files.csv import read_table
 from affectlab.stimuli.review.decisions import DIGEST
 
@@ -185,9 +186,7 @@ def _checked(items: pl.DataFrame | str | Path, kind: ReviewKind) -> pl.DataFrame
     if "stimulus" not in table.columns and "id" in table.columns:
         table = table.rename({"id": "stimulus"})
     content = _CONTENT[kind]
-    for column in ("stimulus", content):
-        if column not in table.columns:
-            raise InputError(f"{where}: no column {column!r}; found: {', '.join(table.columns)}")
+    require_columns(table, ("stimulus", content), f"{where}: ")
     digest = [DIGEST] if DIGEST in table.columns else []
     table = table.select(pl.col("stimulus", content, *digest).cast(pl.String))
     if not table.height:
@@ -197,9 +196,7 @@ def _checked(items: pl.DataFrame | str | Path, kind: ReviewKind) -> pl.DataFrame
             raise InputError(f"{where}, row {row}: stimulus is empty; expected a name")
         if not (told or "").strip():
             raise InputError(f"{where}, row {row}: {stimulus!r} has no {content}; leave it out")
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{where}: {twice['stimulus'][0]!r} stands twice; expected once")
+    require_distinct(table, ["stimulus"], f"{where}: ")
     return table
 
 

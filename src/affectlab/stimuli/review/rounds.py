@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.files.csv import read_table
 from affectlab.stimuli.review.decisions import (
     DECISIONS,
@@ -25,12 +25,9 @@ def items_to_review(path: Path) -> pl.DataFrame:
     table = read_table(path, "items to review")
     if "stimulus" not in table.columns and "id" in table.columns:
         table = table.rename({"id": "stimulus"})
-    if "stimulus" not in table.columns:
-        raise InputError(f"{path}: no column 'stimulus'; found: {', '.join(table.columns)}")
+    require_columns(table, ["stimulus"], f"{path}: ")
     table = table.with_columns(pl.col("stimulus").cast(pl.String))
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(f"{path}: {twice['stimulus'][0]!r} stands twice; expected once")
+    require_distinct(table, ["stimulus"], f"{path}: ")
     return table
 
 
@@ -39,9 +36,7 @@ def settled_decisions(path: Path | None, table: pl.DataFrame) -> pl.DataFrame:
     if path is None:
         return pl.DataFrame(schema=DECISIONS)
     found = read_decisions(path)
-    for name in DECISIONS:
-        if name not in found.columns:
-            raise InputError(f"{path}: no column {name!r}; expected the decisions of a review")
+    require_columns(found, list(DECISIONS), f"{path}: ", "give the decisions of a review")
     return about(found, table).filter(pl.col("keep").is_not_null()).select(list(DECISIONS))
 
 

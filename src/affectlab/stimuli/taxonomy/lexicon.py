@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.stimuli.taxonomy.texts import TextBlock
 
@@ -100,10 +100,7 @@ class LexiconFile(_Strict):
                 other = seen.setdefault(word.name, family.name)
                 if other != family.name or sum(one.name == word.name for one in family.words) > 1:
                     raise ValueError(f"noun {word.name!r} stands twice; expected each once")
-        names = [family.name for family in given]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise ValueError(f"family {twice[0]!r} stands twice; expected each once")
+        check_once("family", (family.name for family in given))
         return given
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.files.columns import require_columns
 from affectlab.core.files.csv import cell_of_sheet, write_sheet_csv
 
 __all__ = ["DECISIONS", "Review", "ReviewRow", "read_review"]
@@ -160,9 +161,7 @@ def read_review(path: str | Path) -> Review:
     except (UnicodeDecodeError, csv.Error, IsADirectoryError) as problem:
         raise InputError(f"{path}: not a review as CSV in UTF-8 ({problem})") from None
     names = [name.strip() for name in head]
-    for name in _NEEDED:
-        if name not in names:
-            raise InputError(f"{path}: column {name!r} is missing; expected {', '.join(COLUMNS)}")
+    require_columns(names, _NEEDED, f"{path}: ")
     rows = []
     for number, cells in found:
         if len(cells) != len(names):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.files.csv import cell_of_sheet, read_table, text_of_sheet
 from affectlab.stimuli.taxonomy.lexicon import Lexicon, forms_of, tokens_of
 from affectlab.taxonomy import Taxonomy
@@ -47,12 +47,7 @@ def read_suggestions(path: str | Path) -> pl.DataFrame:
         When the file cannot be used or lacks a column.
     """
     table = read_table(path, "suggestions")
-    for name in _NEEDED:
-        if name not in table.columns:
-            raise InputError(
-                f"{path}: a table of suggestions needs the column {name!r}; found: "
-                f"{', '.join(table.columns)}"
-            )
+    require_columns(table, _NEEDED, f"{path}: ", "give a table of suggestions")
     # The export guards cells that a spreadsheet would compute.
     return table.select(text_of_sheet(pl.col(_NEEDED).cast(pl.String)))
 
@@ -82,7 +77,7 @@ def suggestions_of(table: pl.DataFrame, answered: Set[tuple[str, str]]) -> tuple
     >>> own["suggestion"].to_list(), others
     (['pride'], 1)
     """
-    _require(table)
+    require_columns(table, _NEEDED, "suggestions: ")
     written = table.filter(pl.col("suggestion").cast(pl.String).str.strip_chars() != "")
     # Exports guard names, too, and what is read of them may hold the guard or not.
     known = {(cell_of_sheet(one), cell_of_sheet(rater)) for one, rater in answered}
@@ -107,7 +102,7 @@ def count_suggestions(
     InputError
         When a column is missing.
     """
-    _require(table)
+    require_columns(table, _NEEDED, "suggestions: ")
     held: dict[str, list[tuple[str, str, str]]] = {}
     unread: list[str] = []
     known_as: dict[str, str] = {}
@@ -136,14 +131,6 @@ def count_suggestions(
         )
     found.sort(key=lambda one: (-one.stimuli, -one.times, one.term))
     return found, unread
-
-
-def _require(table: pl.DataFrame) -> None:
-    for name in _NEEDED:
-        if name not in table.columns:
-            raise InputError(
-                f"suggestions: column {name!r} is missing; expected {', '.join(_NEEDED)}"
-            )
 
 
 def _terms(text: str, lexicon: Lexicon, known_as: dict[str, str]) -> list[tuple[str, str]]:

@@ -25,11 +25,11 @@ def known_answers(protocol: Protocol, path: Path) -> dict[str, dict[str, Any]]:
     InputError
         When a label is not asked for, or a value is off the scale.
     """
+    from affectlab.core.files.columns import require_columns
     from affectlab.ratings import read_table
 
     table = read_table(path)
-    if "value" not in table.columns:
-        raise InputError(f"{path}: no column 'value'; found: {', '.join(table.columns)}")
+    require_columns(table, ["value"], f"{path}: ")
     labels = protocol.labels()
     taxonomy = protocol.taxonomy()
     known: dict[str, dict[str, Any]] = {}

@@ -113,14 +113,12 @@ def _from_table(study: Study, path: Path) -> list[Stimulus]:
 
 
 def _check_frames(table: pl.DataFrame, path: Path) -> None:
+    from affectlab.core.files.columns import require_distinct
+
     numbers = table["frame"]
     if not numbers.dtype.is_numeric() or numbers.null_count():
         raise InputError(f"{path}: column 'frame': expected the number of the frame in every row")
-    twice = table.filter(table.select("stimulus", "frame").is_duplicated())
-    if twice.height:
-        raise InputError(
-            f"{path}: sequence {twice['stimulus'][0]!r} has frame {twice['frame'][0]} twice"
-        )
+    require_distinct(table, ["stimulus", "frame"], f"{path}: ")
 
 
 def draw_sequences(study: Study, n: int) -> None:

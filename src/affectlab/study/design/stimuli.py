@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.core.files.media import WEB_IMAGES
 from affectlab.study.design.golden import known_answers
 from affectlab.study.design.options import asks_for_options, options_from
@@ -165,10 +165,7 @@ def _compared(study: Study) -> list[Stimulus]:
 
 
 def _check_content(study: Study, found: list[Stimulus]) -> None:
-    names = [one.name for one in found]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{study.path}: stimulus {twice!r} comes twice; expected different names")
+    check_once("stimulus", (one.name for one in found), str(study.path))
     for one in found:
         for needs in _NEEDS[study.protocol.stimulus]:
             if not getattr(one, needs):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_once
 from affectlab.core.files.media import WEB_IMAGES
 from affectlab.core.files.toml import read_toml
 from affectlab.protocols import Part, Protocol, Question, load_protocol
@@ -227,9 +227,7 @@ class Demographics(Part):
 
     @model_validator(mode="after")
     def _distinct(self) -> Demographics:
-        names = [question.name for question in self.questions]
-        if len(set(names)) < len(names):
-            raise ValueError("a question's name appears twice")
+        check_once("question", (question.name for question in self.questions))
         return self
 
 
@@ -346,8 +344,8 @@ class Pilot(Part):
     def _some(cls, stimuli: int | tuple[str, ...]) -> int | tuple[str, ...]:
         if not stimuli or (isinstance(stimuli, int) and stimuli < 1):
             raise ValueError("expected at least one stimulus")
-        if isinstance(stimuli, tuple) and len(set(stimuli)) < len(stimuli):
-            raise ValueError("a stimulus is named twice")
+        if isinstance(stimuli, tuple):
+            check_once("stimulus", stimuli)
         return stimuli
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.files.csv import read_table
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
@@ -314,9 +315,7 @@ def _of_arrays(place: Path, said: str) -> dict[str, Floats]:
 def _of_table(place: Path, said: str) -> dict[str, Floats]:
     table = read_table(place, "landmarks")
     axes = ["x", "y", *(["z"] if "z" in table.columns else [])]
-    for name in ("file", "point", *axes):
-        if name not in table.columns:
-            raise InputError(f"{said}: no column {name!r}; {_EXPECTED}")
+    require_columns(table, ("file", "point", *axes), f"{said}: ", _EXPECTED)
     if not table.height:
         raise InputError(f"{said}: no rows; {_EXPECTED}")
     plain = table.select(

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import shown
 from affectlab.models.differences.learned.report import (
     CrossValidation,
     Ranked,
@@ -293,14 +293,9 @@ def checked_baselines(baselines: Any, data: PairSamples) -> dict[str, Floats]:
         if name in ("L1", "cosine", "svr", "ridge", "siamese"):
             raise InputError(f"baseline {name!r} has the name of what is there already")
         if isinstance(given, pl.DataFrame):
-            if not {"stimulus", "value"} <= set(given.columns):
-                raise InputError(f"baseline {name!r}: expected the columns stimulus and value")
-            twice = given.filter(pl.col("stimulus").is_duplicated())
-            if twice.height:
-                raise InputError(
-                    f"baseline {name!r} names stimulus {shown(twice['stimulus'][0], 80)!r} twice; "
-                    "expected one number for each pair"
-                )
+            where = f"baseline {name!r}: "
+            require_columns(given, ("stimulus", "value"), where)
+            require_distinct(given, ["stimulus"], where, "one number for each pair")
             named = given.select(pl.col("stimulus").cast(pl.String), "value")
             held = dict(named.iter_rows())
             values = np.array([held.get(one, np.nan) for one in data.stimuli], dtype=np.float64)

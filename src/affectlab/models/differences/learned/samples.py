@@ -14,8 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, plural, shown
+from affectlab.core.words import plural, shown
 from affectlab.models.differences.learned.warnings import SmallScoresWarning
 
 if TYPE_CHECKING:
@@ -325,12 +326,7 @@ def _table(pairs: Any, scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
     else:
         table = as_frame(pairs, what="the table of pairs")
     needed = ("actor", "file_a", "file_b")
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"the pairs have no column {missing[0]!r}; expected {joined(needed)}, found "
-            f"{joined(table.columns) if table.columns else 'none'}"
-        )
+    require_columns(table, needed, "the table of pairs: ")
     if not table.height:
         raise InputError("there are no pairs; expected one row per pair")
     if "stimulus" not in table.columns:
@@ -340,8 +336,7 @@ def _table(pairs: Any, scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if scores is not None:
         named = table.select(names)
         return _with_scores(named, scores), notes
-    if "value" not in table.columns:
-        raise InputError("the pairs have no column 'value'; expected scores, or ratings of people")
+    require_columns(table, ["value"], "the table of pairs: ", "give scores, or ratings of people")
     return table.select(*names, "value"), notes
 
 
@@ -384,19 +379,9 @@ def scored_ratings(
 
 def _with_scores(table: pl.DataFrame, scores: Any) -> pl.DataFrame:
     if isinstance(scores, pl.DataFrame):
-        for name in ("stimulus", "value"):
-            if name not in scores.columns:
-                raise InputError(
-                    f"the scores have no column {name!r}; expected stimulus and value, found "
-                    f"{joined(scores.columns) if scores.columns else 'none'}"
-                )
+        require_columns(scores, ("stimulus", "value"), "the scores: ")
         given = scores.select(pl.col("stimulus").cast(pl.String), "value")
-        twice = given.filter(pl.col("stimulus").is_duplicated())
-        if twice.height:
-            raise InputError(
-                f"the scores name stimulus {shown(twice['stimulus'][0], 80)!r} twice; expected one "
-                "score for each pair"
-            )
+        require_distinct(given, ["stimulus"], "the scores: ", "one score for each pair")
         own = table.with_columns(pl.col("stimulus").cast(pl.String))
         found = own.join(given, on="stimulus", how="left", maintain_order="left")
         if found["value"].null_count() == found.height:
@@ -450,12 +435,7 @@ def _usable(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
             f"pair {shown(table['stimulus'][row], 80)!r}: score {table['value'][row]:g}; expected "
             f"{SCALE[0]:g} to {SCALE[1]:g}"
         )
-    twice = table.filter(pl.col("stimulus").is_duplicated())
-    if twice.height:
-        raise InputError(
-            f"the pairs name stimulus {shown(twice['stimulus'][0], 80)!r} twice; expected each "
-            "pair once"
-        )
+    require_distinct(table, ["stimulus"], "the table of pairs: ", "each pair once")
     most = float(table["value"].max())  # type: ignore[arg-type]
     if table.height > 1 and most <= _SMALL:
         warnings.warn(

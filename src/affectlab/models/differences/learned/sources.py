@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.types import by_name
 from affectlab.core.words import joined, shown
 from affectlab.models.differences.learned.cross_validation import values_by_rater
@@ -121,31 +122,21 @@ def _table(path: Path) -> pl.DataFrame:
 
 def _pairs(path: Path) -> pl.DataFrame:
     table = _table(path)
-    missing = [name for name in ("stimulus", *_ATTRIBUTES) if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"{shown(path)}: no column {missing[0]!r}; expected "
-            f"{joined(('stimulus', *_ATTRIBUTES))}, found {joined(table.columns)}"
-        )
-    if table["stimulus"].n_unique() < table.height:
-        raise InputError(f"{shown(path)}: a stimulus stands twice; expected each pair once")
+    where = f"{shown(path)}: "
+    require_columns(table, ("stimulus", *_ATTRIBUTES), where)
+    require_distinct(table, ["stimulus"], where, "each pair once")
     names = ("stimulus", "kind", *_ATTRIBUTES)
     return table.select(name for name in names if name in table.columns)
 
 
 def _joined(table: pl.DataFrame, told: pl.DataFrame | None, path: Path) -> pl.DataFrame:
+    where = f"{shown(path)}: "
     if told is not None:
-        if "stimulus" not in table.columns:
-            raise InputError(f"{shown(path)}: no column 'stimulus', by which --pairs is joined")
+        require_columns(table, ["stimulus"], where, "by it --pairs is joined")
         own = table.with_columns(pl.col("stimulus").cast(pl.String))
         new = [name for name in told.columns if name == "stimulus" or name not in own.columns]
         table = own.join(told.select(new), on="stimulus", how="left", maintain_order="left")
-    missing = [name for name in _ATTRIBUTES if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"{shown(path)}: no column {missing[0]!r}; expected {joined(_ATTRIBUTES)} in it, or "
-            "the table of pairs with --pairs pairs.csv"
-        )
+    require_columns(table, _ATTRIBUTES, where, "or give the table of pairs: --pairs pairs.csv")
     names = ("stimulus", "kind", *_ATTRIBUTES, "value")
     return table.select(name for name in names if name in table.columns)
 

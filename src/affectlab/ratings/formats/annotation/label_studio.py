@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.ratings.build import is_number
 from affectlab.ratings.files import BadJson, Peek, parse_json, read_delimited
 from affectlab.ratings.formats.answers import (
@@ -276,9 +277,7 @@ def _rows(file: Place) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 rejects.reject(place, "entry not understood", sentence)
         return
     read = read_delimited(head, names=head.header, on_bad=file.options.on_bad)
-    missing = _NEEDED - set(read.columns)
-    if missing:
-        raise InputError(f"{head.path}, line 1: column '{min(missing)}' is missing")
+    require_columns(read.columns, sorted(_NEEDED), f"{head.path}, line 1: ")
     yield from read.rows()
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.ratings.attributes import PERSONAL
 from affectlab.ratings.build import is_number
 from affectlab.ratings.files import BadJson, Peek, parse_json, read_columns
@@ -171,9 +172,7 @@ def _groups(
     """Give the lists of trials of a file: one, or one a line."""
     if head.is_binary or not head.starts_with_json():
         read = read_columns(head, on_bad=options.on_bad)
-        missing = [name for name in _NEEDED if name not in read.columns]
-        if missing:
-            raise InputError(f"{head.path}: column '{missing[0]}' is missing; expected jsPsych's")
+        require_columns(read.columns, _NEEDED, f"{head.path}: ", "give the data of jsPsych")
         names = list(read.columns)
         rows = zip(*(column.to_list() for column in read.columns.values()), strict=True)
         yield [

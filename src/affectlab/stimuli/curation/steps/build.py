@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_once, unknown_name
 from affectlab.stimuli.curation.plan import CurationPlan
 from affectlab.stimuli.curation.steps.balance import (
     EmotionBalance,
@@ -53,9 +53,8 @@ def build_steps(
     if not found:
         raise InputError(f"plan {plan.name}: steps: expected at least one step")
     names = [step.name for step in found]
+    check_once("step", names)
     for step in found:
-        if names.count(step.name) > 1:
-            raise InputError(f"step {step.name!r} stands twice; expected each once")
         if not step.name.isidentifier() or step.name != step.name.lower():
             raise InputError(f"step {step.name!r}: expected a name of lower-case letters and _")
     if decisions is not None and "identity" not in names:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns
 from affectlab.core.remote.runner import import_daft
 from affectlab.stimuli.curation.texts.words import fold
 
@@ -173,11 +174,7 @@ def near_duplicates(
 
 
 def _check(frame: Any, threshold: float, n_hashes: int, n_bands: int, ngram: int) -> None:
-    for name in ("id", "text"):
-        if name not in frame.column_names:
-            raise InputError(
-                f"near_duplicates: no column {name!r}; found {', '.join(frame.column_names)}"
-            )
+    require_columns(frame.column_names, ("id", "text"), "near_duplicates: ")
     if not 0 < threshold <= 1:
         raise InputError(f"near_duplicates: threshold = {threshold}: expected above 0, at most 1")
     if n_bands < 1 or n_hashes < 1 or n_hashes % n_bands:

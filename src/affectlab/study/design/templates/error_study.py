@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.columns import require_columns, require_distinct, require_filled
 from affectlab.core.files.csv import read_table
 from affectlab.core.types import pl
 from affectlab.core.words import plural
@@ -158,28 +159,20 @@ def kept_items(
 
 
 def _check(items: pl.DataFrame, images: Path) -> None:
-    for column in _NEEDED:
-        if column not in items.columns:
-            raise InputError(
-                f"the items have no column {column!r}; found: {', '.join(items.columns)}"
-            )
+    require_columns(items, _NEEDED, "the items: ")
     if not items.height:
         raise InputError("there is no item to ask about; expected one or more")
+    require_filled(items, _NEEDED, "the items: ")
+    require_distinct(items, ["stimulus"], "the items: ", "one row for each")
     for row, cells in enumerate(items.select(_NEEDED).iter_rows(), start=1):
         for column, cell in zip(_NEEDED, cells, strict=True):
-            if cell is None or not str(cell).strip():
-                raise InputError(f"the items, row {row}: {column} is empty; expected a value")
             if any(unicodedata.category(letter) == "Cc" for letter in str(cell)):
                 raise InputError(
                     f"the items, row {row}: {column} {str(cell)!r} holds a control character; "
                     "expected plain text"
                 )
-    seen: set[str] = set()
     for stimulus, file, *pairs in items.select(_NEEDED).iter_rows():
         where = f"the items, stimulus {str(stimulus)!r}"
-        if str(stimulus) in seen:
-            raise InputError(f"{where}: it comes twice; expected one row for each")
-        seen.add(str(stimulus))
         # Two labels that read the same would tell nobody apart, and count as a choice all the same.
         for what, one, other in (("labels", *pairs[:2]), ("systems", *pairs[2:])):
             if " ".join(str(one).casefold().split()) == " ".join(str(other).casefold().split()):
