@@ -213,6 +213,156 @@ YEAR = (
         said=("names of columns cross 2 stimuli ('a', 'b') and 2 labels",),
     ),
     Messy(
+        "a column `item` that numbers trials beside one of images",
+        "read, as a guess that is said: images are the stimuli",
+        text(
+            "r.csv",
+            "participant,item,image,valence,arousal\nx,1,a,3,5\nx,2,b,2,6\ny,1,b,6,4\ny,2,a,4,7\n",
+        ),
+        scales=dict.fromkeys(("valence", "arousal"), "ordinal 2 to 7, step 1"),
+        values=(3, 2, 6, 4, 5, 6, 4, 7),
+        said=("columns of numbers hold ratings, one label each: 'valence', 'arousal'",),
+    ),
+    Messy(
+        "a row for each question about a stimulus, in a column without a known name",
+        "read, as a guess that is said: the column is the label",
+        text(
+            "r.csv",
+            "participant,image,item,response\nx,a,kind,4\nx,a,happy,2\ny,b,kind,5\ny,b,happy,1\n",
+        ),
+        scales=dict.fromkeys(("kind", "happy"), "ordinal 1 to 5, step 1"),
+        values=(4, 2, 5, 1),
+        said=("raters have a row for each value of column 'item', so it is the label",),
+    ),
+    Messy(
+        "`id` numbers the rows of a database, and songs come back",
+        "read, as a guess that is said: songs are the stimuli",
+        text("r.csv", "id,user_id,song,rating\n1,x,a,3\n2,y,a,4\n3,x,b,2\n4,y,b,6\n"),
+        **PLAIN,
+        said=("numbers the rows and the values of 'song' come back",),
+    ),
+    Messy(
+        "`model` is the actor on the picture, beside a column of subjects",
+        "read: subjects are the raters",
+        text("r.csv", "subj,model,picture,rating\nx,Ann,a,3\ny,Ann,a,4\nx,Ben,b,2\ny,Ben,b,6\n"),
+        **PLAIN,
+    ),
+    Messy(
+        "times, accuracy, age and sex beside ratings, as E-Prime merges them",
+        "read, as a guess that is said: numbers that each rater has one of describe raters",
+        text(
+            "r.txt",
+            "Subject\tPicture\tAlter\tSession\tRate.RESP\tRate.RT\tRate.ACC\n"
+            "x\ta\t21\t1\t3\t812\t0\nx\tb\t21\t1\t2\t950\t0\n"
+            "y\ta\t34\t1\t4\t700\t0\ny\tb\t34\t1\t6\t999\t0\n",
+        ),
+        scales={"Rate.RESP": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 4, 6),
+        said=("columns of numbers hold ratings, one label each: 'Rate.RESP'.",),
+    ),
+    Messy(
+        "codes of two coders beside the sentences and what was agreed",
+        "read: sentences and what was agreed describe",
+        text(
+            "r.csv",
+            "ID,utterance,coder_A,coder_B,agreed\na,I won,joy,joy,joy\nb,Go away,fear,anger,anger\n"
+            "c,All of us,joy,anger,joy\n",
+        ),
+        options={"wide": "raters"},
+        stimuli=("a", "b", "c"),
+        raters=("coder_A", "coder_B"),
+        scales={"rating": "nominal: joy, fear, anger"},
+        values=(0, 1, 0, 0, 2, 2),
+        said=("columns 'utterance', 'agreed' were taken as attributes",),
+    ),
+    Messy(
+        "practice told by a column of 0 and 1",
+        "read; a warning says how many rows there are, and what to do",
+        text(
+            "r.csv",
+            "image,rater,practice,rating\na,x,1,3\na,y,0,4\nb,x,0,2\nb,y,0,6\n",
+        ),
+        **PLAIN,
+        said=("1 row of practice by column 'practice' counts as answers",),
+    ),
+    Messy(
+        "two columns that are called like answers",
+        "read; a warning says which was taken, and how to take the other",
+        text("r.csv", "image,rater,rating,rating_2\na,x,3,1\na,y,4,1\nb,x,2,1\nb,y,6,1\n"),
+        **PLAIN,
+        said=("column 'rating' holds the answers, and 'rating_2' beside it describe them",),
+    ),
+    Messy(
+        "boxes with an `x` in them or nothing",
+        "read, where nothing is said to mean 0 (`--absent zero`)",
+        text("r.csv", "image,rater,joy,fear\na,x,x,\na,y,x,x\nb,x,,x\nb,y,,x\n"),
+        options={"wide": "labels", "scale": "binary", "absent": "zero"},
+        scales=dict.fromkeys(("joy", "fear"), "binary, 0 or 1"),
+        values=(1, 1, 0, 0, 0, 1, 1, 1),
+    ),
+    Messy(
+        "two waves, told by a column `time`",
+        "read, as a guess that is said: waves are sessions",
+        text(
+            "r.csv",
+            "rater,image,time,joy,fear\nx,a,T1,3,1\nx,a,T2,4,1\ny,b,T1,2,5\ny,b,T2,6,1\n",
+        ),
+        scales=dict.fromkeys(("joy", "fear"), "ordinal 1 to 6, step 1"),
+        values=(3, 4, 2, 6, 1, 1, 5, 1),
+        said=("column 'time' tells answers of a rater to the same question apart",),
+    ),
+    Messy(
+        "several samples of a model for each stimulus",
+        "read, as a guess that is said: samples are trials",
+        text(
+            "r.csv",
+            "image,model,sample,prediction\na,x,0,joy\na,x,1,joy\nb,x,0,fear\nb,x,1,joy\n",
+        ),
+        raters=("x",),
+        scales={"rating": "nominal: joy, fear"},
+        values=(0, 0, 1, 0),
+        said=("so it is the trial",),
+    ),
+    Messy(
+        "a probability for each class, in a row of its own",
+        "read, as a guess that is said: classes are the labels",
+        text(
+            "r.csv",
+            "image,model,class,probability\na,x,joy,0.7\na,x,fear,0.3\nb,x,joy,0.2\nb,x,fear,0.8\n",
+        ),
+        raters=("x",),
+        scales=dict.fromkeys(("joy", "fear"), "interval 0.2 to 0.8"),
+        values=(0.7, 0.3, 0.2, 0.8),
+        said=("column 'class' says what the numbers of column 'probability' are about",),
+    ),
+    Messy(
+        "points on a grid, such as `(7,3)`",
+        "one sentence: two numbers stand in a cell",
+        column('"(7,3)"', '"(2,3)"', '"(6,4)"', '"(1,2)"'),
+        refused="holds two numbers, such as '(7,3)'",
+    ),
+    Messy(
+        "categories with numbers in one cell, such as `joy:5; fear:1`",
+        "one sentence: what stands in a cell",
+        column("joy:5; fear:1", "fear:2", "joy:2", "joy:5; fear:3"),
+        refused="holds categories and a number of each, such as 'joy:5; fear:1'",
+    ),
+    Messy(
+        "stretches of a film that are coded one after the other",
+        "one sentence: stretches need names",
+        text(
+            "r.csv",
+            "video,coder,onset,offset,emotion\na,x,0,2,joy\na,x,2,5,fear\na,y,0,3,joy\na,y,3,9,joy\n",
+        ),
+        refused="rows of a rater are about stretches of a stimulus ('onset', 'offset')",
+    ),
+    Messy(
+        "norms: a mean, an SD and a number of raters for each word",
+        "one sentence: answers of single raters are needed",
+        text("r.csv", "Word,V.Mean.Sum,V.SD.Sum,V.Rat.Sum\na,3.1,1.2,20\nb,4.1,1.3,20\n"),
+        refused="it seems to hold means and standard deviations",
+    ),
+    Messy(
         "SPSS: named values, values that are missing",
         "read: names of values give the scale, what the file calls missing is no answer",
         program(

@@ -45,12 +45,14 @@ from affectlab.taxonomy import Taxonomy, match_taxonomy
 _TRUE = {
     *("true", "yes", "t", "y"),
     *("ja", "oui", "si", "sí", "sim", "tak", "да", "是", "はい", "예", "نعم"),
+    *("x", "✓", "✔", "☑", "☒", "checked", "selected", "ticked"),
 }
 _FALSE = {
     *("false", "no", "f", "n"),
     *("nein", "nee", "nej", "non", "não", "nie", "нет", "否", "いいえ", "아니요", "لا"),
+    *("☐", "unchecked", "not selected", "not ticked"),
 }
-"""Yes and no in the languages in which studies are often run."""
+"""Yes and no in the languages in which studies are often run, and boxes that are ticked or not."""
 MISSING = {
     *("", "na", "n/a", "<na>", "nan", "null", "none", ".", "-"),
     *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),
@@ -850,7 +852,8 @@ def _check_duplicates(body: Body, scales: list[Scale], ledger: Ledger) -> None:
         )
         return (
             f"a second answer for {found}; expected one, or a column 'trial', 'trial_kind' or "
-            "'session' that tells them apart"
+            "'session' that tells them apart, or 'at' with the seconds of a trace; name it "
+            f"({option('columns', {'session': 'NAME'})})"
         )
 
     ledger.add(Problem(repeats, "second answer for the same question (the first is kept)", say))

@@ -303,7 +303,7 @@ def test_other_columns_are_said_before_anything_is_read(hub, tmp_path):
     frame = rows.hq_table().rename({"label": "annotations"})
     add_hq(hub, **{"data/train-00000-of-00001.parquet": rows.parquet(frame)})
     said = fails("emonet-face-hq", cache=tmp_path / "copies")
-    assert "column 'label' is missing; expected path, label, found: path, annotations" in said
+    assert "column 'label' is missing; expected path and label, found path and annotations" in said
     assert "older revision" in said
     assert "as hq.csv" in said
     assert not list((tmp_path / "copies").rglob("*.parquet"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from affectlab.core.errors import InputError, check_choice
@@ -12,27 +13,32 @@ CORE = ("stimulus", "rater", "label", "value")
 ROLES = (*CORE, *ROW_COLUMNS)
 
 _ALIASES = {
+    # What was shown goes before files, which may be those of raters, and these before names that
+    # may number trials or say what was asked.
     "stimulus": (
-        *("stimulus", "stimulus_id", "stim", "stim_id", "item", "item_id", "image", "image_id"),
-        *("image_name", "image_path", "img", "path", "file", "filename", "file_name", "video"),
-        *("example_id", "unit", "unit_id", "text_id", "comment_id", "stimulus_name"),
-        *("stimulus_file", "task", "task_id", "sentence_id", "utterance_id", "tweet_id", "post_id"),
-        *("doc_id", "document_id", "sample_id", "video_id", "audio_id", "clip_id", "clip"),
-        *("picture", "photo", "id"),
+        *("stimulus", "stimulus_id", "stim", "stim_id", "stimulus_name", "stimulus_file"),
+        *("image", "image_id", "image_name", "image_path", "img", "picture", "photo"),
+        *("video", "video_id", "clip", "clip_id", "audio_id", "text_id", "comment_id"),
+        *("sentence_id", "utterance_id", "tweet_id", "post_id", "doc_id", "document_id"),
+        *("path", "file", "file_name", "example_id", "sample_id", "item", "item_id"),
+        *("unit", "unit_id", "task", "task_id", "id"),
     ),
     "rater": (
-        *("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "workerid"),
-        *("participant", "participant_id", "subject", "subject_id", "judge", "judge_id", "coder"),
-        *("coder_id", "user", "user_id", "username", "labeler", "labeller", "observer"),
-        *("evaluator", "assessor", "turker", "crowdworker", "prolific_id", "prolific_pid", "model"),
+        *("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
+        *("participant", "participant_id", "subject", "subject_id", "subj", "subj_id"),
+        *("judge", "judge_id", "coder", "coder_id", "user", "user_id", "username"),
+        *("labeler", "labeller", "observer", "evaluator", "assessor", "turker", "crowdworker"),
+        *("prolific_id", "prolific_pid", "vp", "vp_nr", "proband", "model"),
     ),
     "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
     "value": (
-        *("value", "rating", "score", "answer", "response", "judgement", "judgment", "vote"),
-        *("prediction", "predicted"),
+        *("value", "rating", "prediction", "predicted", "predicted_label", "predicted_class"),
+        *("predicted_emotion", "pred", "y_pred", "dominant_emotion", "top1", "score", "answer"),
+        *("response", "judgement", "judgment", "vote", "output"),
     ),
 }
 
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CHOSEN = (
     *("label", "labels", "emotion", "emotions", "category", "categories", "class", "classes"),
     *("choice", "choices", "chosen", "annotation", "annotations", "tag", "tags", "sentiment"),
@@ -47,6 +53,17 @@ DIMENSIONS = {
     *("pleasantness", "pleasure", "strength", "valence"),
 }
 """Names of what raters are asked for in numbers, and never of what a stimulus shows."""
+_NO_RATINGS = {
+    *("", "average", "avg", "mean", "median", "mos", "sd", "sem", "std", "stddev", "stdev", "sum"),
+    *("total", "variance", "block", "condition", "date", "group", "list", "part", "position"),
+    *("row", "run", "seconds", "unnamed:_0", "version", "week", "year"),
+}
+"""Names of columns of numbers that are no ratings beside those of other labels."""
+_NEVER_RATED = {
+    *("acc", "accuracy", "age", "catch", "correct", "duration", "expected", "id", "index"),
+    *("latency", "nr", "offset", "onset", "order", "rt", "session", "time", "timestamp", "trial"),
+}
+"""Words in names of columns of numbers that are no ratings either."""
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
 """Names of the rater where each row is the sheet of one rater, and only there."""
 
@@ -101,8 +118,9 @@ def find_columns(
             if column_found is not None:
                 found[role] = column_found
     for role in ROW_COLUMNS:
-        if role not in found and role in header and role not in found.values():
-            found[role] = role
+        column_found = find_rows(role, header, taken=set(found.values()))
+        if role not in found and column_found is not None:
+            found[role] = column_found
     if "value" not in found:
         chosen = find_chosen(header, taken=set((named or {}).values()))
         if chosen is not None and "text" not in (named or {}):
@@ -162,10 +180,38 @@ def folded_name(name: str) -> str:
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-def _first(aliases: Sequence[str], header: Sequence[str], taken: Collection[str]) -> str | None:
-    folded = {folded_name(name): name for name in header}
-    for alias in aliases:
-        column = folded.get(alias)
-        if column is not None and column not in taken:
-            return column
-    return None
+def is_no_label(name: str) -> bool:
+    """Whether a column of numbers is called like one that describes answers and is none.
+
+    Examples
+    --------
+    >>> is_no_label("Rate.RT"), is_no_label("mean"), is_no_label("joy")
+    (True, True, False)
+    """
+    return folded_name(name) in _NO_RATINGS or bool(_NEVER_RATED & {*words_in(name)})
+
+
+def words_in(name: str) -> tuple[str, ...]:
+    """Give the words of which the name of a column is made, in small letters.
+
+    Examples
+    --------
+    >>> words_in("RateValence.RT"), words_in("is_catch")
+    (('rate', 'valence', 'rt'), ('is', 'catch'))
+    """
+    return tuple(word.casefold() for word in _WORD.findall(name))
+
+
+def find_rows(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
+    """Find an optional column of answers by its name; only texts must be written as they are."""
+    return _first((role,), header if role != "text" else {"text"} & {*header}, taken)
+
+
+def _first(aliases: Sequence[str], header: Collection[str], taken: Collection[str]) -> str | None:
+    """Find the column of the first of these names; marks between words do not count."""
+    found = {_joined(name): name for name in reversed(list(header)) if name not in taken}
+    return next((found[_joined(alias)] for alias in aliases if _joined(alias) in found), None)
+
+
+def _joined(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name.casefold())

@@ -21,8 +21,12 @@ from affectlab.ratings.formats.table.columns import (
     find_chosen,
     find_columns,
     find_one,
+    find_rows,
     folded_name,
+    is_no_label,
+    words_in,
 )
+from affectlab.ratings.formats.table.repeats import find_repeats
 from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
@@ -30,19 +34,20 @@ from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
-_NO_RATINGS = {
-    *("", "average", "avg", "mean", "median", "mos", "sd", "std", "sum", "total"),
-    *("block", "condition", "date", "duration", "duration_ms", "group", "index", "list"),
-    *("order", "part", "position", "rating_time", "response_time", "row", "rt", "run", "seconds"),
-    *("time", "timestamp", "trial_index", "trial_number", "unnamed:_0", "version", "week", "year"),
-}
-"""Names of columns of numbers that are no ratings, in a table of which nobody said that it is
-wide."""
 _ABOUT_THE_ANSWER = {"confidence"}
 """Dimensions that say something of a chosen category, and nothing of the stimulus."""
+_MOST_AGREED = 3
 _STRENGTHS = {"intensity", "strength"}
+_CHANCES = {"confidence", "p", "prob", "proba", "probability"}
+"""Names of a number that may belong to one of several categories, or to a whole answer."""
+_STRETCHES = {"onset", "offset", "start", "end", "begin", "stop"}
+"""Words in names of columns that say from when to when something was seen in a film."""
+_POINT = re.compile(r"[(\[]\s*-?[\d.]+\s*[,;]\s*-?[\d.]+\s*[)\]]")
+_WEIGHED = re.compile(r"[^:=]*[^:=\d\s][^:=]*[:=]\s*-?[\d.]+\s*")
 _PHASES = {"block", "block_type", "part", "phase", "stage", "trial_type", "type"}
 """Names of columns that may tell trials of practice from others."""
+_PRACTICE = {*PRACTICE, "training"}
+_YES = ("1", "1.0", "true", "yes", "y")
 _NUMBERED = re.compile(
     r"(?:r|rater|annotator|coder|judge|worker|participant|subject|sub|s|p|vp|observer|user|person)"
     r"[ _.-]?[0-9]+",
@@ -107,6 +112,18 @@ def describe_long(
     if step:
         steps.append(f"{GUESSED}{step}")
         why[roles["stimulus"]] = step
+    if not {"session", "trial"} & roles.keys() and "value" in roles:
+        keys = [roles[role] for role in (*_OF_ONE_ANSWER, "label") if role in roles]
+        repeats = find_repeats(
+            columns,
+            keys,
+            roles.values(),
+            asked_in_rows="label" not in roles and by_name is not None,
+        )
+        if repeats is not None:
+            role, name, step = repeats
+            roles[role], why[name] = name, step.removeprefix(GUESSED)
+            steps.append(step)
     if not told and by_name is None and options.separator is None:
         roles, step = _strengths(columns, roles)
         if step:
@@ -115,6 +132,7 @@ def describe_long(
     separator = options.separator
     if "value" in roles and separator is None and "label" not in roles and not options.scale:
         separator = _separator(columns, roles)
+        _check_chosen(columns, roles, separator, source)
         if separator is not None:
             how = (
                 "each stands in a row of its own"
@@ -128,8 +146,11 @@ def describe_long(
             steps.append(said if certain else f"{GUESSED}{said}")
             why[roles["value"]] = f"several chosen categories: {how}"
     steps += _practice(columns, roles)
-    if separator is None and "value" in roles and by_name is None:
-        steps += _left_over(columns, roles)
+    if separator is None and "value" in roles:
+        if by_name is None:
+            steps += _left_over(columns, roles)
+        elif "value" not in named:
+            steps += _other_values(columns, roles)
     return LongLayout(
         roles, why=why, separator=separator or None, free_text=free_text, steps=tuple(steps)
     )
@@ -139,14 +160,20 @@ def _strengths(
     columns: Mapping[str, pl.Series], roles: dict[str, str]
 ) -> tuple[dict[str, str], str]:
     """Take how strong a category is as the answer, where raters have a row for each of several."""
+    if "value" not in roles or "label" in roles or _separator(columns, roles) != ROWS:
+        return roles, ""
+    keys = [columns[roles[role]].cast(pl.String) for role in _OF_ONE_ANSWER if role in roles]
     strong = [
         name
         for name, column in columns.items()
-        if folded_name(name) in _STRENGTHS and name not in roles.values() and _is_of_numbers(column)
+        if name not in roles.values()
+        and _is_of_numbers(column)
+        and (
+            folded_name(name) in _STRENGTHS
+            or (folded_name(name) in _CHANCES and _differs(column, *keys))
+        )
     ]
-    if "value" not in roles or "label" in roles or len(strong) != 1:
-        return roles, ""
-    if _separator(columns, roles) != ROWS:
+    if len(strong) != 1:
         return roles, ""
     step = (
         f"raters have several rows about a stimulus, so column '{roles['value']}' says what the "
@@ -204,13 +231,63 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
     ]
 
 
+def _other_values(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+    """Say which other columns are called like answers."""
+    others = [
+        name
+        for name in columns
+        if name not in roles.values()
+        and find_one("value", [name.strip().rstrip("0123456789").rstrip(" _.-")])
+    ]
+    if not others:
+        return []
+    return [
+        f"{GUESSED}column '{roles['value']}' holds the answers, and {quoted(others)} beside it "
+        f"describe them; if it is another, say so ({option('columns', {'value': others[0]})})"
+    ]
+
+
+def _check_chosen(
+    columns: Mapping[str, pl.Series], roles: Mapping[str, str], separator: str | None, source: str
+) -> None:
+    """Refuse cells of two numbers, categories with numbers behind, and stretches of films."""
+    name = roles["value"]
+    if not _is_of_words(columns[name]):
+        return
+    words = words_of(columns[name].unique()).to_list()
+    if words and all(map(_POINT.fullmatch, words)):
+        raise InputError(
+            f"{source}: a cell of column '{name}' holds two numbers, such as {words[0]!r}; "
+            "expected a column for each of them"
+        )
+    parts = [part for word in words for part in re.split("[;|,]", word)]
+    if len(parts) > len(words) and all(map(_WEIGHED.fullmatch, parts)):
+        raise InputError(
+            f"{source}: a cell of column '{name}' holds categories and a number of each, such as "
+            f"{words[0]!r}; expected a column for each category, or a row"
+        )
+    stretches = [
+        other
+        for other, column in columns.items()
+        if _STRETCHES & {*words_in(other)} and _is_of_numbers(column)
+    ]
+    if separator == ROWS and len(stretches) > 1:
+        raise InputError(
+            f"{source}: rows of a rater are about stretches of a stimulus ({quoted(stretches)}); "
+            "expected a name for each stretch in the column of the stimulus"
+        )
+
+
 def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
     """Say which column tells trials of practice from others, and is not taken to do so."""
     for name, column in columns.items():
-        if "trial_kind" in roles or name in roles.values() or folded_name(name) not in _PHASES:
+        if "trial_kind" in roles or name in roles.values():
+            continue
+        flag = bool(_PRACTICE & {*words_in(name)})
+        if not flag and folded_name(name) not in _PHASES:
             continue
         words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-        count = int(words.is_in([*PRACTICE, "training"]).sum())
+        count = int(words.is_in(_YES if flag else [*_PRACTICE]).sum())
         if 0 < count < len(words):
             named = option("columns", {"trial_kind": name})
             verb = "counts" if count == 1 else "count"
@@ -221,10 +298,30 @@ def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> lis
     return []
 
 
-def _differs(column: pl.Series, stimulus: pl.Series) -> bool:
-    """Whether a column has several values for a stimulus."""
-    pairs = pl.DataFrame([stimulus.alias("s"), column.alias("c")]).drop_nulls()
-    return bool((pairs.group_by("s").agg(pl.col("c").n_unique())["c"] > 1).any())
+def _differs(column: pl.Series, *keys: pl.Series) -> bool:
+    """Whether a column has several values for a stimulus, or for whatever the keys are."""
+    named = [key.alias(f"\0{place}") for place, key in enumerate(keys)]
+    table = pl.DataFrame([*named, column.alias("c")]).drop_nulls()
+    by = [key.name for key in named]
+    return bool((table.group_by(by).agg(pl.col("c").n_unique())["c"] > 1).any())
+
+
+def _describes(column: pl.Series, stimulus: pl.Series, rater: pl.Series) -> bool:
+    """Whether numbers belong to raters or to stimuli: these differ, and each has one of its own.
+
+    Raters may agree about all stimuli on two or three levels, and do not on more of them.
+    """
+    distinct = column.drop_nulls().n_unique()
+    return (distinct > 1 and _is_of_each(column, rater, 2)) or (
+        distinct > _MOST_AGREED and _is_of_each(column, stimulus, 3)
+    )
+
+
+def _is_of_each(column: pl.Series, key: pl.Series, least: int) -> bool:
+    """Whether as many as these have several rows, and all of them one value."""
+    table = pl.DataFrame([key.alias("k"), column.alias("c")]).drop_nulls()
+    values = table.group_by("k").agg(pl.len(), pl.col("c").n_unique().alias("n"))
+    return int((values["len"] > 1).sum()) >= least and bool((values["n"] == 1).all())
 
 
 def _roles(
@@ -238,6 +335,11 @@ def _roles(
         # What most likely helps comes first: a file may have a hundred columns to list.
         what, found_word, columns_found = str(error).partition("; found:")
         hint = _wide_hint() if maybe_wide else ""
+        if any({"sd", "std", "stdev"} & {*words_in(name)} for name in header):
+            hint = (
+                "; it seems to hold means and standard deviations, where the answers of single "
+                "raters are needed"
+            )
         raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
     if "text" in found and "value" not in found and _asks_for_values(options):
         # Without values a column of texts is taken as the answers; here it cannot be.
@@ -286,19 +388,41 @@ def _answers(
 def _rated(
     columns: Mapping[str, pl.Series], roles: dict[str, str], named: Mapping[str, str]
 ) -> tuple[dict[str, str], str]:
-    """Take texts as the stimuli where the identifier numbers the rows, and texts come back."""
-    if "value" not in roles or "text" not in roles or {"stimulus", "text"} & named.keys():
+    """Take what comes back as the stimulus where the identifier numbers the rows.
+
+    It is the text, or the one column of words of which each rater has no value twice.
+    """
+    if "value" not in roles or {"stimulus", "text"} & named.keys():
         return roles, ""
-    stimulus, text = columns[roles["stimulus"]], columns[roles["text"]]
-    given = text.drop_nulls()
-    if stimulus.n_unique() < len(stimulus) or given.n_unique() > 0.9 * len(given):
+    stimulus = columns[roles["stimulus"]]
+    if stimulus.n_unique() < len(stimulus):
         return roles, ""
+    if "text" in roles:
+        back = [roles["text"]]
+    elif folded_name(roles["stimulus"]) == "id" and "label" not in roles:
+        rater = columns[roles["rater"]].cast(pl.String).alias("r")
+        words = (name for name in columns if name not in roles.values())
+        back = [
+            name
+            for name in words
+            if _is_of_words(columns[name])
+            and columns[name].null_count() == 0
+            and not pl.DataFrame([rater, columns[name].alias("c")]).is_duplicated().any()
+        ]
+    else:
+        return roles, ""
+    if len(back) != 1:
+        return roles, ""
+    given = columns[back[0]].drop_nulls()
+    if given.n_unique() > 0.9 * len(given):
+        return roles, ""
+    what = "the texts" if "text" in roles else f"the values of '{back[0]}'"
     step = (
-        f"column '{roles['stimulus']}' numbers the rows and the texts come back, so column "
-        f"'{roles['text']}' is the stimulus"
+        f"column '{roles['stimulus']}' numbers the rows and {what} come back, so column "
+        f"'{back[0]}' is the stimulus"
     )
     others = {role: column for role, column in roles.items() if role not in ("stimulus", "text")}
-    return {"stimulus": roles["text"], **others}, step
+    return {"stimulus": back[0], **others}, step
 
 
 def _separator(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> str | None:
@@ -441,7 +565,8 @@ def guess_wide(
         return None
     stimulus = named.get("stimulus") or find_one("stimulus", header)
     rater = named.get("rater") or find_one("rater", header, taken={stimulus or ""})
-    rest = [name for name in header if name not in (stimulus, rater, *ROW_COLUMNS)]
+    used = {stimulus, rater, *named.values(), *(find_rows(one, header) for one in ROW_COLUMNS)}
+    rest = [name for name in header if name not in used]
     text = ["text"] if "text" in header and "text" not in named.values() else []
     if chosen is not None:
         roles = {"stimulus": stimulus or "", "rater": rater or "", "value": chosen}
@@ -469,11 +594,18 @@ def guess_wide(
         return _read_over("stimuli", options, others), said
     if stimulus is None or rater is None:
         return None
-    rated = [
+    repeats = find_repeats(columns, [stimulus, rater], used)
+    rest = [name for name in rest if repeats is None or name != repeats[1]]
+    numbers = [
         name
         for name in rest
-        if folded_name(name) not in {*_NO_RATINGS, *PERSONAL} and _is_of_numbers(columns[name])
+        if not is_no_label(name)
+        and folded_name(name) not in PERSONAL
+        and find_one("stimulus", [name]) is None
+        and _is_of_numbers(columns[name])
     ]
+    given = columns[stimulus], columns[rater]
+    rated = [name for name in numbers if not _describes(columns[name], *given)]
     if not rated:
         return None
     others = [*text, *(name for name in rest if name not in rated)]

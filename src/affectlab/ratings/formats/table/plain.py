@@ -18,7 +18,7 @@ from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
 from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
 from affectlab.ratings.formats.table.totals import without_totals
-from affectlab.ratings.formats.table.wide import describe_wide, unpivot
+from affectlab.ratings.formats.table.wide import describe_wide, pointed, unpivot
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 
@@ -48,7 +48,9 @@ class PlainTable(Format):
         given = _given(head, options)
         options, guess = _told(given.columns, options)
         if options.wide is not None:
-            return describe_wide(given.columns, options, str(head.path), guessed=bool(guess))
+            in_points = pointed(given.columns) if _has_commas(given, head, options) else {}
+            columns = given.columns | in_points
+            return describe_wide(columns, options, str(head.path), guessed=bool(guess))
         return describe_long(given.columns, options, str(head.path), head.delimiter)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
@@ -56,8 +58,7 @@ class PlainTable(Format):
         source = str(head.path)
         given = _given(head, options)
         options, guess = _told(given.columns, options)
-        # Where semicolons part the columns, a comma between digits is a decimal comma.
-        commas = not given.typed and head.separator == ";" and not options.scale.categories
+        commas = _has_commas(given, head, options)
         if options.wide is not None:
             long = unpivot(given, options, source, decimal_commas=commas)
             contents, rater_column = cast("Contents", long), long.rater_column
@@ -86,6 +87,11 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
         given = replace(given, columns=columns)
     given = without_totals(given)
     return given if options.rater is None else _with_rater(given, options, str(head.path))
+
+
+def _has_commas(given: Columns, head: Peek, options: ReadOptions) -> bool:
+    """Whether a comma between digits is a decimal comma: where semicolons part the columns."""
+    return not given.typed and head.separator == ";" and not options.scale.categories
 
 
 def _told(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,7 +18,16 @@ from affectlab.ratings.build import parse_values
 from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
-from affectlab.ratings.formats.table.columns import DIMENSIONS, find_one, find_respondent
+from affectlab.ratings.formats.table.columns import (
+    DIMENSIONS,
+    find_one,
+    find_respondent,
+    find_rows,
+    folded_name,
+    is_no_label,
+    words_in,
+)
+from affectlab.ratings.formats.table.repeats import find_repeats
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, Unit
@@ -37,15 +48,23 @@ _SURVEY = {
 """Columns that LimeSurvey and Qualtrics write: each row is the sheet of one person."""
 _PLATFORM = _SURVEY | {
     "duration", "duration (in seconds)", "externalreference", "finished", "ipaddr", "ipaddress",
-    "locationlatitude", "locationlongitude", "progress", "recipientemail", "recipientfirstname",
-    "recipientlastname", "refurl", "seed",
+    "lastdata", "locationlatitude", "locationlongitude", "mailsent", "maxpage", "missing",
+    "missrel", "progress", "q_viewer", "questnnr", "recipientemail", "recipientfirstname",
+    "recipientlastname", "refurl", "seed", "serial", "time_rsi", "time_total",
 }  # fmt: skip
 """Columns of platforms, never answers."""
+_PAGE = re.compile(r"time_?[0-9]+")
+"""Columns of seconds on each page of a questionnaire: ``TIME001``."""
 _SUMMARIES = {
     "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
     "stdev", "sum", "total", "variance",
 }  # fmt: skip
 """Columns computed from the others of their row."""
+_DECIDED = {
+    *("adjudicated", "agreed", "consensus", "final", "gold", "gold_label", "ground_truth"),
+    *("majority", "majority_label", "majority_vote", "truth"),
+}
+"""Columns of what follows from raters, or holds in any case, beside those of raters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +140,19 @@ class _Finder:
         if _ACROSS[wide] in named:
             raise self.error(f"the {wide} are spread over columns, so none can be a column")
         for role in ROW_COLUMNS:
-            known = role in named or role in self.taken
+            column = find_rows(role, self.header, taken=self.taken)
             # A text beside several columns of ratings is what was rated rather than an answer.
-            if role in self.header and not known and role != "text":
-                named[role] = role
+            if column is not None and role not in named and role != "text":
+                self.take(role, column)
         twice = [column for column, n in Counter(named.values()).items() if n > 1]
         if twice:
             raise self.error(f"column '{twice[0]}' is given two roles; expected one")
+        if not {"session", "trial"} & named.keys() and wide != "raters":
+            keys = [named[role] for role in ("stimulus", "rater") if role in named]
+            repeats = find_repeats(self.columns, keys, self.taken)
+            if repeats is not None:
+                self.take(*repeats[:2])
+                self.steps.append(repeats[2])
         return named, _ACROSS[wide]
 
 
@@ -272,9 +297,11 @@ def _over_stimuli(find: _Finder) -> None:
 def _is_personal(name: str, across: str) -> bool:
     """Whether a column is called like something that describes and is never an answer."""
     folded = name.strip().casefold()
-    if name == "text" or folded in _PLATFORM or folded in _SUMMARIES:
+    if name == "text" or folded in _PLATFORM or folded in _SUMMARIES or _PAGE.fullmatch(folded):
         return True
-    return across != "rater" and name.casefold() in PERSONAL
+    if across == "rater":
+        return folded_name(name) in _DECIDED or bool(_SUMMARIES & {*words_in(name)})
+    return name.casefold() in PERSONAL or (across == "label" and is_no_label(name))
 
 
 def _told_attributes(
@@ -292,7 +319,20 @@ def _told_attributes(
     ]
     if len(words) < len(names) - len(told):
         told += words
+    elif across == "rater" and options.scale.default is None:
+        # Raters name the same categories, and what was rated differs from row to row.
+        told += [name for name in words if _is_alone(name, words, columns)]
     return [name for name in names if name in told]
+
+
+def _is_alone(name: str, words: list[str], columns: dict[str, pl.Series]) -> bool:
+    """Whether a column has a value of its own in each row, while others share theirs."""
+    own, *others = (
+        {*columns[one].drop_nulls().cast(pl.String).str.strip_chars()}
+        for one in (name, *(other for other in words if other != name))
+    )
+    shared = any(one & other for one, other in itertools.combinations(others, 2))
+    return shared and len(own) == len(columns[name]) and not any(own & one for one in others)
 
 
 def _holds_only_words(column: pl.Series, scale: Scale | None) -> bool:
@@ -364,11 +404,11 @@ def unpivot(
     InputError
         As :func:`describe_wide`, and when a column holds both numbers and words.
     """
-    pointed = _pointed(given.columns) if decimal_commas else {}
-    columns = given.columns | pointed
+    in_points = pointed(given.columns) if decimal_commas else {}
+    columns = given.columns | in_points
     layout = describe_wide(columns, options, source)
     across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
-    steps = [*layout.steps, *commas_step([name for name in rest if name in pointed])]
+    steps = [*layout.steps, *commas_step([name for name in rest if name in in_points])]
     # Names stay as they are written, so that of the roles no comma becomes a point.
     kept = {role: given.columns[name] for role, name in layout.roles.items()}
     texts = raters = None
@@ -460,7 +500,8 @@ def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
     return filled, n_empty
 
 
-def _pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
+def pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
+    """Give the columns in which decimal commas stand, with points in their place."""
     found = {name: with_points(column) for name, column in columns.items()}
     return {name: column for name, column in found.items() if column is not None}
 
