@@ -306,22 +306,38 @@ def _differs(column: pl.Series, *keys: pl.Series) -> bool:
     return bool((table.group_by(by).agg(pl.col("c").n_unique())["c"] > 1).any())
 
 
-def _describes(column: pl.Series, stimulus: pl.Series, rater: pl.Series) -> bool:
-    """Whether numbers belong to raters or to stimuli: these differ, and each has one of its own.
+def _describing(
+    columns: Mapping[str, pl.Series], names: Sequence[str], stimulus: str, rater: str
+) -> set[str]:
+    """Find the columns of numbers that belong to raters or to stimuli: each has one of its own.
 
     Raters may agree about all stimuli on two or three levels, and do not on more of them.
     """
-    distinct = column.drop_nulls().n_unique()
-    return (distinct > 1 and _is_of_each(column, rater, 2)) or (
-        distinct > _MOST_AGREED and _is_of_each(column, stimulus, 3)
+    found = _of_each(columns, names, rater, 2)
+    agreed = [name for name in _of_each(columns, names, stimulus, 3) if name not in found]
+    distinct = {name: columns[name].drop_nulls().n_unique() for name in (*found, *agreed)}
+    return {name for name in found if distinct[name] > 1} | {
+        name for name in agreed if distinct[name] > _MOST_AGREED
+    }
+
+
+def _of_each(
+    columns: Mapping[str, pl.Series], names: Sequence[str], key: str, least: int
+) -> list[str]:
+    """Columns of which enough of these have several rows, and all of them one value."""
+    table = pl.DataFrame([columns[key].alias("\0"), *(columns[name].alias(name) for name in names)])
+    of = pl.col(names)
+    values = (
+        table.drop_nulls("\0")
+        .group_by("\0")
+        .agg(of.min().name.suffix("\0low"), of.max().name.suffix("\0high"), of.count())
     )
-
-
-def _is_of_each(column: pl.Series, key: pl.Series, least: int) -> bool:
-    """Whether as many as these have several rows, and all of them one value."""
-    table = pl.DataFrame([key.alias("k"), column.alias("c")]).drop_nulls()
-    values = table.group_by("k").agg(pl.len(), pl.col("c").n_unique().alias("n"))
-    return int((values["len"] > 1).sum()) >= least and bool((values["n"] == 1).all())
+    return [
+        name
+        for name in names
+        if int((values[name] > 1).sum()) >= least
+        and (values[f"{name}\0low"] == values[f"{name}\0high"]).all()
+    ]
 
 
 def _roles(
@@ -604,8 +620,8 @@ def guess_wide(
         and find_one("stimulus", [name]) is None
         and _is_of_numbers(columns[name])
     ]
-    given = columns[stimulus], columns[rater]
-    rated = [name for name in numbers if not _describes(columns[name], *given)]
+    described = _describing(columns, numbers, stimulus, rater)
+    rated = [name for name in numbers if name not in described]
     if not rated:
         return None
     others = [*text, *(name for name in rest if name not in rated)]

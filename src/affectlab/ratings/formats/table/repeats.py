@@ -47,30 +47,29 @@ def find_repeats(
     Its role, its name, and what to say of the guess; None where no answer is repeated, or no column
     tells them apart by few values and a name that says so.
     """
-    text = {name: column.cast(pl.String) for name, column in columns.items()}
-    asked = pl.DataFrame([text[key].alias(key) for key in keys]).drop_nulls()
-    if not asked.height or not asked.is_duplicated().any():
+    free = [name for name in columns if name not in taken]
+    called = [
+        (role, name)
+        for role, words in (("trial", _TRIALS), ("session", _SESSIONS))
+        for name in free
+        if words & {*words_in(name)}
+    ]
+    if not called and not (asked_in_rows and free):
         return None
-    for role, words in (("trial", _TRIALS), ("session", _SESSIONS)):
-        for name in columns:
-            if name in taken or not words & {*words_in(name)}:
-                continue
-            told = pl.DataFrame([text[key].alias(key) for key in (*keys, name)]).drop_nulls()
-            few = 2 * told[name].n_unique() <= told.height
-            if few and told.height == asked.height and not told.is_duplicated().any():
-                said = (
-                    f"{GUESSED}column '{name}' tells answers of a rater to the same question "
-                    f"apart, so it is the {role}"
-                )
-                return role, name, said
-    free = [name for name in columns if asked_in_rows and name not in taken]
-    for name in free:
-        told = pl.DataFrame([text[key].alias(key) for key in (*keys, name)]).drop_nulls()
-        sets = told.group_by(keys).agg(pl.col(name).unique().sort().str.join("\0"), pl.len())
-        few = 2 * told[name].n_unique() <= told.height and not is_nearly_number(told[name][0])
-        if few and not told.is_duplicated().any() and sets[name].n_unique() == 1:
-            said = (
-                f"{GUESSED}raters have a row for each value of column '{name}', so it is the label"
-            )
-            return "label", name, said
+    asked = pl.DataFrame([columns[key].cast(pl.String).alias(key) for key in keys])
+    if not asked.drop_nulls().is_duplicated().any():
+        return None
+    for role, name in (*called, *(("label", name) for name in free if asked_in_rows)):
+        told = asked.with_columns(columns[name].cast(pl.String).alias(name)).drop_nulls()
+        if not told.height or 2 * told[name].n_unique() > told.height:
+            continue
+        if told.is_duplicated().any():
+            continue
+        if role != "label":
+            said = f"column '{name}' tells answers of a rater to the same question apart"
+            return role, name, f"{GUESSED}{said}, so it is the {role}"
+        sets = told.group_by(keys).agg(pl.col(name).sort().str.join("\0"))[name]
+        if sets.n_unique() == 1 and not is_nearly_number(told[name][0]):
+            said = f"raters have a row for each value of column '{name}'"
+            return role, name, f"{GUESSED}{said}, so it is the label"
     return None
