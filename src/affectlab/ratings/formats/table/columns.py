@@ -60,8 +60,8 @@ _NO_RATINGS = {
 }
 """Names of columns of numbers that are no ratings beside those of other labels."""
 _NEVER_RATED = {
-    *("acc", "accuracy", "age", "catch", "correct", "duration", "expected", "id", "index"),
-    *("latency", "nr", "offset", "onset", "order", "rt", "session", "time", "timestamp", "trial"),
+    *("acc", "catch", "correct", "duration", "expected", "id", "index", "latency", "nr", "offset"),
+    *("onset", "order", "rt", "session", "timestamp", "trial"),
 }
 """Words in names of columns of numbers that are no ratings either."""
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
@@ -188,7 +188,9 @@ def is_no_label(name: str) -> bool:
     >>> is_no_label("Rate.RT"), is_no_label("mean"), is_no_label("joy")
     (True, True, False)
     """
-    return folded_name(name) in _NO_RATINGS or bool(_NEVER_RATED & {*words_in(name)})
+    words = words_in(name)
+    never = words[-1:] == ("time",) or bool(_NEVER_RATED & {*words})
+    return never or folded_name(name) in _NO_RATINGS
 
 
 def words_in(name: str) -> tuple[str, ...]:

@@ -160,20 +160,18 @@ def _strengths(
     columns: Mapping[str, pl.Series], roles: dict[str, str]
 ) -> tuple[dict[str, str], str]:
     """Take how strong a category is as the answer, where raters have a row for each of several."""
-    if "value" not in roles or "label" in roles or _separator(columns, roles) != ROWS:
+    if "value" not in roles or "label" in roles:
         return roles, ""
     keys = [columns[roles[role]].cast(pl.String) for role in _OF_ONE_ANSWER if role in roles]
     strong = [
         name
         for name, column in columns.items()
         if name not in roles.values()
+        and folded_name(name) in _STRENGTHS | _CHANCES
         and _is_of_numbers(column)
-        and (
-            folded_name(name) in _STRENGTHS
-            or (folded_name(name) in _CHANCES and _differs(column, *keys))
-        )
+        and (folded_name(name) in _STRENGTHS or _differs(column, *keys))
     ]
-    if len(strong) != 1:
+    if len(strong) != 1 or _separator(columns, roles) != ROWS:
         return roles, ""
     step = (
         f"raters have several rows about a stimulus, so column '{roles['value']}' says what the "
@@ -410,13 +408,16 @@ def _rated(
     """
     if "value" not in roles or {"stimulus", "text"} & named.keys():
         return roles, ""
+    numbering = folded_name(roles["stimulus"]) == "id" and "label" not in roles
     stimulus = columns[roles["stimulus"]]
-    if stimulus.n_unique() < len(stimulus):
+    if not (numbering or "text" in roles) or stimulus.n_unique() < len(stimulus):
         return roles, ""
     if "text" in roles:
         back = [roles["text"]]
-    elif folded_name(roles["stimulus"]) == "id" and "label" not in roles:
+    else:
         rater = columns[roles["rater"]].cast(pl.String).alias("r")
+        if rater.n_unique() == len(rater):
+            return roles, ""
         words = (name for name in columns if name not in roles.values())
         back = [
             name
@@ -425,8 +426,6 @@ def _rated(
             and columns[name].null_count() == 0
             and not pl.DataFrame([rater, columns[name].alias("c")]).is_duplicated().any()
         ]
-    else:
-        return roles, ""
     if len(back) != 1:
         return roles, ""
     given = columns[back[0]].drop_nulls()
