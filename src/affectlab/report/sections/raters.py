@@ -69,7 +69,7 @@ def consistency_section(study: Study) -> Section | Skipped:
         Interval(),
         Number("correlation"),
         Count("n_items", "repeats"),
-        *([Text("status", "note")] if (wide["status"] != "ok").any() else []),
+        Text("status", "note"),
     )
     caption = "Repeated answers against the first ones."
     if study.summary.n_labels > 1:
@@ -208,7 +208,7 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
         Number("value", "correlation"),
         Interval(),
         Count("n_items", "stimuli"),
-        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
+        Text("status", "note"),
     )
     caption = "Scores (means over people) against the planted truth, over stimuli."
     note = "Pearson's correlation; bootstrap over stimuli."
