@@ -159,6 +159,23 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> Floats:
     return found
 
 
+def mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of each word of 64 over all of it, as SplitMix64 does last.
+
+    References
+    ----------
+    Steele, Lea and Flood (2014), OOPSLA.
+
+    Examples
+    --------
+    >>> mixed_bits(np.array([0x9E3779B97F4A7C15], dtype=np.uint64))
+    array([16294208416658607535], dtype=uint64)
+    """
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
 def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:
     """Split a number of rows of this width into blocks of at most about `most` entries.
 
