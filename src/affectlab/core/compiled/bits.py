@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from affectlab.core.arrays import mixed_bits
 from affectlab.core.compiled import kernel
 
-mix_bits = kernel(mixed_bits)
+mix_bits: Callable[[Any], Any] = kernel(mixed_bits)
+"""The same for a single word."""
 
 
 @kernel
