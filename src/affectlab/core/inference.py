@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -334,7 +334,7 @@ class Uncertainty:
         return {"se": self.se, "low": self.low, "high": self.high}
 
     @property
-    def single(self) -> dict[str, float]:
+    def single(self) -> dict[str, Any]:
         """The same of the first estimate, which may be the only one."""
         return {name: float(end[0]) for name, end in self.ends.items()}
 
