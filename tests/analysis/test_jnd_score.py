@@ -13,7 +13,7 @@ from tests.analysis.jnd_tables import scores_of
 
 from affectlab.analysis import jnd_scores
 from affectlab.analysis.jnd import jnd_score
-from affectlab.analysis.jnd.score import weighted_quantile
+from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
 
 TWO = {("ann", "joy"): [18, 40, 50, 21], ("ann", "awe"): [24, 30, 30, 20]}

@@ -240,7 +240,7 @@ def test_every_metric_by_every_carrier(metric, by):
         ({"by": "gender"}, "raters and stimuli both have it"),
         ({"by": "stimulus.gendr"}, "did you mean 'stimulus.gender'"),
         ({"by": "stimulus.gender x rater.gender"}, "crosses attributes of raters"),
-        ({"by": "stimulus.gender x stimulus.gender"}, "names an attribute twice"),
+        ({"by": "stimulus.gender x stimulus.gender"}, "attribute 'stimulus.gender' stands twice"),
         ({"by": ""}, "expected an attribute"),
         ({"by": "stimulus.gender", "edges": [3]}, "0 attributes are numbers"),
         ({"by": "stimulus.gender", "edges": {"gender": [3]}}, "holds words, not numbers"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import DrawnTarget, infer
@@ -322,7 +323,6 @@ def _sentences(points: pl.DataFrame, axes: tuple[str, str], by: str) -> Iterator
             f"{name[:1].upper()}{name[1:]} is highest for {shown(high[by], 40)} "
             f"({number(high[axis])}) and lowest for {shown(low[by], 40)} ({number(low[axis])})."
         )
-    x, y = points["x"].to_numpy(), points["y"].to_numpy()
-    if points.height > 2 and np.ptp(x) > 0 and np.ptp(y) > 0:
-        r = float(np.corrcoef(x, y)[0, 1])
+    r = pearson(points["x"].to_numpy(), points["y"].to_numpy())
+    if r == r:
         yield f"Over {points.height:,} places the two correlate by {number(r)} (Pearson)."

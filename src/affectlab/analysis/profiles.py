@@ -58,18 +58,17 @@ class Profiles:
         return self.chosen / np.maximum(self.asked, 1)
 
 
-def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
+def profiles_of(ratings: Ratings) -> Profiles:
     """Summarise the people's answers about each stimulus that was answered.
 
-    On a nominal scale without labels the categories are the labels, and an answer chooses one.
+    On a nominal scale without labels the categories are the labels, and an answer chooses one. On
+    other scales an answer chooses its label when it is above the lowest value of the scale, or
+    above 0 where the scale goes below 0.
 
     Parameters
     ----------
     ratings
         Main trials with a valid answer count; of a rater's repeats the first.
-    above
-        An answer above it chooses the label. None: above the lowest value of the scale, above 0
-        where the scale goes below 0.
 
     Raises
     ------
@@ -88,7 +87,8 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
             )
         answers = answers.of_categories(scale.categories)
     label, value, labels = answers.label, answers.value, answers.labels
-    bottom, rule = _bottom(scale.low, value, above)
+    lowest = float(value.min(initial=0.0)) if scale.low is None else scale.low
+    bottom = max(lowest, 0.0)
     n, n_labels = len(answers.units), len(labels)
     cell = answers.unit * n_labels + label
     count = np.bincount(cell, minlength=n * n_labels).reshape(n, n_labels)
@@ -111,15 +111,8 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
         count.astype(np.int64)[seen],
         int(np.unique(answers.rater).size),
         int(value.size),
-        "the chosen category" if nominal else rule,
+        "the chosen category" if nominal else f"an answer above {bottom:g}",
     )
-
-
-def _bottom(low: float | None, value: Floats, above: float | None) -> tuple[float, str]:
-    if above is None:
-        lowest = float(value.min(initial=0.0)) if low is None else low
-        above = max(lowest, 0.0) if lowest < 0 else lowest
-    return above, f"an answer above {above:g}"
 
 
 def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profiles:

@@ -111,6 +111,71 @@ def mean_of_defined(values: Floats, axis: int = 0, weights: Floats | None = None
     return ratio((used * np.where(defined, values, 0.0)).sum(axis=axis), used.sum(axis=axis))
 
 
+def pearson(x: Floats, y: Floats) -> float:
+    """Correlate two rows of numbers; ``nan`` for fewer than three pairs, or where one is constant.
+
+    Examples
+    --------
+    >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])), 6)
+    1.0
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def weighted_quantile(values: Floats, weights: Floats, share: float) -> Floats:
+    """Give a quantile of values, each counted as often as its weight says.
+
+    Parameters
+    ----------
+    values
+        Shape (n,).
+    weights
+        Whole numbers, shape (replicates, n).
+    share
+        In (0, 1); between two values the mean of both is taken.
+
+    Returns
+    -------
+    Shape (replicates,), ``nan`` where all weights are 0.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([[1, 1, 1], [1, 1, 0]]), 0.5)
+    array([2., 2.])
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below = np.cumsum(weights[:, order], axis=1)
+    target = share * below[:, -1:]
+    # Sums of whole numbers are exact; a share of them is so up to rounding.
+    slack = 1e-9 * np.maximum(target, 1.0)
+    last = ordered.size - 1
+    lower = np.minimum((below < target - slack).sum(axis=1), last)
+    upper = np.minimum((below <= target + slack).sum(axis=1), last)
+    middle = (ordered[lower] + ordered[upper]) / 2
+    found: Floats = np.where(below[:, -1] > 0, middle, np.nan)
+    return found
+
+
+def mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of each word of 64 over all of it, as SplitMix64 does last.
+
+    References
+    ----------
+    Steele, Lea and Flood (2014), OOPSLA.
+
+    Examples
+    --------
+    >>> mixed_bits(np.array([0x9E3779B97F4A7C15], dtype=np.uint64))
+    array([16294208416658607535], dtype=uint64)
+    """
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
 def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:
     """Split a number of rows of this width into blocks of at most about `most` entries.
 

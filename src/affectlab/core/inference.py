@@ -7,10 +7,10 @@ values, says why there is none, and words how each came about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -333,6 +333,11 @@ class Uncertainty:
         """Standard errors, lower and upper ends, as columns of a table of estimates."""
         return {"se": self.se, "low": self.low, "high": self.high}
 
+    @property
+    def single(self) -> dict[str, Any]:
+        """The same of the first estimate, which may be the only one."""
+        return {name: float(end[0]) for name, end in self.ends.items()}
+
     @classmethod
     def none(cls, n: int) -> Uncertainty:
         """Say nothing about `n` estimates: nothing was resampled."""
@@ -353,16 +358,8 @@ def _percentile(point: Floats, replicates: Floats, confidence: float) -> tuple[F
     return low, high
 
 
-INTERVALS: dict[str, Callable[[Floats, Floats, float], tuple[Floats, Floats]]] = {
-    "percentile": _percentile
-}
-"""Kinds of bootstrap interval: (point, replicates, confidence) -> (low, high)."""
-
-
-def summarise(
-    point: Floats, replicates: Floats, confidence: float, kind: str = "percentile"
-) -> Uncertainty:
-    """Turn replicates into standard errors and intervals.
+def summarise(point: Floats, replicates: Floats, confidence: float) -> Uncertainty:
+    """Turn replicates into standard errors and percentile intervals.
 
     Replicates in which the statistic is not defined are left out and counted. There is no interval
     where more than a tenth of them are not defined, since those left over are no fair sample, nor
@@ -376,10 +373,7 @@ def summarise(
         Shape (n_boot, k), ``nan`` where not defined.
     confidence
         Coverage that is aimed at, in (0, 1).
-    kind
-        A key of :data:`INTERVALS`.
     """
-    check_choice("interval", kind, INTERVALS)
     missing = np.isnan(replicates)
     n_defined = (~missing).sum(axis=0)
     se = np.full(point.size, np.nan)
@@ -388,7 +382,7 @@ def summarise(
     mean = kept.sum(axis=0) / n_defined[enough]
     squares = np.where(missing[:, enough], 0.0, (kept - mean) ** 2).sum(axis=0)
     se[enough] = np.sqrt(squares / (n_defined[enough] - 1))
-    low, high = INTERVALS[kind](point, replicates, confidence)
+    low, high = _percentile(point, replicates, confidence)
     unknown = np.isnan(point)
     scarce = missing.mean(axis=0) > _MOST_UNDEFINED
     for column in (se, low, high):
@@ -399,6 +393,17 @@ def summarise(
     why = np.where(unknown, "", why)
     undefined = missing.sum(axis=0).astype(np.int64)
     return Uncertainty(se, low, high, undefined, tuple(str(reason) for reason in why))
+
+
+def summarise_one(value: float, replicates: Floats, confidence: float) -> Uncertainty:
+    """Turn the replicates of one estimate, shape (n_boot,), into its standard error and interval.
+
+    Examples
+    --------
+    >>> summarise_one(0.5, np.linspace(0, 1, 101), 0.9).single["high"]
+    0.95
+    """
+    return summarise(np.array([value]), replicates[:, None], confidence)
 
 
 # The uncertainty of a statistic that says itself what it is made of.

@@ -151,6 +151,20 @@ class Table:
         return tuple(column.key for column in self.columns if column.is_key)
 
     @property
+    def shown_columns(self) -> tuple[Column, ...]:
+        """Columns that people are shown: an interval that no row has, and a status that is ``ok``
+        in all rows, say nothing."""
+        return tuple(column for column in self.columns if self._says_something(column))
+
+    def _says_something(self, column: Column) -> bool:
+        if column.kind in ("interval", "share_interval"):
+            low = self.frame[column.sources[0]].cast(float)
+            return low.fill_nan(None).count() > 0
+        if column.key == "status":
+            return bool((self.frame["status"] != "ok").any())
+        return True
+
+    @property
     def shown_rows(self) -> int:
         """Number of rows that people are shown."""
         return min(self.frame.height, self.limit)

@@ -109,18 +109,13 @@ INTERVAL = "95 % interval"
 
 
 def columns_shown(table: Table) -> list[tuple[str, Column]]:
-    """Give the columns of a table that a page shows, with their heads.
-
-    Every interval says how sure it is; where no row has one, there is no such column.
-    """
+    """Give the columns of a table that a page shows, with their heads."""
     shown = []
-    for column in table.columns:
+    for column in table.shown_columns:
         head = head_of(column)
-        if column.kind in ("interval", "share_interval"):
-            low = table.frame[column.sources[0]].cast(float)
-            if low.fill_nan(None).count() == 0:
-                continue
-            head = INTERVAL if head in ("Interval", INTERVAL) else head
+        # Every interval says how sure it is.
+        if column.kind in ("interval", "share_interval") and head == "Interval":
+            head = INTERVAL
         shown.append((head, column))
     return shown
 

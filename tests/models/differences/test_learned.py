@@ -22,7 +22,6 @@ from affectlab.models.differences.learned import (
 from affectlab.models.differences.learned.report import (
     actor_intervals,
     split_weights,
-    weighted_medians,
     zero_shot,
 )
 from affectlab.models.differences.learned.samples import PairSamples, samples_of
@@ -302,16 +301,6 @@ def test_splits_that_test_nearly_everyone_say_that_there_is_no_interval() -> Non
     assert "not clearly better" not in words
     assert "There are no intervals: each split tests so many of the actors" in words
     assert "It is set against L1 on the same actors: SROCC apart by" in words
-
-
-def test_medians_are_those_of_repeated_values() -> None:
-    rng = np.random.default_rng(0)
-    values, weights = rng.normal(size=7), rng.integers(0, 4, (50, 7)).astype(float)
-    weights[0] = 0
-    found = weighted_medians(values, weights)
-    assert np.isnan(found[0])
-    for row, one in zip(weights[1:], found[1:], strict=True):
-        assert one == pytest.approx(np.median(np.repeat(values, row.astype(int))))
 
 
 def test_intervals_hold_what_they_promise() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
+from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence, draw_weights, expanded, summarise
+from affectlab.core.inference import check_confidence, draw_weights, expanded, summarise_one
 from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
@@ -232,36 +233,6 @@ def level_of(confidence: float, frame: pl.DataFrame, resample: str) -> float:
     return expanded(confidence, int(clusters_of(frame, resample).max()) + 1)
 
 
-def weighted_quantile(values: Floats, weights: Floats, share: float) -> Floats:
-    """Give a quantile of values, each counted as often as its weight says.
-
-    Parameters
-    ----------
-    values
-        Shape (n,).
-    weights
-        Whole numbers, shape (replicates, n).
-    share
-        In (0, 1); between two values the mean of both is taken.
-
-    Returns
-    -------
-    Shape (replicates,), ``nan`` where all weights are 0.
-    """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    below = np.cumsum(weights[:, order], axis=1)
-    target = share * below[:, -1:]
-    # Sums of whole numbers are exact; a share of them is so up to rounding.
-    slack = 1e-9 * np.maximum(target, 1.0)
-    last = ordered.size - 1
-    lower = np.minimum((below < target - slack).sum(axis=1), last)
-    upper = np.minimum((below <= target + slack).sum(axis=1), last)
-    middle = (ordered[lower] + ordered[upper]) / 2
-    found: Floats = np.where(below[:, -1] > 0, middle, np.nan)
-    return found
-
-
 def _estimate(
     pairs: pl.DataFrame,
     resample: Resample,
@@ -306,12 +277,11 @@ def bootstrapped(
     """
     if replicates is None:
         return Estimate(value, method=method, **more)
-    found = summarise(np.array([value]), replicates[:, None], confidence)
+    found = summarise_one(value, replicates, confidence)
     method += f"; expanded percentile bootstrap, {plural(len(replicates), 'replicate')}"
     if found.missing[0]:
         method += f"; {found.missing[0]}"
-    se, low, high = (float(end[0]) for end in (found.se, found.low, found.high))
-    return Estimate(value, se, low, high, method, resample, **more)
+    return Estimate(value, method=method, target=resample, **found.single, **more)
 
 
 def _replicates(

@@ -17,10 +17,10 @@ from affectlab.analysis.jnd.score import (
     jnd_score,
     level_of,
     one_jnd_apart,
-    weighted_quantile,
 )
 from affectlab.analysis.jnd.times import given_jnd
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
+from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import draw_weights

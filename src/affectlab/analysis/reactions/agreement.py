@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 from affectlab.analysis.reactions.means import check_draws, codes_of
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import draw_weights, summarise
+from affectlab.core.inference import Uncertainty, draw_weights, summarise_one
 from affectlab.core.result import Result
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent
@@ -210,16 +209,14 @@ def agreement_of_reactions(
     both = rows[np.concatenate([same, random])]
     scores = score_pairs(measure, [texts[k] for k in both[:, 0]], [texts[k] for k in both[:, 1]])
     of_same, of_random = scores[: len(same)], scores[len(same) :]
-    value, low, high, se = _interval(
+    value, spread = _interval(
         of_same, pair[same[:, 0]], of_random, pair[random], n_pairs, n_boot, confidence, rng
     )
     higher = Estimate(
         value,
-        se,
-        low,
-        high,
-        f"P(higher), ties half: {scorer_name(measure)}, clusters: pairs",
-        "stimuli",
+        method=f"P(higher), ties half: {scorer_name(measure)}, clusters: pairs",
+        target="stimuli",
+        **spread.single,
         n_items=n_pairs,
         n_raters=n_people,
         n_ratings=len(rows),
@@ -227,9 +224,9 @@ def agreement_of_reactions(
     table = Estimates.collect({"of": ["agreement"]}, [higher]).tables[0]
     said = (
         "Two reasons for the same emotion about the same pair are more alike than two unrelated "
-        f"ones in {percent(value)} of comparisons ({100 * confidence:g} % interval {number(low)} "
-        f"to {number(high)}; half would be chance; {scorer_name(measure)}, {of_same.size:,} pairs "
-        "of reasons)."
+        f"ones in {percent(value)} of comparisons ({100 * confidence:g} % interval "
+        f"{number(higher.low)} to {number(higher.high)}; half would be chance; "
+        f"{scorer_name(measure)}, {of_same.size:,} pairs of reasons)."
     )
     return ReactionAgreement(
         (
@@ -295,8 +292,8 @@ def _interval(
     n_boot: int,
     confidence: float,
     rng: np.random.Generator,
-) -> tuple[float, float, float, float]:
-    """P(higher) with its interval: value, low, high and standard error."""
+) -> tuple[float, Uncertainty]:
+    """P(higher), and how far it can be trusted."""
     order = np.argsort(random, kind="stable")
     ordered = random[order]
     below = np.searchsorted(ordered, same, side="left")
@@ -319,7 +316,4 @@ def _interval(
         for weights in draw_weights(rng, n_pairs, n_boot)
         for start in range(0, len(weights), block)
     ]
-    found = summarise(np.array([value]), np.concatenate(draws)[:, None], confidence)
-    if math.isnan(value):
-        return value, math.nan, math.nan, math.nan
-    return value, float(found.low[0]), float(found.high[0]), float(found.se[0])
+    return value, summarise_one(value, np.concatenate(draws), confidence)

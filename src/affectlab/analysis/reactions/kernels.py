@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.groups import root_of
 from affectlab.core.types import Floats, Ints
 
 
@@ -36,13 +37,7 @@ def join_alike(
     """
     similarity = np.zeros(small.size)
     for pair in range(small.size):
-        one, two = small[pair], large[pair]
-        while group[one] != one:
-            group[one] = group[group[one]]
-            one = group[one]
-        while group[two] != two:
-            group[two] = group[group[two]]
-            two = group[two]
+        one, two = root_of(group, small[pair]), root_of(group, large[pair])
         if one == two:
             continue
         i, j = end[small[pair]], end[large[pair]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate
-from affectlab.core.inference import check_confidence, draw_weights, summarise
+from affectlab.core.inference import check_confidence, draw_weights, summarise_one
 from affectlab.core.types import Floats, Ints
 
 
@@ -69,14 +69,5 @@ def ratio_estimate(
         return Estimate(value, method=f"{method}; one cluster, no interval", **about)
     drawn = draw_weights(np.random.default_rng(seed), tops.size, n_boot)
     draws = [(weights @ tops) / (weights @ bottoms) for weights in drawn]
-    found = summarise(np.array([value]), np.concatenate(draws)[:, None], confidence)
-    return Estimate(
-        value,
-        float(found.se[0]),
-        float(found.low[0]),
-        float(found.high[0]),
-        method,
-        target,
-        status="ok",
-        **about,
-    )
+    spread = summarise_one(value, np.concatenate(draws), confidence)
+    return Estimate(value, method=method, target=target, **spread.single, **about)

@@ -41,11 +41,11 @@ _LETTER = 0.0086
 _OURS = "a figure of its own"
 
 
-def canvas(height: float, width: float = WIDTH) -> Figure:
+def canvas(height: float) -> Figure:
     """Make an empty figure that knows nothing of pyplot."""
     from matplotlib.figure import Figure as Canvas
 
-    figure = Canvas(figsize=(width, height), layout="constrained")
+    figure = Canvas(figsize=(WIDTH, height), layout="constrained")
     figure.set_label(_OURS)
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.05)  # type: ignore[union-attr, call-arg]
     return figure
@@ -438,7 +438,7 @@ def range_of_people(axes: Axes, values: Floats) -> None:
     axes.axvline(float(np.median(values)), color=colour("people"), linewidth=1.2)
 
 
-def stacked(axes: Axes, shares: Floats, tints: Sequence[str], *, height: float = 0.75) -> None:
+def stacked(axes: Axes, shares: Floats, tints: Sequence[str]) -> None:
     """Draw a bar per row of shares, shape (rows, parts), divided into its parts."""
     left = np.zeros(len(shares))
     for share, tint in zip(shares.T, tints, strict=True):
@@ -446,7 +446,7 @@ def stacked(axes: Axes, shares: Floats, tints: Sequence[str], *, height: float =
             range(len(shares)),
             share,
             left=left,
-            height=height,
+            height=0.75,
             color=tint,
             edgecolor=colour("paper"),
             linewidth=0.5,

@@ -15,16 +15,17 @@ _MOST = 30
 
 def table_html(table: Table) -> str:
     """Write a table as a fragment of HTML."""
+    columns = table.shown_columns
     rows = table.frame.head(min(_MOST, table.limit)).rows(named=True)
     heads = "".join(
         f'<th scope="col" style="text-align:{_side(column.kind)}">{escape(head_of(column))}</th>'
-        for column in table.columns
+        for column in columns
     )
     lines = "".join(
         "<tr>"
         + "".join(
             f'<td style="text-align:{_side(column.kind)}">{escape(cell(column, row).text)}</td>'
-            for column in table.columns
+            for column in columns
         )
         + "</tr>"
         for row in rows

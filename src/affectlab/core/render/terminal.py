@@ -27,20 +27,21 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
     """Lay a table out; its notes stand below it, and how many rows are not shown."""
     from affectlab.core.render.grid import Table as Grid
 
+    columns = table.shown_columns
     rows = table.frame.head(min(most, table.limit)).rows(named=True)
     notes = notes_of(table)
     if table.frame.height > len(rows):
         notes.append(f"the first {count(len(rows))} of {count(table.frame.height)} rows")
     grid = Grid(
         box=None,
-        show_header=any(column.head for column in table.columns),
+        show_header=any(column.head for column in columns),
         header_style="bold",
         caption=Text("\n".join(map(shown, notes))) if notes else None,
         caption_style="",
         caption_justify="left",
     )
-    grid.spare = [place for place, column in enumerate(table.columns) if column.spare]
-    for column in table.columns:
+    grid.spare = [place for place, column in enumerate(columns) if column.spare]
+    for column in columns:
         numeric = column.kind in NUMERIC
         grid.add_column(
             Text(head_of(column)),
@@ -48,7 +49,7 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
             no_wrap=numeric and column.kind != "value",
         )
     for row in rows:
-        grid.add_row(*(Text(cell(column, row, digits=_DIGITS).text) for column in table.columns))
+        grid.add_row(*(Text(cell(column, row, digits=_DIGITS).text) for column in columns))
     return grid
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from affectlab.core.inference import infer, streams
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import Control, Panel
+from affectlab.reliability.agreement import concordance_of_moments
 
 MEASURES = ("answers", "labels")
 """Agreement over all answers together, and within each label, averaged over labels."""
@@ -133,24 +135,14 @@ def _weigh(weights: Floats, moments: Floats) -> Floats:
 
 def _quantities(sums: list[Floats], measure: str, panel: Panel) -> Floats:
     """Compute the quantities of every replicate, shape (replicates, quantities)."""
-    kappa = _nominal_kappa if panel.scale.kind == "nominal" else _quadratic_kappa
+    # With numbers off the steps, quadratic kappa is Lin's concordance.
+    quadratic = partial(concordance_of_moments, fewest=1)
+    kappa = _nominal_kappa if panel.scale.kind == "nominal" else quadratic
     if measure == "answers":
         main, control, same = (kappa(part.sum(axis=1)) for part in sums)
     else:
         main, control, same = (mean_of_defined(kappa(part), 1) for part in sums)
     return np.stack([main, control, same, ratio(control, main), main - control], axis=1)
-
-
-def _quadratic_kappa(sums: Floats) -> Floats:
-    """Quadratic kappa from sums; with numbers off the steps it is Lin's concordance."""
-    n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean_a, mean_b = a / n, b / n
-        covariance = ab / n - mean_a * mean_b
-        spread = aa / n - mean_a**2 + bb / n - mean_b**2 + (mean_a - mean_b) ** 2
-        # Where both are constant and equal, what is left is rounding noise.
-        defined = spread > 1e-12 * (1 + np.abs(aa + bb) / n)
-        return np.where(defined, 2 * covariance / np.where(defined, spread, 1.0), np.nan)
 
 
 def _nominal_kappa(sums: Floats) -> Floats:

@@ -281,16 +281,15 @@ def _tables(
     )
     whole = whole.select("part", *gaps.keys, pl.exclude("part", *gaps.keys))
     named = tuple(Key(key) for key in keys)
-    interval = (Interval(),) if whole["low"].is_not_nan().any() else ()
     size = Count("n_raters" if grouping.carrier == "rater" else "n_items", grouping.things)
-    columns = (*named, Key("group"), size, Number("value", decimals=3), *interval)
+    columns = (*named, Key("group"), size, Number("value", decimals=3), Interval())
     remark = (Text("remark"),) if (of_groups["remark"] != "").any() else ()
     of_gap = (
         *named,
         Key("group"),
         Key("against"),
         Number("value", "gap", decimals=3),
-        *interval,
+        Interval(),
         PValue("p", spare=True),
         PValue("p_corrected", "corrected p"),
         Text("said", "gap is"),

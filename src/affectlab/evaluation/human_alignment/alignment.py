@@ -294,9 +294,8 @@ class _Comparison:
             Number("agreement", first.name),
             Number("people", "of people", spare=True),
             Number("difference"),
+            Interval(head=f"{percent(self.confidence)} interval"),
         ]
-        if models["low"].is_not_nan().any():
-            columns.append(Interval(head=f"{percent(self.confidence)} interval"))
         if first.name != "spearman" and models["spearman"].is_not_null().any():
             columns.append(Number("spearman", "Spearman", spare=True))
         partial = bool((models["coverage"] < 1).any())

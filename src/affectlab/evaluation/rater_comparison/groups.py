@@ -12,7 +12,7 @@ import numpy as np
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
-from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
@@ -129,7 +129,7 @@ def group_comparison(
         schema={"group": pl.String, "value": pl.Float64},
     )
     tables = (
-        Table("groups", "Groups compared.", frame, _columns(frame)),
+        Table("groups", "Groups compared.", frame, _COLUMNS),
         Table("values", "The kappas that are compared.", listed, _VALUES, limit=0),
     )
     tested = frame.filter(pl.col("p").is_not_nan())
@@ -140,22 +140,18 @@ def group_comparison(
 
 _NOTE = "As published: cells are taken as independent, which overstates certainty."
 _VALUES = (Key("group"), Number("value", "kappa"))
-
-
-def _columns(frame: pl.DataFrame) -> tuple[Column, ...]:
-    interval = [Interval(decimals=3)] if frame["low"].is_not_nan().any() else []
-    return (
-        Key("group_a", "group"),
-        Key("group_b", "less"),
-        Number("mean_a", "mean", decimals=3, spare=True),
-        Number("mean_b", "other mean", decimals=3, spare=True),
-        Number("value", "difference", decimals=3),
-        *interval,
-        Count("u", "U", spare=True),
-        PValue("p"),
-        Count("n_a", "values", spare=True),
-        Count("n_b", "other values", spare=True),
-    )
+_COLUMNS = (
+    Key("group_a", "group"),
+    Key("group_b", "less"),
+    Number("mean_a", "mean", decimals=3, spare=True),
+    Number("mean_b", "other mean", decimals=3, spare=True),
+    Number("value", "difference", decimals=3),
+    Interval(decimals=3),
+    Count("u", "U", spare=True),
+    PValue("p"),
+    Count("n_a", "values", spare=True),
+    Count("n_b", "other values", spare=True),
+)
 
 
 def _sentence(row: Mapping[str, Any], confidence: float) -> str:

@@ -682,10 +682,9 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
     wide = side_by_side(long, ["rater"], heads).join(
         long.filter(metric="ece").select("rater", "n_items"), on="rater", maintain_order="left"
     )
-    with_ends = bool(long["low"].is_not_nan().any())
     columns: list[Column] = [Key("rater")]
     for name, head in heads.items():
-        columns += [Number(name, head), *([Interval(name, "interval")] if with_ends else ())]
+        columns += [Number(name, head), Interval(name, "interval")]
     columns.append(Count("n_items", "stimuli"))
     best = wide.sort("ece", maintain_order=True).row(0, named=True)
     said = (

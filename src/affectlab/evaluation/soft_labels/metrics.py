@@ -388,13 +388,9 @@ def with_distances(found: Estimates, people: LabelDistributions, floor: float) -
         found.frame.group_by(index).agg(pl.col("n_items").max()), on=index, maintain_order="left"
     )
     endless = wide.select(pl.any_horizontal(pl.col(names).is_infinite().any())).item()
-    with_ends = bool(found.frame["low"].is_not_nan().any())
     columns: list[Column] = [Key("rater")]
     for name in names:
-        columns += [
-            Number(name, _HEADS[name]),
-            *([Interval(name, "interval")] if with_ends else ()),
-        ]
+        columns += [Number(name, _HEADS[name]), Interval(name, "interval")]
     notes = ["less is nearer in every column"]
     if "cross_entropy" in names:
         least = number(float(np.nanmean(people.entropy())))

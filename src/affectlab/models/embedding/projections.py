@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mixed_bits
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -27,9 +29,7 @@ def mixed(feature: NDArray[np.uint64], seed: int, draw: int) -> NDArray[np.uint6
     start = (seed * DRAWS + draw + 1) * 0x9E3779B97F4A7C15 % 2**64
     with np.errstate(over="ignore"):
         bits = feature * np.uint64(0xD1342543DE82EF95) + np.uint64(start)
-        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+        return mixed_bits(bits)
 
 
 def projection(n: int, width: int, seed: int = 0) -> csr_array:

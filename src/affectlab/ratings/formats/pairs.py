@@ -50,9 +50,7 @@ class Comparison:
     beside: Mapping[str, Any] = field(default_factory=dict)
 
 
-def pair_contents(
-    comparisons: Iterable[Comparison], locate: Locate, *, path: Any, history: tuple[str, ...] = ()
-) -> Contents:
+def pair_contents(comparisons: Iterable[Comparison], locate: Locate, *, path: Any) -> Contents:
     """Make ratings of comparisons as preferences read them.
 
     Stimuli are pairs, by item where there are items, whose columns ``A`` and ``B`` name what was
@@ -103,7 +101,6 @@ def pair_contents(
         lambda row: locate(rows[row]),
         scale=Scale.nominal((_FIRST, _SECOND, *others)),
         stimuli=stimuli if stimuli["item"].null_count() < stimuli.height else stimuli.drop("item"),
-        history=history,
         split=False,
     )
 

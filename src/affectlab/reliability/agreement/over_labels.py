@@ -9,7 +9,7 @@ import numpy as np
 
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimate, Estimates, withhold_certainty
-from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.inference import Uncertainty, check_confidence, summarise_one
 
 Average: TypeAlias = Literal["mean", "median"]
 
@@ -84,12 +84,11 @@ def over_labels(
     elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.
         drawn = of(estimates.replicates[:, known], axis=1)
-        spread = summarise(np.array([point]), drawn[:, None], confidence)
+        spread = summarise_one(point, drawn, confidence)
         target = str(frame["target"][0])
         method += f"; percentile bootstrap, {drawn.size} replicates shared by labels"
         if spread.undefined[0]:
             method += f", {int(spread.undefined[0])} undefined"
         if spread.missing[0]:
             method += f"; {spread.missing[0]}"
-    se, low, high = (float(part[0]) for part in spread.ends.values())
-    return Estimate(point, se, low, high, method=method, target=target, **counts)
+    return Estimate(point, method=method, target=target, **spread.single, **counts)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.bits import mix_bits
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
@@ -76,10 +77,7 @@ def halve(
         for k in range(half if n == 2 * half else 2 * half):
             # SplitMix64.
             state += np.uint64(0x9E3779B97F4A7C15)
-            bits = state
-            bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            bits ^= bits >> np.uint64(31)
+            bits = mix_bits(state)
             chosen = k + np.int64(((bits >> np.uint64(32)) * np.uint64(n - k)) >> np.uint64(32))
             order[k], order[chosen] = order[chosen], order[k]
         for k in range(half):

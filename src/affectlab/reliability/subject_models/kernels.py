@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.groups import root_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -238,18 +239,9 @@ def connect(start: Ints, rater: Codes, n_raters: int) -> Ints:
     parent = np.arange(n_raters)
     for j in range(start.size - 1):
         for k in range(start[j] + 1, start[j + 1]):
-            a, b = rater[start[j]], rater[k]
-            while parent[a] != a:
-                parent[a] = parent[parent[a]]
-                a = parent[a]
-            while parent[b] != b:
-                parent[b] = parent[parent[b]]
-                b = parent[b]
+            a, b = root_of(parent, rater[start[j]]), root_of(parent, rater[k])
             if a != b:
                 parent[max(a, b)] = min(a, b)
     for i in range(n_raters):
-        root = i
-        while parent[root] != root:
-            root = parent[root]
-        parent[i] = root
+        parent[i] = root_of(parent, i)
     return parent

@@ -204,7 +204,7 @@ def agreement_section(study: Study) -> Section | Skipped:
         Count("n_items", "stimuli"),
         Count("n_raters"),
         Count("n_ratings", "answers"),
-        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
+        Text("status", "note"),
     ]
     method = frame["method"].mode().sort()[0]
     caption = (

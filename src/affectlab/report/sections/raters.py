@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
-from affectlab.core.inference import summarise
+from affectlab.core.inference import summarise_one
 from affectlab.core.tables import (
     Column,
     Count,
@@ -69,7 +70,7 @@ def consistency_section(study: Study) -> Section | Skipped:
         Interval(),
         Number("correlation"),
         Count("n_items", "repeats"),
-        *([Text("status", "note")] if (wide["status"] != "ok").any() else []),
+        Text("status", "note"),
     )
     caption = "Repeated answers against the first ones."
     if study.summary.n_labels > 1:
@@ -182,13 +183,13 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
     rows = []
     for (label,), one in found.group_by("label", maintain_order=True):
         pairs = one.select("score", "value").to_numpy()
-        value = _correlation(pairs)
+        value = pearson(*pairs.T)
         draws = rng.integers(0, len(pairs), (study.n_boot, len(pairs)))
-        drawn = np.array([_correlation(pairs[rows_]) for rows_ in draws])
+        drawn = np.array([pearson(*pairs[rows_].T) for rows_ in draws])
         low = high = np.nan
         if study.n_boot and not np.isnan(value):
-            spread = summarise(np.array([value]), drawn[:, None], 0.95)
-            low, high = float(spread.low[0]), float(spread.high[0])
+            spread = summarise_one(value, drawn, 0.95).single
+            low, high = spread["low"], spread["high"]
         status = "undefined: fewer than three stimuli, or one value" if np.isnan(value) else "ok"
         rows.append((str(label), value, low, high, len(pairs), status))
     frame = pl.DataFrame(
@@ -208,17 +209,11 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
         Number("value", "correlation"),
         Interval(),
         Count("n_items", "stimuli"),
-        *([Text("status", "note")] if (frame["status"] != "ok").any() else []),
+        Text("status", "note"),
     )
     caption = "Scores (means over people) against the planted truth, over stimuli."
     note = "Pearson's correlation; bootstrap over stimuli."
     return [Paragraph(words), Table("planted_truth", caption, frame, columns, notes=(note,))]
-
-
-def _correlation(pairs: np.ndarray) -> float:
-    if len(pairs) < 3 or (np.ptp(pairs, axis=0) == 0).any():
-        return float("nan")
-    return float(np.corrcoef(pairs.T)[0, 1])
 
 
 def _people(study: Study) -> list[Block]:

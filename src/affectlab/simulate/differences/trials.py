@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import mixed_bits
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 
@@ -20,7 +21,6 @@ from affectlab.core.types import Floats, Ints
 
 _Words = NDArray[np.uint64]
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class Chance:
@@ -52,11 +52,7 @@ class Chance:
 
 
 def _mixed(word: _Words) -> _Words:
-    word = word + _STEP
-    word = (word ^ (word >> np.uint64(30))) * _FIRST
-    word = (word ^ (word >> np.uint64(27))) * _SECOND
-    mixed: _Words = word ^ (word >> np.uint64(31))
-    return mixed
+    return mixed_bits(word + _STEP)
 
 
 KINDS = ("main", "golden", "repeat")

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import places_in
+from affectlab.core.arrays import pearson, places_in
 from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
 from affectlab.core.result import Result
@@ -130,7 +130,7 @@ def recovery(
     )
     labels = _label_rows(score, truth.value, truth.labels)
     means = labels.select(pl.col("spearman", "rmse").drop_nans().mean())
-    bias_r = _pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy())
+    bias_r = pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy())
     return Recovery(
         (
             Table("labels", "Estimated and true values by label.", labels, _LABELS),
@@ -142,7 +142,7 @@ def recovery(
             f"{plural(int(rater_table['flagged'].sum()), 'rater')} flagged",
         ),
         bias_r=bias_r,
-        inconsistency_r=_pearson(
+        inconsistency_r=pearson(
             chosen["inconsistency"].to_numpy(), chosen["inconsistency_true"].to_numpy()
         ),
     )
@@ -241,9 +241,3 @@ def _given(estimates: pl.DataFrame, truth: Truth) -> Floats:
     score = np.full(truth.value.shape, np.nan)
     score[row[known], column[known]] = estimates["value"].cast(pl.Float64).to_numpy()[known]
     return score
-
-
-def _pearson(x: Floats, y: Floats) -> float:
-    if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-        return math.nan
-    return float(np.corrcoef(x, y)[0, 1])

@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.bits import mix_bits
 
 __all__ = ["hash_bytes", "mix_keys"]
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
 
 
 @kernel
@@ -32,8 +31,5 @@ def hash_bytes(
 def mix_keys(keys: NDArray[np.uint64], salt: np.uint64, found: NDArray[np.int64]) -> None:
     """SplitMix64 of the salted keys, without the lowest bit, so that 63 bits are left."""
     for k in range(len(keys)):
-        z = (keys[k] ^ salt) + _GOLDEN
-        z = (z ^ (z >> np.uint64(30))) * _FIRST
-        z = (z ^ (z >> np.uint64(27))) * _SECOND
-        z = z ^ (z >> np.uint64(31))
-        found[k] = np.int64(z >> np.uint64(1))
+        mixed = mix_bits((keys[k] ^ salt) + _GOLDEN)
+        found[k] = np.int64(mixed >> np.uint64(1))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import pearson, weighted_quantile
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import side_by_side
 from affectlab.core.inference import check_confidence
@@ -35,7 +36,6 @@ __all__ = [
     "check_draws",
     "report_of",
     "split_weights",
-    "weighted_medians",
     "zero_shot",
 ]
 
@@ -64,19 +64,14 @@ class Ranked:
             if np.ptp(values) <= _EQUAL * max(float(np.abs(values).max()), 1e-300):
                 return np.nan, np.nan, np.nan, f"undefined: all {what} are equal"
         rmse = float(np.sqrt(np.mean((predicted - self.scores) ** 2)))
-        srocc = _pearson(_ranks(predicted), self._ranks)
-        return srocc, _pearson(predicted, self.scores), rmse, "ok"
+        srocc = pearson(_ranks(predicted), self._ranks)
+        return srocc, pearson(predicted, self.scores), rmse, "ok"
 
 
 def _ranks(values: Floats) -> Floats:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values), dtype=np.float64)
-
-
-def _pearson(x: Floats, y: Floats) -> float:
-    x, y = x - x.mean(), y - y.mean()
-    return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
 
 def zero_shot(data: PairSamples) -> dict[str, Floats]:
@@ -164,29 +159,6 @@ def split_weights(
     return found
 
 
-def weighted_medians(values: Floats, weights: Floats) -> Floats:
-    """Give the median of values under each row of weights.
-
-    Where the weight is split in halves between two values, their mean; ``nan`` where all weights
-    are 0.
-
-    Examples
-    --------
-    >>> weighted_medians(np.array([3.0, 1.0, 2.0]), np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0]]))
-    array([ 2.,  2., nan])
-    """
-    order = np.argsort(values, kind="stable")
-    held, ordered = values[order], weights[:, order]
-    reached = np.cumsum(ordered, axis=1)
-    half = reached[:, -1:] / 2
-    last = values.size - 1
-    low = np.minimum((reached < half - 1e-9).sum(axis=1), last)
-    high = np.minimum((reached <= half + 1e-9).sum(axis=1), last)
-    found: Floats = (held[low] + held[high]) / 2
-    found[half[:, 0] <= 0] = np.nan
-    return found
-
-
 def actor_intervals(
     values: Floats, weights: Floats, n_actors: int, confidence: float
 ) -> tuple[float, float, float, float]:
@@ -220,7 +192,7 @@ def actor_intervals(
     median = float(np.median(values[known]))
     if n_actors < FEWEST_ACTORS or not len(weights):
         return median, float("nan"), float("nan"), float("nan")
-    drawn = weighted_medians(values[known], weights[:, known])
+    drawn = weighted_quantile(values[known], weights[:, known], 0.5)
     drawn = drawn[np.isfinite(drawn)]
     if drawn.size < len(weights) / 2:
         return median, float("nan"), float("nan"), float("nan")

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from affectlab.core.arrays import mixed_bits
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.heads.training.stage import Report, Stage, StageResult
@@ -611,10 +612,7 @@ def dropout_keys(seed: int, head: int, steps: ArrayLike, n_layers: int) -> NDArr
     place = np.asarray(steps, dtype=np.uint64)[:, None] * np.uint64(max(n_layers, 1))
     x = place + np.arange(n_layers, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        x = x * np.uint64(0x9E3779B97F4A7C15) + start
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x = x ^ (x >> np.uint64(31))
+        x = mixed_bits(x * np.uint64(0x9E3779B97F4A7C15) + start)
     found: NDArray[np.uint32] = (x >> np.uint64(32)).astype(np.uint32)
     return found
 

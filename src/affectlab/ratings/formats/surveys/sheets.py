@@ -301,17 +301,15 @@ def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
     )
 
 
-def split_choices(
-    read: Columns, asked: Mapping[str, Asked], separator: str = ";"
-) -> tuple[Columns, dict[str, Asked]]:
-    """Give each option of a question a column, where cells hold several with a separator."""
+def split_choices(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, dict[str, Asked]]:
+    """Give each option of a question a column, where cells hold several with ``;`` between."""
     columns, parts = dict(read.columns), dict(asked)
     for name, one in asked.items():
         text = columns[name].cast(pl.String)
-        if one.row is not None or not text.str.contains(separator, literal=True).any():
+        if one.row is not None or not text.str.contains(";", literal=True).any():
             continue
-        chosen = [set(_parts(cell, separator)) for cell in text]
-        options = list(dict.fromkeys(w for cell in text for w in _parts(cell, separator)))
+        chosen = [set(_parts(cell)) for cell in text]
+        options = list(dict.fromkeys(w for cell in text for w in _parts(cell)))
         if len(options) > _MOST_CHOICES or any(len(w) > _LONGEST_CHOICE for w in options):
             continue
         del columns[name], parts[name]
@@ -323,8 +321,8 @@ def split_choices(
     return replace(read, columns=columns), parts
 
 
-def _parts(cell: str | None, separator: str) -> list[str]:
-    return [part.strip() for part in (cell or "").split(separator) if part.strip()]
+def _parts(cell: str | None) -> list[str]:
+    return [part.strip() for part in (cell or "").split(";") if part.strip()]
 
 
 def row_names(texts: Sequence[str]) -> list[str]:

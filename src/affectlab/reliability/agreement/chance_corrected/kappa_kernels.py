@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.bits import count_ones
 from affectlab.core.types import Floats
 
 
@@ -89,17 +90,6 @@ def count_pairs(answers: NDArray[np.int8], n_levels: int, counts: NDArray[np.int
 
 
 @kernel
-def _ones(word: np.uint64) -> np.uint64:
-    """Count the bits that are set; compilers know this form and use the instruction for it."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
-
-
-@kernel
 def count_pairs_by_bits(
     answers: NDArray[np.int8], n_levels: int, counts: NDArray[np.int32]
 ) -> None:
@@ -124,7 +114,7 @@ def count_pairs_by_bits(
                     of_a, of_b = bits[a, i], bits[b, j]
                     total = np.uint64(0)
                     for k in range(words):
-                        total += _ones(of_a[k] & of_b[k])
+                        total += count_ones(of_a[k] & of_b[k])
                     counts[at] += np.int32(total)
                     at += 1
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
+from affectlab.core.compiled.bits import count_ones
+from affectlab.core.compiled.groups import root_of
 
 __all__ = ["jaccard_of_pairs", "join_similar", "sign"]
 
@@ -165,25 +167,6 @@ def jaccard_of_pairs(
 
 
 @kernel
-def _bits_of(value: Any) -> Any:
-    """Number of bits that are set."""
-    value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    value = (value & np.uint64(0x3333333333333333)) + (
-        (value >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    value = (value + (value >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((value * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@kernel
-def _root(parent: Integers, text: int) -> int:
-    while parent[text] != text:
-        parent[text] = parent[parent[text]]
-        text = parent[text]
-    return text
-
-
-@kernel
 def join_similar(
     data: Bytes,
     offsets: Integers,
@@ -210,14 +193,14 @@ def join_similar(
                 break
             # A bit of one text that the other does not have stands for n-grams that it lacks, so
             # this is the most that the similarity can be.
-            only_one = _bits_of(bits[one, 0] & ~bits[other, 0])
-            only_one += _bits_of(bits[one, 1] & ~bits[other, 1])
-            only_other = _bits_of(bits[other, 0] & ~bits[one, 0])
-            only_other += _bits_of(bits[other, 1] & ~bits[one, 1])
+            only_one = np.int64(count_ones(bits[one, 0] & ~bits[other, 0]))
+            only_one += np.int64(count_ones(bits[one, 1] & ~bits[other, 1]))
+            only_other = np.int64(count_ones(bits[other, 0] & ~bits[one, 0]))
+            only_other += np.int64(count_ones(bits[other, 1] & ~bits[one, 1]))
             most = min(sizes[one] - only_one, sizes[other] - only_other)
             if most / max(sizes[one] + only_other, sizes[other] + only_one) < threshold:
                 continue
-            root, other_root = _root(parent, one), _root(parent, other)
+            root, other_root = root_of(parent, one), root_of(parent, other)
             if root == other_root:
                 continue
             if size == 0:
