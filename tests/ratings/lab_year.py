@@ -299,6 +299,7 @@ YEAR = (
         options={"wide": "labels", "scale": "binary", "absent": "zero"},
         scales=dict.fromkeys(("joy", "fear"), "binary, 0 or 1"),
         values=(1, 1, 0, 0, 0, 1, 1, 1),
+        said=("marks ('x') read as yes, since nothing else was answered",),
     ),
     Messy(
         "two waves, told by a column `time`",

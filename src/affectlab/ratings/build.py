@@ -45,14 +45,12 @@ from affectlab.taxonomy import Taxonomy, match_taxonomy
 _TRUE = {
     *("true", "yes", "t", "y"),
     *("ja", "oui", "si", "sí", "sim", "tak", "да", "是", "はい", "예", "نعم"),
-    *("x", "✓", "✔", "☑", "☒", "checked", "selected", "ticked"),
 }
 _FALSE = {
     *("false", "no", "f", "n"),
     *("nein", "nee", "nej", "non", "não", "nie", "нет", "否", "いいえ", "아니요", "لا"),
-    *("☐", "unchecked", "not selected", "not ticked"),
 }
-"""Yes and no in the languages in which studies are often run, and boxes that are ticked or not."""
+"""Yes and no in the languages in which studies are often run."""
 MISSING = {
     *("", "na", "n/a", "<na>", "nan", "null", "none", ".", "-"),
     *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),

@@ -14,7 +14,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
-from affectlab.ratings.build import parse_values
+from affectlab.ratings.build import parse_values, words_of
 from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
@@ -60,6 +60,8 @@ _SUMMARIES = {
     "stdev", "sum", "total", "variance",
 }  # fmt: skip
 """Columns computed from the others of their row."""
+_TICKS = {"x", "X", "✓", "✔", "☑", "☒", "checked", "selected", "ticked"}
+"""What stands in a box that was ticked."""
 _DECIDED = {
     *("adjudicated", "agreed", "consensus", "final", "gold", "gold_label", "ground_truth"),
     *("majority", "majority_label", "majority_vote", "truth"),
@@ -441,7 +443,8 @@ def unpivot(
             f"{GUESSED}names of columns cross {plural(len(stimuli), 'stimulus', 'stimuli')} "
             f"({_names(stimuli)}) and {plural(len(labels), 'label')} ({_names(labels)})"
         )
-    rated = [columns[name] for name in rest]
+    rated, ticked = _ticked([columns[name] for name in rest])
+    steps += ticked
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
         rated, n_empty = _with_zeros(rated)
@@ -487,6 +490,18 @@ def crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
                 if {label.casefold() for label in labels} <= DIMENSIONS:
                     return stimuli, labels
     return None
+
+
+def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[str]]:
+    """Read marks in boxes as yes, where nothing else stands in any of them."""
+    marks = {mark for column in columns for mark in words_of(column.unique())}
+    if not marks or not marks <= _TICKS:
+        return columns, []
+    read = [
+        column.cast(pl.String).str.strip_chars().replace(dict.fromkeys(marks, "yes"))
+        for column in columns
+    ]
+    return read, [f"marks ({quoted(sorted(marks))}) read as yes, since nothing else was answered"]
 
 
 def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
