@@ -8,7 +8,12 @@ import pytest
 from tests.ratings.datasets.test_annotation_tools import left_out, read
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation.preference import preference_scale, preferences
+from affectlab.evaluation.preference import (
+    item_table,
+    preference_scale,
+    preference_verdicts,
+    preferences,
+)
 
 LEFT_RIGHT = "left,right,choice,judge\nx,y,x,ann\ny,x,left,bo\nx,y,tie,cy\nx,y,Left,di\n"
 
@@ -81,3 +86,26 @@ def test_what_is_no_comparison_is_named(tmp_path: Path) -> None:
         "compared with itself": 1,
         "right is empty": 1,
     }
+
+
+QUESTIONS = (
+    "item,left,right,choice,judge\nq1,x,y,left,j1\nq2,y,x,left,j1\nq3,x,y,right,j2\n"
+    "q4,y,x,tie,j2\nq4,y,z,left,j2\n"
+)
+
+
+def test_pairs_with_items_are_compared(tmp_path: Path) -> None:
+    r = read(tmp_path, QUESTIONS, "pairs.csv")
+    found = preferences(r, systems=["x", "y"])
+    assert found.choices == ("x", "y", "tie")
+    assert found.votes.sum(axis=0).tolist() == [1.0, 2.0, 1.0]
+    assert len(preference_verdicts(r, systems=["x", "y"]).frame)
+    scale = preference_scale(r)
+    assert set(scale.frame["system"]) == {"x", "y", "z"}
+    # Items may be what belongs together.
+    assert preference_scale(r, cluster="item").frame["value"].equals(scale.frame["value"])
+
+
+def test_the_table_of_items_names_stimuli(tmp_path: Path) -> None:
+    r = read(tmp_path, QUESTIONS, "pairs.csv")
+    assert item_table(r)["item"].to_list() == list(r.stimulus_names)
