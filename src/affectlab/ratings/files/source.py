@@ -28,6 +28,7 @@ def read_columns(
     names: Sequence[str] = (),
     number: str | None = None,
     on_bad: OnBad = "raise",
+    only: Sequence[str] | None = None,
 ) -> Columns:
     """Read a table: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, SPSS or Stata.
 
@@ -37,6 +38,8 @@ def read_columns(
         The file. What it is, is told by its content, and by its suffix where that leaves a choice.
     names, number, on_bad
         See :func:`affectlab.ratings.files.delimited.read_delimited`.
+    only
+        Columns that are used; others may hold what no table of ratings can. None: all.
 
     Raises
     ------
@@ -45,7 +48,7 @@ def read_columns(
     """
     if peek.is_table:
         frame = read_frame(peek)
-        return _flat({name: frame[name] for name in frame.columns}, peek, "row")
+        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
     if peek.is_workbook:
         book = peek.workbook
         history = above_header(book.title)
@@ -58,14 +61,14 @@ def read_columns(
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
     if peek.suffix in (".jsonl", ".ndjson"):
-        return _read_json_lines(peek)
+        return _read_json_lines(peek, only)
     if peek.suffix not in _DELIMITED and peek.is_json_lines:
-        return _read_json_lines(peek)
+        return _read_json_lines(peek, only)
     if peek.suffix not in _DELIMITED and peek.starts_with_json():
         content = peek.load_json()
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
             raise InputError(f"{peek.path}: expected a list of objects, one per answer")
-        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row")
+        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row", only)
     return read_delimited(peek, names=names, number=number, on_bad=on_bad)
 
 
@@ -172,15 +175,20 @@ def _is_list_of_words(cell: Any) -> bool:
     return isinstance(cell, list | tuple) and all(isinstance(word, str) for word in cell)
 
 
-def _read_json_lines(peek: Peek) -> Columns:
+def _of(columns: Sequence[str], only: Sequence[str] | None) -> list[str]:
+    """Name the columns that are used."""
+    return [name for name in columns if only is None or name in only]
+
+
+def _read_json_lines(peek: Peek, only: Sequence[str] | None) -> Columns:
     if peek.codec == "utf-8":
         try:
             frame = pl.read_ndjson(peek.path, infer_schema_length=None)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
             # Read again line by line, to say which line is wrong.
-            return _read_json_objects(peek)
+            return _read_json_objects(peek, only)
         if frame.height and not _repeats_key(peek, frame):
-            found = _flat({name: frame[name] for name in frame.columns}, peek, "row")
+            found = _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
             lines: list[int] = []
 
             def locate(row: int) -> str:
@@ -191,10 +199,10 @@ def _read_json_lines(peek: Peek) -> Columns:
                 return f"{peek.path}, line {lines[entry - 1]}"
 
             return replace(found, locate=locate)
-    return _read_json_objects(peek)
+    return _read_json_objects(peek, only)
 
 
-def _read_json_objects(peek: Peek) -> Columns:
+def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     for number, line in enumerate(peek.decode().split("\n"), start=1):
@@ -208,7 +216,7 @@ def _read_json_objects(peek: Peek) -> Columns:
             raise InputError(f"{peek.path}, line {number}: expected an object, one per answer")
         rows.append(row)
         numbers.append(number)
-    return _of_objects(rows, numbers, peek, "line")
+    return _of_objects(rows, numbers, peek, "line", only)
 
 
 def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
@@ -238,10 +246,14 @@ def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
 
 
 def _of_objects(
-    rows: Sequence[dict[str, Any]], numbers: Sequence[int], peek: Peek, unit: str
+    rows: Sequence[dict[str, Any]],
+    numbers: Sequence[int],
+    peek: Peek,
+    unit: str,
+    only: Sequence[str] | None,
 ) -> Columns:
     if not rows:
         raise InputError(f"{peek.path} holds no answer; expected at least one")
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = _of(list(dict.fromkeys(name for row in rows for name in row)), only)
     columns = {name: series_of(name, [row.get(name) for row in rows]) for name in names}
     return _flat(columns, peek, unit, numbers)
