@@ -62,3 +62,26 @@ def test_what_is_proposed_can_be_typed(tmp_path: Path) -> None:
     proposed = re.search(r"for example with (--scale .*?)\.", said)
     assert proposed is not None
     run_here("ratings", "summary", file, *shlex.split(proposed[1]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--scale", "-1..1 interval"),
+        ("--scale=-1..1 interval",),
+        ("--missing-codes", "-99", "--scale", "-1..1 interval"),
+        ("--missing-codes", "-99,-98", "--scale", "-1..1 interval", "--quiet"),
+    ],
+)
+def test_a_value_may_begin_with_a_minus(given: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("image,rater,value\na,x,-1\na,y,0.5\n")
+    said = run_here("ratings", "summary", file, *given).stdout
+    assert "interval -1 to 1" in said
+
+
+def test_an_option_is_no_value_of_another(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("image,rater,value\na,x,-1\na,y,0.5\n")
+    said = run_here("ratings", "summary", file, "--scale", "--json", code=2).stderr
+    assert "--scale requires an argument" in said

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
+from affectlab.ratings.files import Peek, read_columns
 
 H = "stimulus,rater,value\n"
 Read = Callable[..., Ratings]
@@ -386,3 +389,95 @@ def test_rows_kept_and_set_aside_add_up(
 def test_a_blank_cell_is_no_word_that_a_stimulus_was_meant_to_show(read: Read) -> None:
     with pytest.raises(InputError, match="label is empty"):
         read('stimulus,rater,value,label\na,x, , \nb,y,x,anger\nc,y,"""",joy\n', taxonomy="ekman")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "s00,joy\ns01,fear\ns02,joy\ns03,anger\n",
+        "a_1.png,ann,3\na_2.png,bo,4\na_3.png,ann,2\n",
+        "joy\tann\nfear\tbo\njoy\tbo\nfear\tann\n",
+    ],
+)
+def test_a_first_row_of_data_is_no_header(read: Read, rows: str) -> None:
+    with pytest.raises(InputError, match=r"line 1: the first row \(.*\) looks like those below"):
+        read(rows, "truth.tsv" if "\t" in rows else "truth.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Numbers may be names of columns, and a header may be repeated.
+        "1,2,3\n3,4,5\n4,4,5\n",
+        "image,rater,value\na,x,1\nimage,rater,value\nb,x,2\n",
+        # What was chosen stands under its name.
+        "joy,fear\njoy,\n,fear\njoy,fear\n",
+        "s1,s2\n3,4\n5,4\n2,2\n",
+        "q1,label\nq2,joy\nq3,fear\n",
+    ],
+)
+def test_a_header_is_taken_as_one(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text(text)
+    assert list(read_columns(Peek.open(file)).columns) == text.splitlines()[0].split(",")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "npy"])
+def test_arrays_of_numpy_are_named(tmp_path: Path, suffix: str) -> None:
+    table = {"stimulus": np.array(["a", "b"]), "rater": np.array(["x", "x"])}
+    table["value"] = np.array([1, 2])
+    file = tmp_path / f"scores.{suffix}"
+    if suffix == "npz":
+        np.savez(file, **table)
+    else:
+        np.save(file, table["value"])
+    with pytest.raises(InputError, match=r"holds arrays of numpy.*dict of columns") as refused:
+        read_ratings(file)
+    assert ("(stimulus, rater, value)" in str(refused.value)) == (suffix == "npz")
+    # The remedy.
+    assert read_ratings(table, scale="1-2").n_rows == 2
+
+
+LISTS = [
+    {"id": "a", "annotators": ["r1", "r2", "r3"], "annotations": ["joy", "joy", "anger"]},
+    {"id": "b", "annotators": ["r1", "r3"], "annotations": ["fear", "joy"]},
+]
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.json"])
+def test_lists_of_raters_and_answers_are_rows(read: Read, name: str) -> None:
+    lines = [json.dumps(one) for one in LISTS]
+    text = "\n".join(lines) if name == "r.jsonl" else json.dumps(LISTS)
+    with pytest.warns(GuessedColumnsWarning, match="lists in column 'annotators' name who gave"):
+        r = read(text, name)
+    said = [(s, who, r.scale.categories[int(value)]) for s, who, value in _answers(r)]
+    assert said == [
+        *(("a", "r1", "joy"), ("a", "r2", "joy"), ("a", "r3", "anger")),
+        *(("b", "r1", "fear"), ("b", "r3", "joy")),
+    ]
+
+
+def _answers(r: Ratings) -> list[tuple[str, str, float]]:
+    return r.frame.select("stimulus", "rater", "value").rows()  # type: ignore[return-value]
+
+
+def test_lists_of_numbers_beside_other_lists(read: Read) -> None:
+    rows = [
+        {"image": "a", "raters": ["r1", "r2"], "ratings": [1, 2.5], "tags": ["x", "y", "z"]},
+        {"image": "b", "raters": ["r1"], "ratings": [3], "tags": []},
+    ]
+    with pytest.warns(GuessedColumnsWarning):
+        r = read("\n".join(map(json.dumps, rows)), "r.jsonl")
+    assert _answers(r) == [("a", "r1", 1.0), ("a", "r2", 2.5), ("b", "r1", 3.0)]
+
+
+def test_lists_of_other_lengths_are_named(read: Read) -> None:
+    rows = [json.dumps(one) for one in (LISTS[0], {**LISTS[1], "annotations": ["fear"]})]
+    said = "line 3: column 'annotators' lists 2 and 'annotations' 1; expected an answer for each"
+    with pytest.raises(InputError, match=said):
+        read("\n\n".join(rows), "r.jsonl")
+
+
+def test_lists_of_people_beside_the_one_who_answered(read: Read) -> None:
+    row = {"id": "a", "rater": "r1", "value": 3, "participants": ["x", "y"], "tags": ["z"]}
+    assert read("\n".join([json.dumps(row), json.dumps({**row, "id": "b"})]), "r.jsonl").n_rows == 2

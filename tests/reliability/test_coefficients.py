@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from math import nan
 
 import numpy as np
@@ -13,6 +14,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.estimates import NO_VARIATION
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
+    brennan_prediger,
     fleiss_kappa,
     gwet_ac,
     intraclass_correlation,
@@ -614,3 +616,17 @@ def test_bca_covers_better_on_small_samples() -> None:
             hits[kind] += found.low <= target <= found.high
     assert hits["bca"] / 120 > 0.84
     assert hits["bca"] >= hits["percentile"]
+
+
+@pytest.mark.parametrize(
+    "coefficient", [brennan_prediger, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement]
+)
+def test_one_category_is_said_without_a_warning_of_numpy(coefficient):
+    table = {"stimulus": ["a", "a", "b", "b"] * 2, "rater": ["x", "y"] * 4}
+    table |= {"label": ["l"] * 4 + ["m"] * 4, "value": ["k"] * 4 + ["u", "v", "v", "v"]}
+    r = Ratings(table, scale={"l": "nominal:k", "m": "nominal:u,v"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        status = coefficient(r).to_frame()["status"].to_list()
+    agreed = coefficient is percent_agreement
+    assert status == ["ok" if agreed else "undefined: one category", "ok"]

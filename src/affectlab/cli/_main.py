@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from affectlab.core.errors import AffectlabError
 
 EXIT_INPUT = 2
 """Exit code when the input cannot be used."""
+_NEGATIVE = re.compile(r"-\.?\d")
+_LONG_OPTION = re.compile(r"--[a-z][^=]*")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from affectlab.core.words import command_line
 
         with command_line(), plugs_said(_say):
-            _run(_with_default_wide(_with_standard_input(given)))
+            _run(_with_negative_values(_with_default_wide(_with_standard_input(given))))
         sys.exit(0)
     except AffectlabError as error:
         _say(str(error))
@@ -95,3 +98,16 @@ def _with_default_wide(arguments: list[str]) -> list[str]:
         if argument == "--wide" and (following.startswith("-") or Path(following).exists()):
             completed.append("auto")
     return completed
+
+
+def _with_negative_values(arguments: list[str]) -> list[str]:
+    """Join an option and a value such as ``-1..1``, which would be taken for an option."""
+    joined: list[str] = []
+    for position, argument in enumerate(arguments):
+        if argument == "--":
+            return joined + arguments[position:]
+        if _NEGATIVE.match(argument) and joined and _LONG_OPTION.fullmatch(joined[-1]):
+            joined[-1] = f"{joined[-1]}={argument}"
+        else:
+            joined.append(argument)
+    return joined

@@ -425,3 +425,23 @@ def test_settings_of_a_format(tmp_path):
         read_ratings(file, format="emoint,cut=half")
     given = read_ratings(file, format=EmoInt(cut=0.5))
     assert given.equals(read_ratings(file, format="emoint,cut=0.5"))
+
+
+@pytest.mark.parametrize("name", ["semeval-2018-ec", "emoint"])
+def test_a_file_of_answers_without_raters_may_have_one_named(name, tmp_path):
+    emotions = "anger anticipation disgust fear joy love optimism pessimism sadness surprise trust"
+    header = "\t".join(["ID", "Tweet", *emotions.split()])
+    texts = {
+        "semeval-2018-ec": f"{header}\n7\tsuch a day!" + "\t0\t1" * 5 + "\t0\n",
+        "emoint": "1\tsuch a day!\tjoy\t0.81\n2\tfine\tjoy\t0.34\n",
+    }
+    file = tmp_path / "net.txt"
+    file.write_text(texts[name])
+    gold, net = read_ratings(file), read_ratings(file, rater="net")
+    assert gold.rater_names == ("consensus",)
+    assert any("aggregated by the authors" in step for step in gold.history)
+    assert net.rater_names == ("net",)
+    assert "aggregated" not in net.raters.columns
+    assert net.history == ()
+    assert net.value.tolist() == gold.value.tolist()
+    assert net.merge(gold).n_raters == 2

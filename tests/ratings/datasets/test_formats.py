@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import list_formats, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Sure, load_format
+from affectlab.ratings.formats.format import column_names
 from affectlab.ratings.options import ReadOptions
 from affectlab.taxonomy import load_taxonomy
 
@@ -126,6 +128,40 @@ def test_one_format_fits(tmp_path, name):
     file = tmp_path / "sample.dat"
     file.write_text(SAMPLES[name], encoding="utf-8")
     assert sniffed(file) == [name]
+
+
+def _without(text, name, *, json_text):
+    """Give a file in which a column is called otherwise."""
+    if json_text:
+        return re.sub(rf'"{re.escape(name)}"(\s*:)', r'"other"\1', text)
+    header, end, rows = text.partition("\n")
+    own = rf"(?<![^,\t|]){re.escape(name)}(?![^,\t|\r])"
+    return re.sub(own, "other", header, count=1) + end + rows
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_is_read_has_a_place_in_the_layout(tmp_path, name):
+    """A column without which a file is read otherwise is not called unused."""
+    file = tmp_path / "sample.dat"
+    file.write_text(SAMPLES[name], encoding="utf-8")
+    head, r = Peek.open(file), read_ratings(file)
+    first = head.first_record
+    columns = tuple(first) if isinstance(first, dict) else column_names(head)
+    layout = load_format(name).describe(head, ReadOptions())
+    parts = [part for column in layout.roles.values() for part in (column, *column.split(", "))]
+    # Of an object in a column, such as ``key.2``, the column has the place.
+    known = {*parts, *(part.partition(".")[0] for part in parts)}
+    known |= {*layout.labels, *layout.stimuli, *layout.raters, *layout.others, *layout.unused}
+    if known.isdisjoint(columns) or len(set(columns)) < len(columns):
+        pytest.skip("no header")
+    known |= {*r.raters.columns, *r.stimuli.columns, *r.frame.columns}
+    for column in set(columns) - known:
+        changed = _without(SAMPLES[name], column, json_text=head.starts_with_json())
+        file.write_text(changed, encoding="utf-8")
+        again = read_ratings(file, format=name)
+        assert again.label_names == r.label_names, column
+        assert again.rater_names == r.rater_names, column
+        assert again.frame.equals(r.frame), column
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])

@@ -17,28 +17,33 @@ from affectlab.ratings import Ratings
 
 PAIR = "pair"
 """Column that says which image and caption an item is about."""
+_NAME = "name of the item"
 
 
 def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
     """Say what is known of every item: columns of its stimulus, and its emotion.
 
     Where answers have labels, an item is a stimulus with a label; then ``pair`` is the stimulus and
-    ``emotion`` the label, unless the table of stimuli says otherwise.
+    ``emotion`` the label, unless the table of stimuli says otherwise. Its column ``item`` gives way
+    to the names of the items.
     """
-    if not isinstance(items, Ratings):
-        return items
-    stimuli = items.stimuli
-    if items.n_labels == 1 or not items.has_labels:
-        return stimuli.rename({"stimulus": "item"})
-    names = items.stimulus_names
+    return _table_of(items, "item") if isinstance(items, Ratings) else items
+
+
+def _table_of(ratings: Ratings, key: str) -> pl.DataFrame:
+    """Make the table of items, named in the column `key`."""
+    stimuli = ratings.stimuli.drop(key, strict=False)
+    if ratings.n_labels == 1 or not ratings.has_labels:
+        return stimuli.rename({"stimulus": key})
+    names = ratings.stimulus_names
     made = pl.DataFrame(
         {
-            "item": [f"{name}: {label}" for name in names for label in items.label_names],
-            "stimulus": [name for name in names for _ in items.label_names],
-            PAIR: [name for name in names for _ in items.label_names],
-            "emotion": [label for _ in names for label in items.label_names],
+            key: [f"{name}: {label}" for name in names for label in ratings.label_names],
+            "stimulus": [name for name in names for _ in ratings.label_names],
+            PAIR: [name for name in names for _ in ratings.label_names],
+            "emotion": [label for _ in names for label in ratings.label_names],
         },
-        schema_overrides={"item": pl.String, "stimulus": pl.String, PAIR: pl.String},
+        schema_overrides={key: pl.String, "stimulus": pl.String, PAIR: pl.String},
     )
     said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
     return made.drop(said).join(stimuli, on="stimulus", how="left")
@@ -48,14 +53,20 @@ def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, st
     """Give columns of the table of items by name and item; what is empty is an empty text."""
     if given is None:
         return {}
-    items = item_table(given)
-    require_columns(items, ["item"], "items: ")
-    require_distinct(items, ["item"], "items: ")
-    names = items["item"].cast(pl.String).to_list()
+    key = "item"
+    if isinstance(given, Ratings):
+        # Stimuli may have a column ``item``, such as a question about which pairs are compared.
+        key = _NAME
+        items = _table_of(given, key)
+    else:
+        items = given
+    require_columns(items, [key], "items: ")
+    require_distinct(items, [key], "items: ")
+    names = items[key].cast(pl.String).to_list()
     return {
         column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
         for column in items.columns
-        if column != "item" and not items[column].dtype.is_nested()
+        if column != key and not items[column].dtype.is_nested()
     }
 
 

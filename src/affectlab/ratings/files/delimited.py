@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,8 @@ from affectlab.ratings.schema import SetAside
 
 _BLOCK = 1 << 22
 _SHOWN = 3
+_NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,37 @@ def _check_header(peek: Peek) -> None:
             raise InputError(f"{where}: column {position + 1} has no name; expected one")
         if name in header[:position]:
             raise InputError(f"{where}: column '{name}' stands twice; expected different names")
+    if _is_of_data(peek):
+        first = ", ".join(header[:_SHOWN]) + (", …" if len(header) > _SHOWN else "")
+        raise InputError(
+            f"{where}: the first row ({first}) looks like those below it; expected names of "
+            "columns: write them above it"
+        )
+
+
+def _is_of_data(peek: Peek) -> bool:
+    """Whether each cell of the first row looks like those below it, so that no row has names.
+
+    A word does that stands below, too, among others, and so does a name such as ``s01`` above
+    ``s02`` and ``s03``. Numbers above numbers may be either, as columns can be called by numbers.
+    """
+    first, *rows = peek.rows
+    if len(first) < 2 or len(rows) < 2 or first in rows or len(first) != len(peek.header):
+        return False
+    likely = False
+    for at, name in enumerate(map(str.strip, first)):
+        below = {row[at].strip() for row in rows if len(row) > at} - {""}
+        if len(below) > 1 and (name in below or _numbered_alike(name, below)):
+            likely = likely or _NUMBER.fullmatch(name) is None
+        elif not all(_NUMBER.fullmatch(one) for one in (name, *below)):
+            return False
+    return likely
+
+
+def _numbered_alike(name: str, others: Collection[str]) -> bool:
+    """Whether names differ in their digits only."""
+    blank = _DIGITS.sub("0", name)
+    return "0" in blank and all(_DIGITS.sub("0", one) == blank for one in others)
 
 
 def _without_last_blanks(read: Columns) -> Columns:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import quoted
 from affectlab.ratings.files.delimited import Columns, above_header, read_delimited
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
-from affectlab.ratings.files.ledger import OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
-from affectlab.ratings.schema import SetAside
+from affectlab.ratings.schema import GUESSED, SetAside
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+_ZIP, _NPY = b"PK\x03\x04", b"\x93NUMPY"
+_SHOWN = 5
+_RATERS = re.compile(
+    r"(rater|annotator|worker|participant|subject|judge|coder|user|evaluator|observer|labell?er)"
+    r"(_?id|_name)?s",
+    re.IGNORECASE,
+)
+"""Names of a column of lists of raters."""
+_ANSWERS = re.compile(
+    r"(rating|score|answer|response|judge?ment|vote|value|prediction)s", re.IGNORECASE
+)
+"""Names of lists of answers, of which one is called in the singular."""
 
 
 def read_columns(
@@ -28,6 +43,7 @@ def read_columns(
     names: Sequence[str] = (),
     number: str | None = None,
     on_bad: OnBad = "raise",
+    only: Sequence[str] | None = None,
 ) -> Columns:
     """Read a table: CSV, TSV, Parquet, Feather, JSON Lines, JSON, a workbook, SPSS or Stata.
 
@@ -37,6 +53,8 @@ def read_columns(
         The file. What it is, is told by its content, and by its suffix where that leaves a choice.
     names, number, on_bad
         See :func:`affectlab.ratings.files.delimited.read_delimited`.
+    only
+        Columns that are used; others may hold what no table of ratings can. None: all.
 
     Raises
     ------
@@ -45,7 +63,7 @@ def read_columns(
     """
     if peek.is_table:
         frame = read_frame(peek)
-        return _flat({name: frame[name] for name in frame.columns}, peek, "row")
+        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
     if peek.is_workbook:
         book = peek.workbook
         history = above_header(book.title)
@@ -53,26 +71,47 @@ def read_columns(
     if peek.labelled is not None:
         labelled = read_labelled(peek.path, peek.labelled, peek.categories)
         return _flat(labelled.columns, peek, "row")
+    arrays = _numpy_arrays(peek)
+    if arrays is not None:
+        raise InputError(
+            f"{peek.path} holds arrays of numpy{arrays}; expected a table with named columns: save "
+            "them as the columns of a CSV or Parquet file, or give read_ratings a dict of columns"
+        )
     if peek.looks_like is not None:
         raise InputError(f"{peek.path} is {peek.looks_like}")
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
     if peek.suffix in (".jsonl", ".ndjson"):
-        return _read_json_lines(peek)
+        return _read_json_lines(peek, only)
     if peek.suffix not in _DELIMITED and peek.is_json_lines:
-        return _read_json_lines(peek)
+        return _read_json_lines(peek, only)
     if peek.suffix not in _DELIMITED and peek.starts_with_json():
         content = peek.load_json()
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
             raise InputError(f"{peek.path}: expected a list of objects, one per answer")
-        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row")
+        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row", only)
     return read_delimited(peek, names=names, number=number, on_bad=on_bad)
 
 
 def _flat(
     columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
 ) -> Columns:
-    columns, rows, empty = _spread(columns)
+    def place(entry: int) -> str:
+        return f"{unit} {entry + 1 if numbers is None else numbers[entry]}"
+
+    history: tuple[str, ...] = ()
+    columns, together = _lists_by_rater(columns)
+    if together:
+        _check_lengths(columns, together, lambda entry: f"{peek.path}, {place(entry)}")
+        history = (
+            f"{GUESSED}lists in column '{together[0]}' name who gave the answers in the same place "
+            f"of the lists in {quoted(together[1:])}",
+        )
+        called = {name: _of_one(name, columns) for name in together}
+        names = (called.get(name, name) for name in columns)
+        columns = {name: one.alias(name) for name, one in zip(names, columns.values(), strict=True)}
+        together = list(called.values())
+    columns, rows, empty = _spread(columns, together)
     for name, column in columns.items():
         words = _lists_of_words(column)
         if words is not None:
@@ -80,22 +119,88 @@ def _flat(
         elif column.dtype.is_nested() or column.dtype == pl.Object:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
 
-    def place(entry: int) -> str:
-        return f"{unit} {entry + 1 if numbers is None else numbers[entry]}"
-
     def locate(row: int) -> str:
         return f"{peek.path}, {place(row if rows is None else rows[row])}"
 
     aside: tuple[SetAside, ...] = ()
     if empty:
         aside = (SetAside.of("no answer (an empty list)", empty, place),)
-    return Columns(columns, locate, aside)
+    return Columns(columns, locate, aside, history=history)
+
+
+def _lists_by_rater(
+    columns: dict[str, pl.Series],
+) -> tuple[dict[str, pl.Series], list[str]]:
+    """Find the columns whose lists have an entry for each rater, whom the first of them names.
+
+    These are all that have lists as long as those of the raters in each row; where only one other
+    column has lists, it is that one, of whatever length. There are none where no column lists
+    raters.
+    """
+    folded = {name: name.replace(" ", "_") for name in columns}
+    raters = next((name for name, one in folded.items() if _RATERS.fullmatch(one)), None)
+    # Where a column names the one rater of each row, lists of people are something else.
+    if raters is None or any(_RATERS.fullmatch(f"{one}s") for one in folded.values()):
+        return columns, []
+    listed = {name: _as_lists(column) for name, column in columns.items()}
+    others = [name for name, one in listed.items() if _is_listed(one) and name != raters]
+    if not others or not _is_listed(listed[raters]):
+        return columns, []
+    lengths = _lengths(listed[raters])
+    fits = [name for name in others if _lengths(listed[name]).equals(lengths)]
+    together = fits or (others if len(others) == 1 else [])
+    return (listed, [raters, *together]) if together else (columns, [])
+
+
+def _as_lists(column: pl.Series) -> pl.Series:
+    """Give lists of Python a type, where their entries have one."""
+    cells = column.to_list() if column.dtype == pl.Object else []
+    if not cells or not all(cell is None or isinstance(cell, list | tuple) for cell in cells):
+        return column
+    try:
+        return pl.Series(column.name, cells, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return column
+
+
+def _of_one(name: str, columns: Mapping[str, pl.Series]) -> str:
+    """Name what one entry of a list of raters or of answers is."""
+    listed = _RATERS.fullmatch(name.replace(" ", "_")) or _ANSWERS.fullmatch(name)
+    return name[:-1] if listed and name[:-1] not in columns else name
+
+
+def _check_lengths(
+    columns: Mapping[str, pl.Series], together: Sequence[str], locate: Locate
+) -> None:
+    raters, *others = together
+    n_raters = _lengths(columns[raters])
+    for name in others:
+        n_answers = _lengths(columns[name])
+        wrong = (n_raters != n_answers).arg_true()
+        if len(wrong):
+            entry = int(wrong[0])
+            raise InputError(
+                f"{locate(entry)}: column '{raters}' lists {n_raters[entry]} and '{name}' "
+                f"{n_answers[entry]}; expected an answer for each rater"
+            )
+
+
+def _is_listed(column: pl.Series) -> bool:
+    """Whether cells are lists of words or numbers."""
+    dtype = column.dtype
+    return isinstance(dtype, pl.List) and not dtype.inner.is_nested() and dtype.inner != pl.Object
+
+
+def _lengths(column: pl.Series) -> pl.Series:
+    return column.list.len().fill_null(0)
 
 
 def _spread(
-    columns: dict[str, pl.Series],
+    columns: dict[str, pl.Series], together: Sequence[str] = ()
 ) -> tuple[dict[str, pl.Series], list[int] | None, list[int]]:
     """Give each field of an object a column, and each object of a list a row.
+
+    Entries of the lists of columns that belong `together` are rows, too.
 
     Returns
     -------
@@ -107,11 +212,12 @@ def _spread(
     lists = [name for name, one in columns.items() if _fields(one.dtype, of_list=True)]
     rows: list[int] | None = None
     empty: list[int] = []
-    if len(lists) == 1:
-        lengths = columns[lists[0]].list.len().fill_null(0)
+    if together or len(lists) == 1:
+        lists = list(together) or lists
+        lengths = _lengths(columns[lists[0]])
         empty = [entry for entry, length in enumerate(lengths) if not length]
         frame = pl.DataFrame(list(columns.values())).with_row_index("\0")
-        frame = frame.filter(lengths > 0).explode(lists[0])
+        frame = frame.filter(lengths > 0).explode(lists)
         rows = frame["\0"].to_list()
         columns = {name: frame[name] for name in columns}
     while objects := [name for name, one in columns.items() if _fields(one.dtype)]:
@@ -172,15 +278,40 @@ def _is_list_of_words(cell: Any) -> bool:
     return isinstance(cell, list | tuple) and all(isinstance(word, str) for word in cell)
 
 
-def _read_json_lines(peek: Peek) -> Columns:
+def _numpy_arrays(peek: Peek) -> str | None:
+    """Name the arrays of a file of numpy, ``.npy`` or ``.npz``; None where it is none."""
+    if peek.head.startswith(_NPY):
+        return ""
+    if not peek.head.startswith(_ZIP):
+        return None
+    try:
+        with ZipFile(peek.path) as archive:
+            names = archive.namelist()
+    except (BadZipFile, OSError, ValueError):
+        return None
+    if not names or not all(name.endswith(".npy") for name in names):
+        return None
+    first = ", ".join(name.removesuffix(".npy") for name in names[:_SHOWN])
+    return f" ({first}{', …' if len(names) > _SHOWN else ''})"
+
+
+def _of(columns: Sequence[str], only: Sequence[str] | None) -> list[str]:
+    """Name the columns that are used."""
+    return [name for name in columns if only is None or name in only]
+
+
+def _read_json_lines(peek: Peek, only: Sequence[str] | None) -> Columns:
     if peek.codec == "utf-8":
         try:
             frame = pl.read_ndjson(peek.path, infer_schema_length=None)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
             # Read again line by line, to say which line is wrong.
-            return _read_json_objects(peek)
+            return _read_json_objects(peek, only)
         if frame.height and not _repeats_key(peek, frame):
-            found = _flat({name: frame[name] for name in frame.columns}, peek, "row")
+            try:
+                found = _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
+            except InputError:
+                return _read_json_objects(peek, only)
             lines: list[int] = []
 
             def locate(row: int) -> str:
@@ -191,10 +322,10 @@ def _read_json_lines(peek: Peek) -> Columns:
                 return f"{peek.path}, line {lines[entry - 1]}"
 
             return replace(found, locate=locate)
-    return _read_json_objects(peek)
+    return _read_json_objects(peek, only)
 
 
-def _read_json_objects(peek: Peek) -> Columns:
+def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     for number, line in enumerate(peek.decode().split("\n"), start=1):
@@ -208,7 +339,7 @@ def _read_json_objects(peek: Peek) -> Columns:
             raise InputError(f"{peek.path}, line {number}: expected an object, one per answer")
         rows.append(row)
         numbers.append(number)
-    return _of_objects(rows, numbers, peek, "line")
+    return _of_objects(rows, numbers, peek, "line", only)
 
 
 def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
@@ -238,10 +369,14 @@ def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
 
 
 def _of_objects(
-    rows: Sequence[dict[str, Any]], numbers: Sequence[int], peek: Peek, unit: str
+    rows: Sequence[dict[str, Any]],
+    numbers: Sequence[int],
+    peek: Peek,
+    unit: str,
+    only: Sequence[str] | None,
 ) -> Columns:
     if not rows:
         raise InputError(f"{peek.path} holds no answer; expected at least one")
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = _of(list(dict.fromkeys(name for row in rows for name in row)), only)
     columns = {name: series_of(name, [row.get(name) for row in rows]) for name in names}
     return _flat(columns, peek, unit, numbers)

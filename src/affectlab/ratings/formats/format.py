@@ -105,6 +105,14 @@ class Layout:
         )
 
 
+def column_names(head: Peek) -> tuple[str, ...]:
+    """Name the columns of a table, also of one of objects; none of what cannot be read as one."""
+    try:
+        return tuple(read_columns(head, on_bad="set_aside").columns)
+    except InputError:
+        return head.columns
+
+
 _TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_kind", "outcome")
 """Columns that stay as they are read: names, free text, and what has a check of its own."""
 
@@ -206,6 +214,8 @@ class Format(Described):
     """What its columns are, as published."""
     tells_kinds: ClassVar[bool] = False
     """Whether its files say which raters are people and which are models."""
+    anonymous: ClassVar[bool] = False
+    """Whether its files name no rater, so that the user may, and a model is called as its file."""
     scale: ClassVar[ScaleLike | None] = None
     """Scale of the answers, where the published one is known."""
     taxonomy: ClassVar[str | None] = None

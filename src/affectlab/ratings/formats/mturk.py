@@ -7,6 +7,7 @@ import hmac
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -96,6 +97,22 @@ class MechanicalTurk(Format):
 
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(not head.is_binary and set(_NEEDED) <= set(head.header))
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        """Say which columns hold answers, and which names what was shown."""
+        try:
+            named = _stimulus_column(head, ((options and options.columns) or {}).get("stimulus"))
+        except InputError:
+            # Reading says that there is no such column.
+            return self.layout
+        roles = {**self.layout.roles, "stimulus": named, "rt_ms": "WorkTimeInSeconds"}
+        return replace(
+            self.layout,
+            roles={role: name for role, name in roles.items() if name in head.header},
+            labels=tuple(name for name in head.header if name.startswith(_ANSWER)),
+            stimuli=tuple(n for n in head.header if n.startswith(_INPUT) and n != named),
+            others=tuple(name for name in _NEEDED if name not in roles.values()),
+        )
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give each answer of an assignment a row, and each option of a choice."""

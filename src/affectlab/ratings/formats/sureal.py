@@ -67,6 +67,7 @@ class Sureal(Format):
     layout = Layout(
         {"stimulus": "dis_videos.path", "rater": "subjects", "value": "dis_videos.os"},
         stimuli=("content_name", "is_reference"),
+        others=("ref_videos",),
     )
 
     def recognise(self, head: Peek) -> Sure:

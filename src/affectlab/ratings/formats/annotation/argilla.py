@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -18,6 +19,7 @@ from affectlab.ratings.formats.answers import (
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, json_records
+from affectlab.ratings.options import ReadOptions
 
 _RESPONSES, _SUGGESTION = ".responses", ".suggestion"
 _UNNAMED_MODEL = "suggestion"
@@ -101,6 +103,15 @@ class Argilla(Answers):
             "vectors": "they describe the text for a machine",
         },
     )
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which columns belong to questions, where each has columns of its own."""
+        first = head.first_record
+        ends = (_GUESSED, _GUESSED_BY)
+        names = list(first) if isinstance(first, dict) else []
+        of = [name for name in names if "." in name or name.endswith(ends)]
+        asked = [name for name in names if name + _GUESSED in names]
+        return replace(self.layout, others=(*asked, *of))
 
     def recognise(self, head: Peek) -> Sure:
         first = head.first_record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -19,7 +20,8 @@ from affectlab.ratings.formats.answers import (
     Record,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import json_records
+from affectlab.ratings.formats.records import Rejects, json_records
+from affectlab.ratings.options import ReadOptions
 
 _PLACED = ("x", "start", "startOffset", "points", "item_index")
 """Keys of an answer that is about a part of the stimulus."""
@@ -222,10 +224,7 @@ class LabelStudioMin(Answers):
         """Give rows with what they answer, and what describes their task."""
         head, rejects = file.head, file.rejects
         rows = list(_rows(file))
-        others = dict.fromkeys(
-            name for _, row in rows for name in row if name not in _FIELDS and name
-        )
-        questions = self.questions or [name for name in others if not _is_data(name, rows)]
+        others, questions = self._asked(rows)
         unknown = [name for name in questions if name not in others]
         if unknown or not questions:
             raise InputError(
@@ -242,6 +241,25 @@ class LabelStudioMin(Answers):
             cells = {one: row[one] for one in questions if row.get(one) not in (None, "")}
             about = {name: row.get(name) for name in others if name not in questions}
             yield place, (str(row.get("id") or f"row-{number}"), row, cells, about)
+
+    def _asked(self, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[str], list[str]]:
+        """Name the columns of tasks and answers, and of these those of answers."""
+        named = (name for _, row in rows for name in row if name not in _FIELDS and name)
+        others = list(dict.fromkeys(named))
+        asked = self.questions or [name for name in others if not _is_data(name, rows)]
+        return others, list(asked)
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        """Say which columns hold answers."""
+        options = options or ReadOptions(on_bad="set_aside")
+        rows = list(_rows(Place(head, options, Rejects(head.path, "set_aside"))))
+        others, questions = self._asked(rows)
+        return replace(
+            self.layout,
+            labels=tuple(questions),
+            stimuli=tuple(name for name in others if name not in questions),
+            unused=dict.fromkeys(("annotation_id", "updated_at"), "it is about the tool"),
+        )
 
     def answers_of(self, record: Any, at: Place) -> Iterable[Answer]:
         """Read the cells of a row."""

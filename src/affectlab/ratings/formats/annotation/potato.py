@@ -18,6 +18,7 @@ from affectlab.ratings.formats.answers import (
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Unusable
+from affectlab.ratings.options import ReadOptions
 
 _NO = (False, None, "", "0", 0, "false", "False")
 _YES = (True, "true", "True", "1", 1)
@@ -224,6 +225,18 @@ class PotatoTable(Answers):
         user = {"user", "user_id"} & set(names)
         between = any(":::" in one or "." in one for one in names)
         return Sure.if_("instance_id" in names and user and between)
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which columns are labels of a schema."""
+        own = {"instance_id": "stimulus", "user_id": "rater", "user": "rater"}
+        columns = head.columns
+        labels = [n for n in columns if head.is_table or ":::" in n or "." in n]
+        return Layout(
+            {own[name]: name for name in columns if name in own},
+            labels=tuple(n for n in labels if n not in own and not n.endswith("_spans")),
+            stimuli=("displayed_text",),
+            unused={n: "spans are no ratings" for n in labels if n.endswith("_spans")},
+        )
 
     def records(self, file: Place) -> Iterator[tuple[str, Any]]:
         """Give rows with their answers by schema."""

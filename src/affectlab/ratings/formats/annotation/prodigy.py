@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field
 
+from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.answers import Answer, Answers, Place, Record
-from affectlab.ratings.formats.format import Layout, file_format
-from affectlab.ratings.formats.records import Unusable
+from affectlab.ratings.formats.format import Layout, column_names, file_format
+from affectlab.ratings.formats.records import Rejects, Unusable, json_records
+from affectlab.ratings.options import ReadOptions
 
 _PARTS = ("spans", "relations", "audio_spans")
 _OF_TOOL = (
@@ -91,6 +94,37 @@ class Prodigy(Answers):
             "answer": "ignored tasks and rejected choices are no answers",
         },
     )
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which column has the answers, and which names raters."""
+        records = [one for _, one in json_records(head, Rejects(head.path, "set_aside"))]
+        told = {key for one in records if isinstance(one, dict) for key in one}
+        names = {*told, *column_names(head)}
+        chosen = "accept" in names
+        roles = {**self.layout.roles, "value": "accept" if chosen else "answer"}
+        unused = dict.fromkeys(_PARTS, "no ratings of the whole stimulus")
+        if chosen and "label" not in names:
+            unused["answer"] = self.layout.unused["answer"]
+        if "_annotator_id" in names:
+            unused["_session_id"] = "annotators are named"
+        else:
+            roles["rater"] = "_session_id"
+        # Options are objects, whose fields stand in columns of their own.
+        own = (
+            "answer",
+            "options",
+            "id",
+            "options.id",
+            "config",
+            "choice_style",
+            "config.choice_style",
+        )
+        return replace(
+            self.layout,
+            roles={role: name for role, name in roles.items() if name in names},
+            others=tuple(name for name in own if name in names and name not in unused),
+            unused=unused,
+        )
 
     def answers_of(self, record: _Task, at: Place) -> Iterable[Answer]:
         extra = at.entry

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -89,6 +90,29 @@ class Gorilla(Trials):
 
     layout = Layout({"rater": _PERSON, "value": "Response"}, others=("Event Index",))
 
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which column has the answers, the labels and the times, and what was shown."""
+        columns = read_columns(head, on_bad="set_aside").columns
+        asked = [name for name in ("Question Key", "Question") if name in columns]
+        if asked and "Zone Type" not in columns:
+            roles = {**self.layout.roles, "stimulus": asked[0]}
+            others = ("Event Index", *asked[1:], "Key", "Quantised")
+        else:
+            screen, part = _label_columns(columns)
+            roles = {**self.layout.roles, "rt_ms": "Reaction Time", "label": screen or part}
+            others = (*self.layout.others, "Zone Type", "Response Type", "Attempt")
+            others = (*others, "display", "Display", *([part] if screen else []))
+            try:
+                roles["stimulus"] = self.shown_column(_sheet(columns), head)
+            except InputError:
+                # Reading says that none was found.
+                roles.pop("stimulus", None)
+        return replace(
+            self.layout,
+            roles={role: name for role, name in roles.items() if name in columns},
+            others=tuple(name for name in others if name in columns),
+        )
+
     def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
         self.layout.check(head)
         read = read_columns(head, on_bad=options.on_bad)
@@ -102,11 +126,7 @@ class Gorilla(Trials):
         used = [row for row in rows if self._is_answer(cells, row, read.place(row), rejects)]
         if not used:
             raise InputError(f"{head.path}: no row has a response; expected some")
-        sheet = {
-            name: column
-            for name, column in read.columns.items()
-            if name not in _OF_PROGRAM and name.strip()
-        }
+        sheet = _sheet(read.columns)
         shown = self.shown_column(
             {name: column.gather(pl.Series(used)) for name, column in sheet.items()}, head
         )
@@ -152,10 +172,21 @@ class Gorilla(Trials):
         return False
 
 
-def _labels(columns: Cells, rows: list[int]) -> dict[int, str]:
-    """Name answers by their screen, and by the part of the screen where it has several."""
+def _sheet(columns: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+    """Give the columns of the spreadsheet of the task."""
+    return {n: column for n, column in columns.items() if n not in _OF_PROGRAM and n.strip()}
+
+
+def _label_columns(columns: Container[str]) -> tuple[str, str]:
+    """Name the columns of the screen and of its parts; empty where there is none."""
     screen = next((name for name in ("Screen Name", "Screen") if name in columns), "")
     part = next((name for name in ("Zone Name", "Object Name", "Tag") if name in columns), "")
+    return screen, part
+
+
+def _labels(columns: Cells, rows: list[int]) -> dict[int, str]:
+    """Name answers by their screen, and by the part of the screen where it has several."""
+    screen, part = _label_columns(columns)
     pairs = {row: (cell(columns, screen, row), cell(columns, part, row)) for row in rows}
     parts: dict[str, set[str]] = {}
     for one, zone in pairs.values():

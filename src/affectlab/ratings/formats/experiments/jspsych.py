@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from affectlab.core.errors import InputError
@@ -38,6 +38,8 @@ _PERSON = (
     "rater", "rater_id", "prolific_pid", "prolific_id", "worker_id", "workerid", "run_id",
 )  # fmt: skip
 _LABEL = ("label", "dimension", "question", "scale")
+_RESPONSES = ("response", "responses", "button_pressed", "key_press")
+"""Keys of the answer, in the order of the versions that write them, from the newest."""
 _SOURCE = re.compile(
     r"""<(?:img|source|video|audio)\b[^>]*?\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE
 )
@@ -96,6 +98,31 @@ class JsPsych(Trials):
         if head.is_binary or not head.starts_with_json():
             return Sure.if_(set(_NEEDED) <= set(head.columns))
         return Sure.if_(all(re.search(rf'"{name}"\s*:', head.text) for name in _NEEDED))
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        """Say which keys hold the answer and its time, and which name what was shown and whom."""
+        options = options or ReadOptions(on_bad="set_aside")
+        try:
+            runs = list(_runs(head, options, Rejects(head.path, "set_aside")))
+        except InputError:
+            # Reading says why it cannot be read.
+            return self.layout
+        trials = [trial for run in runs for _, trial in run.trials]
+        names = dict.fromkeys(name for trial in trials for name in trial)
+        folded = {name.casefold(): name for name in names}
+        wanted = {
+            "stimulus": (self.stimulus or "stimulus",),
+            "value": _RESPONSES,
+            "rt_ms": ("rt",),
+            "label": _LABEL,
+        }
+        roles = {role: [n for n in names if n in own] for role, own in wanted.items()}
+        roles["rater"] = [folded[name] for name in _PERSON if name in folded]
+        return replace(
+            self.layout,
+            roles={role: of[0] for role, of in roles.items() if of},
+            others=(*_NEEDED, *(name for of in roles.values() for name in of[1:])),
+        )
 
     def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
         runs = list(_runs(head, options, rejects))
@@ -228,7 +255,7 @@ def _parts(trial: Trial) -> Iterator[tuple[str | None, Any]]:
     if not isinstance(kind, str):
         return
     given = trial.get("response")
-    for older in ("responses", "button_pressed", "key_press"):
+    for older in _RESPONSES[1:]:
         given = _parsed(trial.get(older)) if given is None else given
     if isinstance(given, dict):
         for name, value in given.items():

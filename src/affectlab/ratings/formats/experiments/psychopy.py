@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -76,24 +77,51 @@ class PsychoPy(Trials):
         answers = any(name.endswith(_ENDINGS) for name in names)
         return Sure.if_({"participant", "psychopyVersion"} <= names and answers)
 
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which columns hold answers and times, and which says what was shown."""
+        columns = read_columns(head, on_bad="set_aside").columns
+        loops = _loops(columns)
+        components = _components(columns, loops)
+        conditions = _conditions(columns)[1]
+        try:
+            shown = self.shown_column(conditions, head)
+        except InputError:
+            # Reading says that none was found.
+            return self.layout
+        one = len(components) == 1
+        times = [f"{name}.rt" for name in components if f"{name}.rt" in columns]
+        practice = [f"{loop}{_LOOP}" for loop in loops]
+        pointing = self.pointing_column(conditions)
+        return replace(
+            self.layout,
+            roles={
+                **self.layout.roles,
+                "stimulus": shown,
+                **({"value": next(iter(components.values()))} if one else {}),
+                **dict(zip(["rt_ms"], times, strict=False)),
+                **dict(zip(["trial_kind"], practice, strict=False)),
+            },
+            labels=() if one else tuple(components.values()),
+            others=(
+                *self.layout.others,
+                *times[1:],
+                *practice[1:],
+                *([] if pointing is None else [pointing]),
+            ),
+        )
+
     def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
         read = read_columns(head, on_bad=options.on_bad)
         columns = read.columns
         self.layout.check(head)
-        loops = [name.removesuffix(_LOOP) for name in columns if name.endswith(_LOOP)]
+        loops = _loops(columns)
         components = _components(columns, loops)
         if not components:
             raise InputError(
                 f"{head.path}: no component has answers; expected columns such as slider.response"
             )
-        plain = {
-            name: column
-            for name, column in columns.items()
-            if "." not in name and name.casefold() not in _OF_PROGRAM and len(words_of(column))
-        }
-        first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
-        info = {name for name in list(columns)[first:] if name in plain}
-        conditions = {name: column for name, column in plain.items() if name not in info}
+        plain, conditions = _conditions(columns)
+        info = plain.keys() - conditions.keys()
         shown, pointing = self.shown_column(conditions, head), self.pointing_column(conditions)
         cells = cells_of(columns)
         go_on = {name for name, of in components.items() if _only_go_on(cells, of, shown)}
@@ -119,6 +147,24 @@ class PsychoPy(Trials):
             for name, value in values.items():
                 time = milliseconds(cell(cells, f"{name}.rt", row), seconds=True)
                 yield Answer(place, rater, stimulus, name, value, time, training, said, person)
+
+
+def _loops(columns: Iterable[str]) -> list[str]:
+    return [name.removesuffix(_LOOP) for name in columns if name.endswith(_LOOP)]
+
+
+def _conditions(
+    columns: Mapping[str, pl.Series],
+) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
+    """Give the columns that are not PsychoPy's own, and of these those of the conditions."""
+    plain = {
+        name: column
+        for name, column in columns.items()
+        if "." not in name and name.casefold() not in _OF_PROGRAM and len(words_of(column))
+    }
+    first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
+    asked = set(list(columns)[first:])
+    return plain, {name: column for name, column in plain.items() if name not in asked}
 
 
 def _components(columns: Mapping[str, pl.Series], loops: list[str]) -> dict[str, str]:

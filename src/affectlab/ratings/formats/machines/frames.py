@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.files import Peek, read_columns, typed_column
-from affectlab.ratings.formats.format import Contents, Format, Sure
+from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, column_names
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
@@ -46,6 +47,21 @@ class Frames(Format, ABC):
     @abstractmethod
     def frames(self, head: Peek, columns: Columns) -> pl.Series:
         """Name the frame of each row."""
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which columns hold answers, with the spaces that the program writes around names."""
+        columns = column_names(head)
+        stripped = {name.strip(): name for name in columns}
+        wanted = (*self.layout.stimuli, "frame", "face", "success", *sorted(self.marks))
+        labels = tuple(name for name in columns if self._scale_of(name.strip()) is not None)
+        stimulus = stripped.get(self.layout.roles["stimulus"])
+        about = [stripped[name] for name in dict.fromkeys(wanted) if name in stripped]
+        return replace(
+            self.layout,
+            roles={} if stimulus is None else {"stimulus": stimulus},
+            labels=labels,
+            stimuli=tuple(name for name in about if name not in (stimulus, *labels)),
+        )
 
     def usable(self, columns: Columns) -> NDArray[np.bool_]:
         """Say which rows show a face."""

@@ -62,6 +62,7 @@ class MtebResults(Answers):
             "label": "name of the score",
             "value": "scores",
         },
+        others=("mteb_version", "dataset_revision"),
         unused={"evaluation_time, kg_co2_emissions": "what it cost"},
     )
 

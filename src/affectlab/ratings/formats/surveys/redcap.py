@@ -87,7 +87,7 @@ class RedCap(AnswerSheets):
             parts = [read.columns[name].cast(pl.String).fill_null("") for name in events]
             joined = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" "))
             session = joined.to_series().str.strip_chars()
-        return Sheet(read, asked, unused, rater=names[0], session=session)
+        return Sheet(read, asked, unused, rater=names[0], session=session, sessions=tuple(events))
 
 
 def _is_export(header: Sequence[str]) -> bool:

@@ -80,6 +80,8 @@ class Sheet:
     steps: tuple[str, ...] = ()
     session: pl.Series | None = None
     """What tells several sheets of one person apart."""
+    sessions: tuple[str, ...] = ()
+    """Columns that it was taken from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +180,11 @@ class AnswerSheets(Format, ABC):
 
     def _layout(self, sheet: Sheet, head: Peek) -> SheetLayout:
         columns = sheet.read.columns
-        unused = {name: why for name, why in sheet.unused.items() if name in columns}
+        unused = {
+            name: why
+            for name, why in sheet.unused.items()
+            if name in columns and name not in sheet.sessions
+        }
         rater = self._rater(sheet, head)
         asked: dict[str, Asked] = {}
         for name, one in sheet.asked.items():
@@ -199,9 +205,14 @@ class AnswerSheets(Format, ABC):
         used, remarks = self._answers(asked, columns, head)
         unused |= dict.fromkeys(remarks, _FREE_TEXT)
         about, steps = self._about({name: asked[name] for name in used})
-        raters = [name for name in columns if name not in {*unused, *used, rater}]
+        said = {*unused, *used, rater, *sheet.sessions}
+        raters = [name for name in columns if name not in said]
         return SheetLayout(
-            {} if rater is None else {"rater": rater},
+            {
+                **({} if rater is None else {"rater": rater}),
+                **dict(zip(["session"], sheet.sessions, strict=False)),
+            },
+            others=sheet.sessions[1:],
             labels=tuple(used),
             raters=tuple(name for name in raters if name not in ("rater", "rater_kind")),
             unused=unused,

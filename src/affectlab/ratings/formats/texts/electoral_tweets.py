@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.format import Layout, file_format
 from affectlab.ratings.formats.records import Unusable
 from affectlab.ratings.formats.texts.entries import Tabbed, Text
+from affectlab.ratings.options import ReadOptions
 
 _EMOTION = "q2whatemotionchooseoneoftheoptionsfrombelowthatbestrepresentstheemotion"
 
@@ -50,6 +53,13 @@ class ElectoralTweets(Tabbed):
         *("joy or happiness or elation", "like", "sadness or gloominess or grief or sorrow"),
         *("surprise", "trust", "uncertainty or indecision or confusion", "vigilance"),
     )
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
+        """Say which column tells raters apart."""
+        names = head.first_line.split("\t")
+        rater = [name for name in ("workerid", "id") if name in names][:1]
+        roles = {**self.layout.roles, **dict(zip(["rater"], rater, strict=False))}
+        return replace(self.layout, roles=roles)
 
     def entry(self, head: Peek, number: int, record: dict[str, str]) -> Text:  # noqa: ARG002
         emotion = " ".join(record[_EMOTION].split())

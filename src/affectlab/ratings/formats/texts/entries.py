@@ -39,10 +39,11 @@ class Text:
 class Texts(Format, ABC):
     """Texts that each have one emotion, or a value for each of several emotions."""
 
+    anonymous = True
     emotions: ClassVar[tuple[str, ...]]
     """Categories of the one answer; labels where there is a scale of values."""
     rater: ClassVar[str] = "consensus"
-    """The one voice that all answers are of, where :meth:`entry` names no rater."""
+    """The one voice that all answers are of, where neither :meth:`entry` nor the user names one."""
     history: ClassVar[tuple[str, ...]] = ()
     """What the authors did with the answers."""
     unit: ClassVar[str] = "line"
@@ -69,8 +70,8 @@ class Texts(Format, ABC):
         """Scale of the values; None: answers name one of the emotions."""
         return DeclaredScales.parse(self.scale).default
 
-    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
-        """Read record by record."""
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
+        """Read record by record; of a rater whom the user names no author aggregated anything."""
         unit = "row" if head.is_table else self.unit
         texts: list[Text] = []
         places: list[str] = []
@@ -86,11 +87,13 @@ class Texts(Format, ABC):
             raise InputError(f"{head.path}: no {unit} can be used; expected texts with emotions")
         row, answers, scale, taxonomy = self._answers(texts)
         stimulus = pl.Series("stimulus", [one.stimulus for one in texts], dtype=pl.String)
-        rater = pl.Series("rater", [one.rater or self.rater for one in texts], dtype=pl.String)
+        voice = options.rater or self.rater
+        rater = pl.Series("rater", [one.rater or voice for one in texts], dtype=pl.String)
         raters = (
             rater.unique(maintain_order=True).to_frame().with_columns(rater_kind=pl.lit("human"))
         )
-        if all(one.rater is None for one in texts):
+        unnamed = all(one.rater is None for one in texts)
+        if unnamed and options.rater is None:
             raters = raters.with_columns(aggregated=pl.lit(value=True))
         stimuli = pl.DataFrame(
             [
@@ -106,7 +109,7 @@ class Texts(Format, ABC):
             taxonomy=taxonomy,
             raters=raters,
             stimuli=stimuli.unique("stimulus", keep="first", maintain_order=True),
-            history=self.history,
+            history=() if unnamed and options.rater is not None else self.history,
             typed=True,
             split=False,
         )

@@ -66,7 +66,12 @@ class UnifiedEmotion(Intensities):
         *("joy", "anger", "sadness", "disgust", "fear", "trust", "surprise", "love", "noemo"),
         *("confusion", "anticipation", "shame", "guilt"),
     )
-    layout = Layout({"stimulus": "id", "text": "text"}, labels=emotions, stimuli=(*_ABOUT, *_VAD))
+    layout = Layout(
+        {"stimulus": "id", "text": "text"},
+        labels=emotions,
+        stimuli=(*_ABOUT, *_VAD),
+        others=("emotions",),
+    )
     history = ("aggregated and mapped to common emotions by Bostan and Klinger",)
     source: str | None = None
 

@@ -152,7 +152,8 @@ def _statistic(
         levels = levels_of(declared)
         at = positions_of(part, levels, truncate=False)
         disagreement = disagreement_weights(weights, levels.size)
-        agreement = 1 - disagreement / disagreement.max()
+        # With one category nobody can disagree.
+        agreement = 1 - disagreement / (disagreement.max() or 1.0)
         parts.append(_pairs(part, at, agreement, chance, standard_error))
     design = Design.of(
         [_NONE if part is None else part.unit for part in parts],
