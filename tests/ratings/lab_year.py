@@ -162,6 +162,39 @@ YEAR = (
         said=("sheets 'x', 'y' have the same columns: they were read each as that of one rater",),
     ),
     Messy(
+        "a workbook of two waves, with columns in another order and case, and one more",
+        "read, as a guess that is said where a sheet has one more",
+        workbook(
+            One=[HEAD, *ROWS],
+            Two=[["Rater", "Image", "Rating", "note"], ["z", "a", 1, "hm"], ["z", "b", 7, ""]],
+        ),
+        raters=("x", "y", "z"),
+        scales={"rating": "ordinal 1 to 7, step 1"},
+        values=(3, 4, 2, 6, 1, 7),
+        said=(
+            "sheets 'One', 'Two' have the same columns, but for 'note': they were read one below",
+        ),
+    ),
+    Messy(
+        "a workbook with answers on a further sheet under other names",
+        "the first sheet is read; a warning names the other, and what to do",
+        workbook(One=[HEAD, *ROWS], Two=[["face", "who", "felt"], ["a", "z", 1]]),
+        **PLAIN,
+        said=("sheet 'One' was read, and not 'Two', with other columns; name one (format='excel,",),
+    ),
+    Messy(
+        "a workbook with a sheet for each emotion, and a column for each rater",
+        "read, as a guess that is said: the name of a sheet is the label",
+        workbook(
+            joy=[["image", "R1", "R2"], ["a", 1, 2], ["b", 3, 4]],
+            anger=[["image", "R1", "R2"], ["a", 5, 5], ["b", 7, 4]],
+        ),
+        raters=("R1", "R2"),
+        scales=dict.fromkeys(("joy", "anger"), "ordinal 1 to 7, step 1"),
+        values=(1, 3, 5, 7, 2, 4, 5, 4),
+        said=("read each as that of one label, with a column for each rater, since columns hold",),
+    ),
+    Messy(
         "a folder with a file for each participant",
         "read: the name of a file is the rater",
         folder(x="trial;stimulus;response\n1;a;3\n2;b;2\n", y="trial;stimulus;response\n1;a;4\n"),

@@ -178,7 +178,7 @@ def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
     with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' have the same columns"):
         r = read_ratings(file)
     assert (r.rater_names, r.value.tolist()) == (("ann", "bo"), [3, 5, 3, 5])
-    assert "sheet 'ann' was read, and not 'Notes'" in " ".join(r.history)
+    assert "sheets 'ann', 'bo' were read, and not 'Notes'" in " ".join(r.history)
     assert read_ratings(file, format="excel,sheet=bo", rater="bo").n_rows == 2
     mapping = describe_ratings(file).save(tmp_path / "a.xlsx.mapping.toml")
     assert 'rater = "sheet"' in mapping.read_text()
@@ -193,6 +193,50 @@ def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
     assert read_ratings(twice, columns={"session": "sheet"}).frame["session"].to_list() == [
         *("one", "two")
     ]
+
+
+def test_sheets_and_files_called_after_emotions_are_labels(tmp_path: Path) -> None:
+    rows = [("image", "Ann", "Bo"), ("a", 3, 4), ("b", 5, 6)]
+    file = workbook(tmp_path / "a.xlsx", {"Joy": rows, "anger": rows})
+    described = describe_ratings(file)
+    why = {name: (kind, why) for name, kind, why, _ in described.to_frame().rows()}
+    assert why["sheet"] == ("the label", "sheets are called after emotions")
+    assert why["Ann"] == ("ratings of one rater", "guessed: one column per rater")
+    with pytest.warns(GuessedColumnsWarning, match="with a column for each rater"):
+        assert read_ratings(file).rater_names == ("Ann", "Bo")
+    long = [("image", "rater", "rating"), ("a", "x", 3), ("b", "x", 5)]
+    with pytest.warns(GuessedColumnsWarning, match="each as that of one label, since sheets are"):
+        labels = read_ratings(workbook(file, {"joy": long, "anger": long})).label_names
+    assert labels == ("joy", "anger")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("joy", "anger"):
+        (folder / f"{name}.csv").write_text(f"clip,rater,rating\na,x,{len(name)}\n")
+    r = read_ratings(folder)
+    assert (r.stimulus_names, r.label_names) == (("a",), ("anger", "joy"))
+
+
+def test_a_file_of_a_folder_is_no_stimulus_where_a_column_is(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text(f"clip,rater,rating\na,x{name},3\nb,x{name},5\n")
+    r = read_ratings(tmp_path)
+    assert (r.stimulus_names, r.rater_names) == (("a", "b"), ("xone", "xtwo"))
+    assert r.raters["from_file"].to_list() == ["one", "two"]
+
+
+def test_sheets_differ_in_columns_where_raters_are_named(tmp_path: Path) -> None:
+    own = [("image", "rating"), ("a", 3), ("b", 5)]
+    means = [("image", "rating", "sd"), ("a", 3.5, 1)]
+    file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Means": means})
+    with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' were read, and not 'Means'"):
+        assert read_ratings(file).rater_names == ("ann", "bo")
+    rows = [("image", "rater", "rating"), ("a", "x", 3)]
+    sheets = {"Data": rows, "Means": own, "Twice": [(*rows[0], "Rating"), ("b", "x", 3, 4)]}
+    with pytest.warns(GuessedColumnsWarning, match="'Data' was read, and not 'Means', 'Twice'"):
+        assert read_ratings(workbook(file, sheets)).n_ratings == 1
+    described = describe_ratings(file, format="excel,sheet=Twice", columns={"value": "Rating"})
+    assert described.to_frame()["column"].to_list() == ["image", "rater", "rating", "Rating"]
+    assert not any("Guessed" in note for note in described.notes)
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])

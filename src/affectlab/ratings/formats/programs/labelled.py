@@ -38,15 +38,17 @@ class LabelledTable(PlainTable):
     def recognise(self, head: Peek) -> Sure:
         return Sure.KIND if head.labelled == self.program else Sure.NO
 
+    def opened(self, head: Peek, options: ReadOptions) -> Peek:  # noqa: ARG002
+        return replace(head, categories=self.categories)
+
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
-        layout = super().describe(replace(head, categories=self.categories), options)
+        layout = super().describe(head, options)
         return replace(layout, questions=read_labelled(head.path, self.program).questions)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the table, and take the scales of columns from the names of their values."""
         if head.labelled != self.program:
             raise InputError(f"{head.path} is no file of {self.program}")
-        head = replace(head, categories=self.categories)
         said = read_labelled(head.path, self.program, self.categories)
         if options.wide == "labels" and self.categories is not None:
             # Words are answers where somebody says so.
