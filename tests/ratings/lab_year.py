@@ -312,6 +312,14 @@ YEAR = (
         said=("3 rows: no answer",),
     ),
     Messy(
+        "a slider from 0 to 100, or a scale from -3 to 3, with -77 or 999 for no answer",
+        "a warning names these, and what to say",
+        text("r.csv", "image,rater,rating\na,x,12\na,y,100\nb,x,0\nb,y,999\n"),
+        scales={"rating": "interval 0 to 999, step 1"},
+        values=(12, 100, 0, 999),
+        said=("1 answer is 999 and all others lie between 0 and 100: if 999 stands for a missing",),
+    ),
+    Messy(
         "errors of formulas (`#DIV/0!`)",
         "no answers; they are counted",
         text("r.csv", f"image,rater,rating\n{LINES}b,z,#DIV/0!\n"),

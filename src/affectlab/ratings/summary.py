@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
-from affectlab.core.words import option, plural, shown
+from affectlab.core.words import option, plural, quoted, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import Holdings, has_traces, used_rows
 from affectlab.ratings.scale import Scale, folded
@@ -103,10 +103,10 @@ def suggested_names(categories: tuple[str, ...]) -> str:
 
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
-_LOW_CODES = (-1.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0)
-_HIGH_CODES = (9.0, 77.0, 88.0, 98.0, 99.0, 888.0, 999.0, 9999.0)
-_MOST_LEVELS = 21
-"""A rating scale seldom has more levels; codes are looked for on such scales only."""
+_LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
+_HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)
+_FAR = 5
+"""How many times as far from 0 as all answers a code lies, where it could be one of them."""
 
 _SHOWN_NAMES = 8
 
@@ -272,7 +272,13 @@ def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
     scale = shared_scale(ratings.scales)
     if scale is None:
         guess = guess_of_scales(ratings)
-        return [*([guess] if guess else []), *_of_ends(ratings, rows)]
+        codes = []
+        for scale in dict.fromkeys(one for one in ratings.scales.values() if not one.declared):
+            own = [code for code, n in enumerate(ratings.label_names) if ratings.scales[n] == scale]
+            value = ratings.value[rows & np.isin(ratings.label_code, own)]
+            if scale.kind in ("ordinal", "interval"):
+                codes += _of_codes(value, f" to {quoted(ratings.label_names[c] for c in own)}")
+        return [*([guess] if guess else []), *_of_ends(ratings, rows), *codes]
     if scale.declared:
         return []
     if scale.kind == "nominal":
@@ -338,14 +344,12 @@ def _without_mark(text: str) -> str:
     return text.removesuffix(" (inferred)")
 
 
-def _of_codes(value: NDArray[np.float64]) -> list[str]:
+def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:
     """Warn of numbers that often stand for a missing answer: a lone -1, or 9 after 1 to 5."""
     levels, counts = np.unique(value[~np.isnan(value)], return_counts=True)
-    if not 3 <= len(levels) <= _MOST_LEVELS or (levels != np.rint(levels)).any():
-        return []
     codes: list[float] = []
     answers = levels
-    while len(answers) > 2 and answers[0] in _LOW_CODES and _begins_a_scale(answers[1:]):
+    while len(answers) > 2 and _is_low_code(answers):
         codes.append(answers[0])
         answers = answers[1:]
     while len(answers) > 2 and _is_high_code(answers):
@@ -358,18 +362,21 @@ def _of_codes(value: NDArray[np.float64]) -> list[str]:
     given = [f"{code:g}" for code in codes]
     told = option("missing_codes", given)
     return [
-        f"{count:,} {'answer is' if count == 1 else 'answers are'} {named} and all others lie "
-        f"between {answers[0]:g} and {answers[-1]:g}: if {named} stands for a missing answer, say "
-        f"so when reading ({told})."
+        f"{count:,} {'answer' if count == 1 else 'answers'}{to} {'is' if count == 1 else 'are'} "
+        f"{named} and all others lie between {answers[0]:g} and {answers[-1]:g}: if {named} stands "
+        f"for a missing answer, say so when reading ({told})."
     ]
 
 
-def _begins_a_scale(levels: NDArray[np.float64]) -> bool:
-    """Whether what is above a low code begins at 0 or 1, further codes aside."""
-    answers = levels[levels >= 0]
-    return bool(
-        answers.size > 1 and answers[-1] > 1 and np.isin(levels[levels < 0], _LOW_CODES).all()
-    )
+def _is_low_code(levels: NDArray[np.float64]) -> bool:
+    """Whether the lowest answer is a code: below answers from 0 or 1 on, or far below others."""
+    lowest = levels[0]
+    answers = levels[~np.isin(levels, _LOW_CODES)]
+    if lowest not in _LOW_CODES or answers.size < 2:
+        return False
+    answers = answers[: -1 if _is_high_code(answers) else None]
+    far = _FAR * np.abs(answers).max() <= -lowest
+    return bool(far or (answers[0] >= 0 and answers[-1] > 1))
 
 
 def _is_high_code(levels: NDArray[np.float64]) -> bool:
@@ -379,8 +386,8 @@ def _is_high_code(levels: NDArray[np.float64]) -> bool:
     while len(rest) > 2 and rest[-1] > 9 and rest[-1] in _HIGH_CODES:
         rest = rest[:-1]
     complete = top > 9 or bool((np.diff(rest) == 1).all())
-    below = rest[-1]
-    return bool(top in _HIGH_CODES and top - below >= 2 and below <= max(7.0, top / 5) and complete)
+    near = np.abs(rest).max() <= max(7.0, top / _FAR)
+    return bool(top in _HIGH_CODES and top - rest[-1] >= 2 and near and complete)
 
 
 def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
