@@ -261,6 +261,31 @@ YEAR = (
         said=("values that the file calls missing: 1 cell of 'joy'",),
     ),
     Messy(
+        "SPSS: codes for no answer that have a name and are not declared as missing",
+        "no answers, as a guess that is said",
+        program(
+            "r.sav",
+            {"image": [*"aabb"], "rater": [*"xyxy"], "joy": [1.0, 5.0, -77.0, 2.0]},
+            variable_value_labels={"joy": {1: "gar nicht", 5: "sehr", -77: "fehlend"}},
+        ),
+        scales={"rating": "ordinal 1 to 5, step 1"},
+        values=(1, 5, 2),
+        options={"columns": {"value": "joy"}},
+        said=("values taken as missing, since their names say so or they lie far outside (-77",),
+    ),
+    Messy(
+        "SPSS or Stata: numbers with names of emotions that are not called nominal",
+        "categories, as a guess that is said; where names may be steps, a warning says what to do",
+        program(
+            "r.dta",
+            {"image": [*"aabb"], "rater": [*"xyxy"], "emotion": [1.0, 2.0, 1.0, 3.0]},
+            variable_value_labels={"emotion": {1: "Freude", 2: "Wut", 3: "Angst"}},
+        ),
+        scales={"rating": "nominal: Freude, Wut, Angst"},
+        values=(0, 1, 0, 2),
+        said=("values of 'emotion' stand for categories without an order: 'Freude', 'Wut'",),
+    ),
+    Messy(
         "Stata with a column for each rater",
         "read, as a guess that is said",
         program("r.dta", {"image": ["a", "b"], "R1": [3, 2], "R2": [4, 6]}),

@@ -28,11 +28,14 @@ from affectlab.ratings.scales import (
 )
 from affectlab.ratings.schema import (
     GUESSED,
+    HIGH_CODES,
     HUMAN_KINDS,
+    LOW_CODES,
     MODEL_KINDS,
     ONE_SPELLING,
     RATER_KINDS,
     READ_AS,
+    is_far_code,
 )
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
@@ -103,10 +106,6 @@ def suggested_names(categories: tuple[str, ...]) -> str:
 
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
-_LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
-_HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)
-_FAR = 5
-"""How many times as far from 0 as all answers a code lies, where it could be one of them."""
 
 _SHOWN_NAMES = 8
 
@@ -371,23 +370,22 @@ def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:
 def _is_low_code(levels: NDArray[np.float64]) -> bool:
     """Whether the lowest answer is a code: below answers from 0 or 1 on, or far below others."""
     lowest = levels[0]
-    answers = levels[~np.isin(levels, _LOW_CODES)]
-    if lowest not in _LOW_CODES or answers.size < 2:
+    answers = levels[~np.isin(levels, LOW_CODES)]
+    if lowest not in LOW_CODES or answers.size < 2:
         return False
     answers = answers[: -1 if _is_high_code(answers) else None]
-    far = _FAR * np.abs(answers).max() <= -lowest
-    return bool(far or (answers[0] >= 0 and answers[-1] > 1))
+    return is_far_code(lowest, answers) or bool(answers[0] >= 0 and answers[-1] > 1)
 
 
 def _is_high_code(levels: NDArray[np.float64]) -> bool:
     """Whether the highest answer is a code; a 9 only after a scale that was used end to end."""
     top = levels[-1]
     rest = levels[:-1]
-    while len(rest) > 2 and rest[-1] > 9 and rest[-1] in _HIGH_CODES:
+    while len(rest) > 2 and rest[-1] > 9 and rest[-1] in HIGH_CODES:
         rest = rest[:-1]
     complete = top > 9 or bool((np.diff(rest) == 1).all())
-    near = np.abs(rest).max() <= max(7.0, top / _FAR)
-    return bool(top in _HIGH_CODES and top - rest[-1] >= 2 and near and complete)
+    near = np.abs(rest).max() <= 7.0 or is_far_code(top, rest)
+    return bool(top in HIGH_CODES and top - rest[-1] >= 2 and near and complete)
 
 
 def _of_people(ratings: Holdings, rows: Mask) -> list[str]:

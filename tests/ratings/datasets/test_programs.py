@@ -161,7 +161,8 @@ def test_nominal_values_are_their_names(tmp_path: Path) -> None:
 def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
     columns = {**LONG, "arousal": [3.0, 4.0]}
     file = sav(tmp_path / "a.dta", columns, variable_value_labels=NAMES)
-    levels = read_ratings(file, wide="labels")
+    with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order: 'joy', "):
+        levels = read_ratings(file, wide="labels")
     assert str(levels.scales["emotion"]) == "ordinal 1 to 3, step 1"
     r = read_ratings(file, wide="labels", format="stata,categories=['emotion']")
     assert r.scales["emotion"].categories == ("joy", "fear", "awe")
@@ -170,6 +171,62 @@ def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
         read_ratings(file, wide="labels", format="stata,categories=['emotions']")
     with pytest.raises(InputError, match="not all values of column 'arousal' have names"):
         read_ratings(file, wide="labels", format="stata,categories=['arousal']")
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_names_of_emotions_are_categories_as_a_guess(tmp_path: Path, suffix: str) -> None:
+    def read(name: str, *names: str, **options: Any) -> Ratings:
+        columns = {"image": ["a", "a", "b"], "rater": [*"xyx"], name: [1.0, 2.0, 3.0]}
+        labels = {name: dict(enumerate(names, 1))}
+        return read_ratings(
+            sav(tmp_path / f"a{suffix}", columns, variable_value_labels=labels), **options
+        )
+
+    for name, names in (
+        ("rating", ("joy", "Fear", "anger")),
+        ("emotion", ("Freude", "Wut", "Angst")),
+    ):
+        with pytest.warns(GuessedColumnsWarning, match="stand for categories without an order"):
+            assert read(name, *names).scale.categories == names
+    # Where names may be steps of a scale, numbers count, and that they do is said.
+    for names in (
+        ("low", "medium", "high"),
+        ("Freude", "Wut", "Angst"),
+        ("gar nicht", "etwas", "sehr"),
+    ):
+        with pytest.warns(GuessedColumnsWarning, match="'rating' taken as levels in order"):
+            assert str(read("rating", *names).scale) == "ordinal 1 to 3, step 1"
+    for names in (("low", "medium", "high"), ("negativ", "neutral", "positiv")):
+        with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order"):
+            read("emotion", *names)
+    read("rating", "Freude", "Wut", "Angst", scale="1-4")
+
+
+def test_named_values_far_outside_are_no_answers(tmp_path: Path) -> None:
+    columns = {"participant": [*"xyz"], "img1": [1.0, -77.0, 5.0], "img2": [6.0, 3.0, 99.0]}
+    labels = {
+        "img1": {1: "gar nicht", 5: "sehr", -77: "x", -99: "Designausfall"},
+        "img2": {1: "gar nicht", 5: "sehr", 6: "keine Angabe", 99: "y"},
+    }
+    file = sav(tmp_path / "a.sav", columns, variable_value_labels=labels)
+    with pytest.warns(GuessedColumnsWarning, match=r"'keine Angabe'.*: 3 cells of 'img1', 'img2'"):
+        r = read_ratings(file, wide="stimuli")
+    assert (str(r.scale), r.value.tolist()) == ("ordinal 1 to 5, step 1", [1, 5, 3])
+    # Two ends of a scale are no codes, and neither are steps that reach as far.
+    for names in (
+        {-99: "cold", 99: "hot"},
+        {-1: "no", 0: "even", 1: "yes"},
+        {1: "a", 5: "b", 9: "c"},
+    ):
+        given = {
+            **columns,
+            "img1": [float(min(names)), float(max(names)), None],
+            "img2": [None] * 3,
+        }
+        file = sav(tmp_path / "b.sav", given, variable_value_labels={"img1": names})
+        low, high = min(names), max(names)
+        r = read_ratings(file, wide="stimuli", scale="interval")
+        assert r.value.tolist() == [low, high]
 
 
 def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ class Peek:
     """Columns that sheets must have to be read together; None: all that the first has, no more."""
     categories: tuple[str, ...] | None = None
     """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
+    perhaps: tuple[str, ...] = ()
+    """Columns of SPSS or Stata whose values are names where all have one."""
     frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """A table that is in memory and in no file; `path` is what it is called, and `head` how it
     begins as CSV."""

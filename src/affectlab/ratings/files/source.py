@@ -51,7 +51,7 @@ def read_columns(
         history = above_header(book.title)
         return Columns(book.columns(), book.locate, typed=False, history=history)
     if peek.labelled is not None:
-        labelled = read_labelled(peek.path, peek.labelled, peek.categories)
+        labelled = read_labelled(peek.path, peek.labelled, peek.categories, peek.perhaps)
         return _flat(labelled.columns, peek, "row")
     if peek.looks_like is not None:
         raise InputError(f"{peek.path} is {peek.looks_like}")
