@@ -218,6 +218,15 @@ YEAR = (
         said=("1 row: it sums up the rows above (line 4)",),
     ),
     Messy(
+        "rows of sums and means at the end, in any language",
+        "the rows are set aside, whose numbers are those of the rows above",
+        text("r.csv", "image,R1,R2\na,3,4\nb,2,6\n合计,5,10\nPromedio,2.5,5.0\n"),
+        raters=("R1", "R2"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 4, 6),
+        said=("2 rows: it sums up the rows above (line 4, line 5)",),
+    ),
+    Messy(
         "one row per participant, columns called after pictures",
         "read, as a guess that is said",
         text("r.csv", "participant,age,a.jpg,b.jpg\nx,20,3,2\ny,31,4,6\n"),
@@ -483,6 +492,15 @@ YEAR = (
         options={"columns": {"rater": "by"}},
         scales={"rating": "nominal: joy, fear"},
         values=(0, 0, 1),
+    ),
+    Messy(
+        "JSON with an object for each stimulus, in which raters are keys",
+        "read, as a guess that is said",
+        text("r.json", json.dumps({"a": {"R1": 3, "R2": 4}, "b": {"R1": 2, "R2": 6}}, indent=1)),
+        raters=("R1", "R2"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 4, 6),
+        said=("each key of the file names a row, those below it columns",),
     ),
     Messy(
         "emoji, some of them with the mark for colour",
