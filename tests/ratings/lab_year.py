@@ -566,6 +566,15 @@ YEAR = (
         refused="answers.xls is a web page; open it in a spreadsheet and save the table as CSV",
     ),
     Messy(
+        "raters `001` and `1`, and names whose accents are encoded in two ways",
+        "other raters; a warning asks whether they are one",
+        text("r.csv", "image,rater,rating\na,001,3\na,1,4\nb,001,2\nb,1,6\n"),
+        raters=("001", "1"),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+        said=("The raters '001' and '1' differ in how a number is written only: are they one?",),
+    ),
+    Messy(
         "a second answer of the same rater",
         "one sentence: line, stimulus and rater",
         text("r.csv", f"image,rater,rating\n{LINES}a,x,5\n"),

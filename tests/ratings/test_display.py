@@ -211,6 +211,42 @@ def test_text_html_and_rich_show_the_same_and_escape_names() -> None:
     assert "[bold]x" in shown(r)
 
 
+@pytest.mark.parametrize(
+    ("names", "way"),
+    [
+        (("\u00c4rger", "A\u0308rger"), "how accents are encoded"),
+        (("Ann", "ann "), "case or spaces"),
+        (("001", "1"), "how a number is written"),
+        (("1.0", "1"), "how a number is written"),
+        (("1.10", "1.1"), ""),
+        (("p01", "p1"), ""),
+    ],
+)
+def test_names_that_may_be_one(names: tuple[str, str], way: str) -> None:
+    r = Ratings({"stimulus": ["a", "b"], "rater": names, "value": [1, 2]})
+    said = [text for text in r.warnings if text.endswith("are they one?")]
+    one, two = r.rater_names
+    assert said == (
+        [f"The raters {one!r} and {two!r} differ in {way} only: are they one?"] * bool(way)
+    )
+
+
+def test_categories_whose_accents_differ_are_one() -> None:
+    words = ["\u00c4rger", "A\u0308rger", "Wut"]
+    r = Ratings({"stimulus": ["a", "b", "c"], "rater": ["x"] * 3, "value": words})
+    assert r.scale.categories == (words[0], "Wut")
+    assert any("differ in how accents are encoded only were taken as one" in t for t in r.warnings)
+
+
+def test_a_label_with_one_answer_is_on_no_scale() -> None:
+    answers = {"a": [1, 2, 3], "b": [1, 2, 3, 4, 5], "Session": [1, 1]}
+    rows = [(f"s{k}", "x", name, v) for name, own in answers.items() for k, v in enumerate(own)]
+    columns = zip(*rows, strict=True)
+    r = Ratings(dict(zip(("stimulus", "rater", "label", "value"), columns, strict=True)))
+    said = next(text for text in r.warnings if "end differently" in text)
+    assert "(scale='a=1-3, b=1-5')" in said
+
+
 def test_codes_are_looked_for_on_each_scale() -> None:
     values = {"joy": [1, 2, 3, 4, 5, 2], "pain": [0, 35, 60, 100, 48, 999]}
     rows = [(f"s{k}", "x", name, v) for name, vs in values.items() for k, v in enumerate(vs)]

@@ -46,7 +46,7 @@ GUESSED = "guessed: "
 """How a step of the history begins that says what was guessed of a file, which users are told."""
 READ_AS = "read as the mapping "
 """How the step begins that names the mapping beside a file that was used."""
-ONE_SPELLING = "categories that differ in case or spaces only were taken as one: "
+ONE_SPELLING = "categories that differ in "
 """How the step begins that says which spellings of categories were joined."""
 LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
 HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)

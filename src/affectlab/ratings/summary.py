@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +19,7 @@ from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, quoted, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import Holdings, has_traces, used_rows
-from affectlab.ratings.scale import Scale, folded
+from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,
@@ -108,6 +109,8 @@ _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
 
 _SHOWN_NAMES = 8
+_WHOLE = re.compile(r"0*([0-9]+)(?:[.]0+)?")
+"""A whole number as a name, with zeros that say nothing: ``001``, ``1.0``."""
 
 Mask = NDArray[np.bool_]
 
@@ -321,11 +324,13 @@ def _of_ends(ratings: Holdings, rows: Mask) -> list[str]:
     for scale in dict.fromkeys(ratings.scales.values()):
         if scale.declared or scale.kind != "ordinal":
             continue
-        names = [name for name, own in ratings.scales.items() if own == scale]
+        # One answer to a label, whatever was asked, is on no scale.
+        named = [(ratings.label_names[code], *own) for code, *own in ends.rows() if own[2] > 1]
+        names = [name for name, *_ in named if ratings.scales[name] == scale]
         used = {
-            ratings.label_names[code]: int(high)
-            for code, low, high, n in ends.rows()
-            if low == 1 and n == high and ratings.label_names[code] in names
+            name: int(high)
+            for name, low, high, n in named
+            if low == 1 and n == high and name in names
         }
         if len(used) == len(names) and len(set(used.values())) > 1:
             first = {high: name for name, high in reversed(used.items())}
@@ -462,11 +467,14 @@ def aggregated_raters(ratings: Holdings) -> Mask:
 
 
 def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
-    """Warn of names that differ in nothing but case and white space: they may be one."""
+    """Warn of names that differ in nothing but how they are written: they may be one."""
     first: dict[str, str] = {}
     alike = []
     for name in names:
-        other = first.setdefault(folded(name), name)
+        key = folded(name)
+        if kind in ("rater", "stimulus") and (number := _WHOLE.fullmatch(key)):
+            key = number[1]
+        other = first.setdefault(key, name)
         if other != name:
             alike.append((other, name))
     if not alike:
@@ -475,7 +483,9 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     more = f" (and {len(alike) - 1:,} more such)" if len(alike) > 1 else ""
     plural = "categories" if kind == "category" else f"{kind}s"
     plural = "stimuli" if kind == "stimulus" else plural
-    return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
+    numbers = folded(one) != folded(two)
+    way = "how a number is written" if numbers else difference(one, two)
+    return [f"The {plural} {one!r} and {two!r}{more} differ in {way} only: are they one?"]
 
 
 def outcome_counts(ratings: Holdings) -> dict[str, int]:
