@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from affectlab.ratings import Ratings
+from affectlab.ratings import GuessedScalesWarning, Ratings
 
 
 def shown(r: Ratings) -> str:
@@ -146,6 +146,13 @@ def test_warnings_say(r: Ratings, text: str) -> None:
         ([1, 2, 3, 4, 5, 9], "9"),
         ([1, 2, 5, 99], "99"),
         ([1, 2, 7, 999], "999"),
+        ([-3, 0, 3, -99], "-99"),
+        ([1, 4, 7, -77], "-77"),
+        ([0, 4, 10, 777], "777"),
+        ([-100, 3, 96, 9999], "9999"),
+        ([*range(101), -1], "-1"),
+        ([*range(101), 999], "999"),
+        ([0.5, 33.25, 97, -999], "-999"),
     ],
 )
 def test_numbers_that_often_mean_missing(values: list[float], code: str) -> None:
@@ -153,12 +160,12 @@ def test_numbers_that_often_mean_missing(values: list[float], code: str) -> None
     r = Ratings({"stimulus": names, "rater": ["x"] * len(names), "value": values})
     low, high = min(values[:-1]), max(values[:-1])
     assert any(
-        f"1 answer is {code} and all others lie between {low} and {high}" in text
+        f"1 answer is {code} and all others lie between {low:g} and {high:g}" in text
         and f"say so when reading (missing_codes=['{code}'])" in text
         for text in r.warnings
     )
     declared = Ratings(
-        {"stimulus": names, "rater": ["x"] * len(names), "value": values}, scale="-1000..1000"
+        {"stimulus": names, "rater": ["x"] * len(names), "value": values}, scale="interval"
     )
     assert not any("missing answer" in text for text in declared.warnings)
 
@@ -172,6 +179,8 @@ def test_numbers_that_often_mean_missing(values: list[float], code: str) -> None
         [1, 5, 9, 7],
         list(range(0, 100, 9)),
         [-1, 0.5, 1],
+        [-99, -40, 12, 88],
+        [120, 640, 999],
         [1, 2, 3, 5, 7, 9],
         [9, 8, 7],
     ],
@@ -200,6 +209,54 @@ def test_text_html_and_rich_show_the_same_and_escape_names() -> None:
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
     assert "[bold]x" in shown(r)
+
+
+@pytest.mark.parametrize(
+    ("names", "way"),
+    [
+        (("\u00c4rger", "A\u0308rger"), "how accents are encoded"),
+        (("Ann", "ann "), "case or spaces"),
+        (("001", "1"), "how a number is written"),
+        (("1.0", "1"), "how a number is written"),
+        (("1.10", "1.1"), ""),
+        (("p01", "p1"), ""),
+    ],
+)
+def test_names_that_may_be_one(names: tuple[str, str], way: str) -> None:
+    r = Ratings({"stimulus": ["a", "b"], "rater": names, "value": [1, 2]})
+    said = [text for text in r.warnings if text.endswith("are they one?")]
+    one, two = r.rater_names
+    assert said == (
+        [f"The raters {one!r} and {two!r} differ in {way} only: are they one?"] * bool(way)
+    )
+
+
+def test_categories_whose_accents_differ_are_one() -> None:
+    words = ["\u00c4rger", "A\u0308rger", "Wut"]
+    r = Ratings({"stimulus": ["a", "b", "c"], "rater": ["x"] * 3, "value": words})
+    assert r.scale.categories == (words[0], "Wut")
+    assert any("differ in how accents are encoded only were taken as one" in t for t in r.warnings)
+
+
+def test_a_label_with_one_answer_is_on_no_scale() -> None:
+    answers = {"a": [1, 2, 3], "b": [1, 2, 3, 4, 5], "Session": [1, 1]}
+    rows = [(f"s{k}", "x", name, v) for name, own in answers.items() for k, v in enumerate(own)]
+    columns = zip(*rows, strict=True)
+    r = Ratings(dict(zip(("stimulus", "rater", "label", "value"), columns, strict=True)))
+    said = next(text for text in r.warnings if "end differently" in text)
+    assert "(scale='a=1-3, b=1-5')" in said
+
+
+def test_codes_are_looked_for_on_each_scale() -> None:
+    values = {"joy": [1, 2, 3, 4, 5, 2], "pain": [0, 35, 60, 100, 48, 999]}
+    rows = [(f"s{k}", "x", name, v) for name, vs in values.items() for k, v in enumerate(vs)]
+    columns = zip(*rows, strict=True)
+    with pytest.warns(GuessedScalesWarning):
+        r = Ratings(dict(zip(("stimulus", "rater", "label", "value"), columns, strict=True)))
+    assert any(
+        text.startswith("1 answer to 'pain' is 999 and all others lie between 0 and 100")
+        for text in r.warnings
+    )
 
 
 def test_control_codes_of_names_reach_no_screen() -> None:

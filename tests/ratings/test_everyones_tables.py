@@ -533,3 +533,22 @@ def test_several_labels_without_any_answer_are_said() -> None:
     frame = {"stimulus": ["a", "b"], "rater": ["x", "y"], "label": ["u", "v"], "value": ["", ""]}
     with pytest.raises(InputError, match="no row can be used: 2 rows: no answer"):
         Ratings(frame, on_bad="set_aside")
+
+
+def test_objects_of_objects_are_rows_or_columns(tmp_path: Path) -> None:
+    """As ``DataFrame.to_json`` writes tables, with the index or the columns outside."""
+    file = tmp_path / "r.json"
+    columns = {"stimulus": ["a", "b"], "rater": ["x", "x"], "rating": [3, 5]}
+    file.write_text(json.dumps({n: dict(enumerate(own)) for n, own in columns.items()}))
+    r = read_ratings(file)
+    assert (r.stimulus_names, r.value.tolist()) == (("a", "b"), [3, 5])
+    index = {k: {name: own[k] for name, own in columns.items()} for k in range(2)}
+    file.write_text(json.dumps(index))
+    with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
+        assert read_ratings(file).value.tolist() == [3, 5]
+    file.write_text(json.dumps({"a": {"ann": 3, "bo": 4}, "b": {"ann": 2}}))
+    with pytest.raises(InputError, match="if there is one column per rater, label or stimulus"):
+        read_ratings(file)
+    with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
+        r = read_ratings(file, wide="raters")
+    assert (r.stimulus_names, r.rater_names, r.n_ratings) == (("a", "b"), ("ann", "bo"), 3)

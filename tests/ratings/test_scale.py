@@ -141,3 +141,9 @@ def test_kinds_and_bounds_are_checked() -> None:
         Scale("interval", float("nan"), 1.0)
     with pytest.raises(InputError, match="needs its categories"):
         Scale("nominal")
+
+
+@pytest.mark.parametrize("text", ["nominal:joy,fear,…", "ordinal:low,high,..."])
+def test_a_list_that_is_cut_is_no_scale(text: str) -> None:
+    with pytest.raises(InputError, match="is no category; write all categories out"):
+        Scale.parse(text)

@@ -225,3 +225,27 @@ def test_cells_are_kept_or_counted(
         cells
     )
     assert np.nansum(r.value) == sum(int(c) for row in cells for c in row if c.isdigit())
+
+
+@pytest.mark.parametrize(
+    ("row", "is_sum"),
+    [
+        ("Suma,8,12,11", True),
+        ("Ø,2.67,4,3.7", True),
+        ("Średnia:,2.7,4.0,3.7", True),
+        ("zusammen,8,12,11", True),  # A word of no list: the numbers can be nothing else.
+        ("im Schnitt,2.67,4,3.67", True),
+        ("Suma,8,12,12", False),
+        ("clip4,8,12,11", False),
+        ("d,3,4,4", False),
+        ("Max,4,6,5", True),
+        ("d,4,6,5", False),
+    ],
+)
+def test_rows_that_sum_up_are_set_aside(tmp_path: Path, row: str, *, is_sum: bool) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text(f"image,R1,R2,R3\na,3,2,4\nb,4,6,5\nc,1,4,2\n{row}\n")
+    with pytest.warns(GuessedColumnsWarning, match="columns called after raters"):
+        r = read_ratings(file)
+    assert r.n_stimuli == (3 if is_sum else 4)
+    assert any("sums up the rows above" in str(part) for part in r.set_aside) == is_sum

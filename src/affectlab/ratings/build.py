@@ -24,7 +24,7 @@ from affectlab.ratings.files import (
     row_number,
     wrong_kind,
 )
-from affectlab.ratings.scale import Scale, folded
+from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import DeclaredScales, ScaleLike, guess_scales
 from affectlab.ratings.schema import (
     DEFAULTS,
@@ -738,7 +738,10 @@ def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) ->
 def joined_step(joined: Mapping[str, str]) -> tuple[str, ...]:
     """Say which spellings of categories were taken as one."""
     said = [f"{word!r} is {own!r}" for word, own in joined.items()]
-    return (f"{ONE_SPELLING}{listing(said, _SHOWN)}",) if said else ()
+    ways = " or ".join(dict.fromkeys(difference(*pair) for pair in joined.items()))
+    return (
+        (f"{ONE_SPELLING}{ways} only were taken as one: {listing(said, _SHOWN)}",) if said else ()
+    )
 
 
 def _read_as_step(read_as: Mapping[str, float]) -> tuple[str, ...]:

@@ -133,6 +133,10 @@ class Scale:
         name, _, rest = text.strip().partition(":")
         if name in ("nominal", "ordinal") and rest.strip(" ,"):
             names = tuple(part.strip() for part in rest.split(",") if part.strip())
+            if names[-1] in ("…", "..."):
+                raise InputError(
+                    f"scale {text!r}: {names[-1]!r} is no category; write all categories out"
+                )
             return cls.nominal(names) if name == "nominal" else cls.ordinal(names)
         if text.strip() in ("binary", str(cls.binary())):
             return cls.binary()
@@ -311,3 +315,18 @@ def folded(word: str) -> str:
     ('very sad', True)
     """
     return " ".join(normalize("NFC", word).translate(_UNSEEN).casefold().split())
+
+
+def difference(one: str, other: str) -> str:
+    """Say in what two spellings differ that :func:`folded` takes as one.
+
+    Examples
+    --------
+    >>> difference("Joy", "joy "), difference("\u00c4rger", "A\u0308rger")
+    ('case or spaces', 'how accents are encoded')
+    """
+    one, other = normalize("NFC", one), normalize("NFC", other)
+    if one == other:
+        return "how accents are encoded"
+    unseen = one.translate(_UNSEEN) == other.translate(_UNSEEN)
+    return "signs that are not seen" if unseen else "case or spaces"

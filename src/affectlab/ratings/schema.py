@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,13 +46,28 @@ GUESSED = "guessed: "
 """How a step of the history begins that says what was guessed of a file, which users are told."""
 READ_AS = "read as the mapping "
 """How the step begins that names the mapping beside a file that was used."""
-ONE_SPELLING = "categories that differ in case or spaces only were taken as one: "
+ONE_SPELLING = "categories that differ in "
 """How the step begins that says which spellings of categories were joined."""
+LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
+HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)
+"""Numbers that often stand for a missing answer."""
 UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 
 Unit = Literal["row", "cell", "rater", "stimulus"]
 _SHOWN_PLACES, _SHOWN_FIRST = 8, 3
+
+
+def is_far_code(number: float, answers: Iterable[float]) -> bool:
+    """Say whether a number is a code that lies five times as far from 0 as all answers.
+
+    Examples
+    --------
+    >>> is_far_code(-99, [1, 7]), is_far_code(999, [0, 100]), is_far_code(9, [1, 5])
+    (True, True, False)
+    """
+    reach = max(map(abs, answers), default=0)
+    return number in (*LOW_CODES, *HIGH_CODES) and 5 * reach <= abs(number)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
-from affectlab.core.words import option, plural, shown
+from affectlab.core.words import option, plural, quoted, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import Holdings, has_traces, used_rows
-from affectlab.ratings.scale import Scale, folded
+from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,
@@ -28,11 +29,14 @@ from affectlab.ratings.scales import (
 )
 from affectlab.ratings.schema import (
     GUESSED,
+    HIGH_CODES,
     HUMAN_KINDS,
+    LOW_CODES,
     MODEL_KINDS,
     ONE_SPELLING,
     RATER_KINDS,
     READ_AS,
+    is_far_code,
 )
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
@@ -103,12 +107,10 @@ def suggested_names(categories: tuple[str, ...]) -> str:
 
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
-_LOW_CODES = (-1.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0)
-_HIGH_CODES = (9.0, 77.0, 88.0, 98.0, 99.0, 888.0, 999.0, 9999.0)
-_MOST_LEVELS = 21
-"""A rating scale seldom has more levels; codes are looked for on such scales only."""
 
 _SHOWN_NAMES = 8
+_WHOLE = re.compile(r"0*([0-9]+)(?:[.]0+)?")
+"""A whole number as a name, with zeros that say nothing: ``001``, ``1.0``."""
 
 Mask = NDArray[np.bool_]
 
@@ -272,7 +274,13 @@ def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
     scale = shared_scale(ratings.scales)
     if scale is None:
         guess = guess_of_scales(ratings)
-        return [*([guess] if guess else []), *_of_ends(ratings, rows)]
+        codes = []
+        for scale in dict.fromkeys(one for one in ratings.scales.values() if not one.declared):
+            own = [code for code, n in enumerate(ratings.label_names) if ratings.scales[n] == scale]
+            value = ratings.value[rows & np.isin(ratings.label_code, own)]
+            if scale.kind in ("ordinal", "interval"):
+                codes += _of_codes(value, f" to {quoted(ratings.label_names[c] for c in own)}")
+        return [*([guess] if guess else []), *_of_ends(ratings, rows), *codes]
     if scale.declared:
         return []
     if scale.kind == "nominal":
@@ -316,11 +324,13 @@ def _of_ends(ratings: Holdings, rows: Mask) -> list[str]:
     for scale in dict.fromkeys(ratings.scales.values()):
         if scale.declared or scale.kind != "ordinal":
             continue
-        names = [name for name, own in ratings.scales.items() if own == scale]
+        # One answer to a label, whatever was asked, is on no scale.
+        named = [(ratings.label_names[code], *own) for code, *own in ends.rows() if own[2] > 1]
+        names = [name for name, *_ in named if ratings.scales[name] == scale]
         used = {
-            ratings.label_names[code]: int(high)
-            for code, low, high, n in ends.rows()
-            if low == 1 and n == high and ratings.label_names[code] in names
+            name: int(high)
+            for name, low, high, n in named
+            if low == 1 and n == high and name in names
         }
         if len(used) == len(names) and len(set(used.values())) > 1:
             first = {high: name for name, high in reversed(used.items())}
@@ -338,14 +348,12 @@ def _without_mark(text: str) -> str:
     return text.removesuffix(" (inferred)")
 
 
-def _of_codes(value: NDArray[np.float64]) -> list[str]:
+def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:
     """Warn of numbers that often stand for a missing answer: a lone -1, or 9 after 1 to 5."""
     levels, counts = np.unique(value[~np.isnan(value)], return_counts=True)
-    if not 3 <= len(levels) <= _MOST_LEVELS or (levels != np.rint(levels)).any():
-        return []
     codes: list[float] = []
     answers = levels
-    while len(answers) > 2 and answers[0] in _LOW_CODES and _begins_a_scale(answers[1:]):
+    while len(answers) > 2 and _is_low_code(answers):
         codes.append(answers[0])
         answers = answers[1:]
     while len(answers) > 2 and _is_high_code(answers):
@@ -358,29 +366,31 @@ def _of_codes(value: NDArray[np.float64]) -> list[str]:
     given = [f"{code:g}" for code in codes]
     told = option("missing_codes", given)
     return [
-        f"{count:,} {'answer is' if count == 1 else 'answers are'} {named} and all others lie "
-        f"between {answers[0]:g} and {answers[-1]:g}: if {named} stands for a missing answer, say "
-        f"so when reading ({told})."
+        f"{count:,} {'answer' if count == 1 else 'answers'}{to} {'is' if count == 1 else 'are'} "
+        f"{named} and all others lie between {answers[0]:g} and {answers[-1]:g}: if {named} stands "
+        f"for a missing answer, say so when reading ({told})."
     ]
 
 
-def _begins_a_scale(levels: NDArray[np.float64]) -> bool:
-    """Whether what is above a low code begins at 0 or 1, further codes aside."""
-    answers = levels[levels >= 0]
-    return bool(
-        answers.size > 1 and answers[-1] > 1 and np.isin(levels[levels < 0], _LOW_CODES).all()
-    )
+def _is_low_code(levels: NDArray[np.float64]) -> bool:
+    """Whether the lowest answer is a code: below answers from 0 or 1 on, or far below others."""
+    lowest = levels[0]
+    answers = levels[~np.isin(levels, LOW_CODES)]
+    if lowest not in LOW_CODES or answers.size < 2:
+        return False
+    answers = answers[: -1 if _is_high_code(answers) else None]
+    return is_far_code(lowest, answers) or bool(answers[0] >= 0 and answers[-1] > 1)
 
 
 def _is_high_code(levels: NDArray[np.float64]) -> bool:
     """Whether the highest answer is a code; a 9 only after a scale that was used end to end."""
     top = levels[-1]
     rest = levels[:-1]
-    while len(rest) > 2 and rest[-1] > 9 and rest[-1] in _HIGH_CODES:
+    while len(rest) > 2 and rest[-1] > 9 and rest[-1] in HIGH_CODES:
         rest = rest[:-1]
     complete = top > 9 or bool((np.diff(rest) == 1).all())
-    below = rest[-1]
-    return bool(top in _HIGH_CODES and top - below >= 2 and below <= max(7.0, top / 5) and complete)
+    near = np.abs(rest).max() <= 7.0 or is_far_code(top, rest)
+    return bool(top in HIGH_CODES and top - rest[-1] >= 2 and near and complete)
 
 
 def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
@@ -457,11 +467,14 @@ def aggregated_raters(ratings: Holdings) -> Mask:
 
 
 def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
-    """Warn of names that differ in nothing but case and white space: they may be one."""
+    """Warn of names that differ in nothing but how they are written: they may be one."""
     first: dict[str, str] = {}
     alike = []
     for name in names:
-        other = first.setdefault(folded(name), name)
+        key = folded(name)
+        if kind in ("rater", "stimulus") and (number := _WHOLE.fullmatch(key)):
+            key = number[1]
+        other = first.setdefault(key, name)
         if other != name:
             alike.append((other, name))
     if not alike:
@@ -470,7 +483,9 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     more = f" (and {len(alike) - 1:,} more such)" if len(alike) > 1 else ""
     plural = "categories" if kind == "category" else f"{kind}s"
     plural = "stimuli" if kind == "stimulus" else plural
-    return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
+    numbers = folded(one) != folded(two)
+    way = "how a number is written" if numbers else difference(one, two)
+    return [f"The {plural} {one!r} and {two!r}{more} differ in {way} only: are they one?"]
 
 
 def outcome_counts(ratings: Holdings) -> dict[str, int]:

@@ -26,6 +26,7 @@ from affectlab.taxonomy.mapping import map_labels
 from affectlab.taxonomy.taxonomy import (
     LabelMapping as LabelMapping,
     Taxonomy,
+    are_labels as are_labels,
     list_taxonomies,
     load_taxonomy,
     match_taxonomy as match_taxonomy,

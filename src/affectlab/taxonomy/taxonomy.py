@@ -730,6 +730,21 @@ def match_taxonomy(labels: Iterable[str]) -> Taxonomy | None:
     return None
 
 
+def are_labels(names: Iterable[str]) -> bool:
+    """Say whether all names are labels of one taxonomy.
+
+    Examples
+    --------
+    >>> are_labels(["Joy", "anger"]), are_labels(["Joy", "Ann"]), are_labels([])
+    (True, False, False)
+    """
+    known = list(names)
+    return bool(known) and any(
+        all(name in taxonomy for name in known)
+        for taxonomy in map(load_taxonomy, list_taxonomies())
+    )
+
+
 def taxonomy_overview() -> Result:
     """List the taxonomies that can be used by name, with what each is.
 

@@ -161,7 +161,8 @@ def test_nominal_values_are_their_names(tmp_path: Path) -> None:
 def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
     columns = {**LONG, "arousal": [3.0, 4.0]}
     file = sav(tmp_path / "a.dta", columns, variable_value_labels=NAMES)
-    levels = read_ratings(file, wide="labels")
+    with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order: 'joy', "):
+        levels = read_ratings(file, wide="labels")
     assert str(levels.scales["emotion"]) == "ordinal 1 to 3, step 1"
     r = read_ratings(file, wide="labels", format="stata,categories=['emotion']")
     assert r.scales["emotion"].categories == ("joy", "fear", "awe")
@@ -172,13 +173,69 @@ def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
         read_ratings(file, wide="labels", format="stata,categories=['arousal']")
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_names_of_emotions_are_categories_as_a_guess(tmp_path: Path, suffix: str) -> None:
+    def read(name: str, *names: str, **options: Any) -> Ratings:
+        columns = {"image": ["a", "a", "b"], "rater": [*"xyx"], name: [1.0, 2.0, 3.0]}
+        labels = {name: dict(enumerate(names, 1))}
+        return read_ratings(
+            sav(tmp_path / f"a{suffix}", columns, variable_value_labels=labels), **options
+        )
+
+    for name, names in (
+        ("rating", ("joy", "Fear", "anger")),
+        ("emotion", ("Freude", "Wut", "Angst")),
+    ):
+        with pytest.warns(GuessedColumnsWarning, match="stand for categories without an order"):
+            assert read(name, *names).scale.categories == names
+    # Where names may be steps of a scale, numbers count, and that they do is said.
+    for names in (
+        ("low", "medium", "high"),
+        ("Freude", "Wut", "Angst"),
+        ("gar nicht", "etwas", "sehr"),
+    ):
+        with pytest.warns(GuessedColumnsWarning, match="'rating' taken as levels in order"):
+            assert str(read("rating", *names).scale) == "ordinal 1 to 3, step 1"
+    for names in (("low", "medium", "high"), ("negativ", "neutral", "positiv")):
+        with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order"):
+            read("emotion", *names)
+    read("rating", "Freude", "Wut", "Angst", scale="1-4")
+
+
+def test_named_values_far_outside_are_no_answers(tmp_path: Path) -> None:
+    columns = {"participant": [*"xyz"], "img1": [1.0, -77.0, 5.0], "img2": [6.0, 3.0, 99.0]}
+    labels = {
+        "img1": {1: "gar nicht", 5: "sehr", -77: "x", -99: "Designausfall"},
+        "img2": {1: "gar nicht", 5: "sehr", 6: "keine Angabe", 99: "y"},
+    }
+    file = sav(tmp_path / "a.sav", columns, variable_value_labels=labels)
+    with pytest.warns(GuessedColumnsWarning, match=r"'keine Angabe'.*: 3 cells of 'img1', 'img2'"):
+        r = read_ratings(file, wide="stimuli")
+    assert (str(r.scale), r.value.tolist()) == ("ordinal 1 to 5, step 1", [1, 5, 3])
+    # Two ends of a scale are no codes, and neither are steps that reach as far.
+    for names in (
+        {-99: "cold", 99: "hot"},
+        {-1: "no", 0: "even", 1: "yes"},
+        {1: "a", 5: "b", 9: "c"},
+    ):
+        given = {
+            **columns,
+            "img1": [float(min(names)), float(max(names)), None],
+            "img2": [None] * 3,
+        }
+        file = sav(tmp_path / "b.sav", given, variable_value_labels={"img1": names})
+        low, high = min(names), max(names)
+        r = read_ratings(file, wide="stimuli", scale="interval")
+        assert r.value.tolist() == [low, high]
+
+
 def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
     own = [("image", "rating"), ("a", 3), ("b", 5)]
     file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Notes": [("what", "why")]})
     with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' have the same columns"):
         r = read_ratings(file)
     assert (r.rater_names, r.value.tolist()) == (("ann", "bo"), [3, 5, 3, 5])
-    assert "sheet 'ann' was read, and not 'Notes'" in " ".join(r.history)
+    assert "sheets 'ann', 'bo' were read, and not 'Notes'" in " ".join(r.history)
     assert read_ratings(file, format="excel,sheet=bo", rater="bo").n_rows == 2
     mapping = describe_ratings(file).save(tmp_path / "a.xlsx.mapping.toml")
     assert 'rater = "sheet"' in mapping.read_text()
@@ -193,6 +250,50 @@ def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
     assert read_ratings(twice, columns={"session": "sheet"}).frame["session"].to_list() == [
         *("one", "two")
     ]
+
+
+def test_sheets_and_files_called_after_emotions_are_labels(tmp_path: Path) -> None:
+    rows = [("image", "Ann", "Bo"), ("a", 3, 4), ("b", 5, 6)]
+    file = workbook(tmp_path / "a.xlsx", {"Joy": rows, "anger": rows})
+    described = describe_ratings(file)
+    why = {name: (kind, why) for name, kind, why, _ in described.to_frame().rows()}
+    assert why["sheet"] == ("the label", "sheets are called after emotions")
+    assert why["Ann"] == ("ratings of one rater", "guessed: one column per rater")
+    with pytest.warns(GuessedColumnsWarning, match="with a column for each rater"):
+        assert read_ratings(file).rater_names == ("Ann", "Bo")
+    long = [("image", "rater", "rating"), ("a", "x", 3), ("b", "x", 5)]
+    with pytest.warns(GuessedColumnsWarning, match="each as that of one label, since sheets are"):
+        labels = read_ratings(workbook(file, {"joy": long, "anger": long})).label_names
+    assert labels == ("joy", "anger")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("joy", "anger"):
+        (folder / f"{name}.csv").write_text(f"clip,rater,rating\na,x,{len(name)}\n")
+    r = read_ratings(folder)
+    assert (r.stimulus_names, r.label_names) == (("a",), ("anger", "joy"))
+
+
+def test_a_file_of_a_folder_is_no_stimulus_where_a_column_is(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text(f"clip,rater,rating\na,x{name},3\nb,x{name},5\n")
+    r = read_ratings(tmp_path)
+    assert (r.stimulus_names, r.rater_names) == (("a", "b"), ("xone", "xtwo"))
+    assert r.raters["from_file"].to_list() == ["one", "two"]
+
+
+def test_sheets_differ_in_columns_where_raters_are_named(tmp_path: Path) -> None:
+    own = [("image", "rating"), ("a", 3), ("b", 5)]
+    means = [("image", "rating", "sd"), ("a", 3.5, 1)]
+    file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Means": means})
+    with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' were read, and not 'Means'"):
+        assert read_ratings(file).rater_names == ("ann", "bo")
+    rows = [("image", "rater", "rating"), ("a", "x", 3)]
+    sheets = {"Data": rows, "Means": own, "Twice": [(*rows[0], "Rating"), ("b", "x", 3, 4)]}
+    with pytest.warns(GuessedColumnsWarning, match="'Data' was read, and not 'Means', 'Twice'"):
+        assert read_ratings(workbook(file, sheets)).n_ratings == 1
+    described = describe_ratings(file, format="excel,sheet=Twice", columns={"value": "Rating"})
+    assert described.to_frame()["column"].to_list() == ["image", "rater", "rating", "Rating"]
+    assert not any("Guessed" in note for note in described.notes)
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])

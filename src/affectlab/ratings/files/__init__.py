@@ -13,7 +13,11 @@ from affectlab.ratings.files.frames import (
     typed_column as typed_column,
     wrong_kind as wrong_kind,
 )
-from affectlab.ratings.files.labelled import Labelled as Labelled, read_labelled as read_labelled
+from affectlab.ratings.files.labelled import (
+    Labelled as Labelled,
+    read_labelled as read_labelled,
+    value_names as value_names,
+)
 from affectlab.ratings.files.ledger import (
     Ledger as Ledger,
     Locate as Locate,

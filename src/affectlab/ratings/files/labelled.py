@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,19 @@ import polars as pl
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.strict_json import is_numeric
+from affectlab.ratings.schema import is_far_code
 
+_NO_ANSWER = re.compile(
+    r"missing|(?:no|without) (?:answer|response|data)|not (?:answered|applicable|asked|shown|seen)"
+    r"|refused|skipped|n/?a|fehl(?:end|t|wert).*|keine (?:angabe|antwort|daten)|k\. ?a\.?"
+    r"|nicht (?:beantwortet|gefragt|gestellt|gesehen|zutreffend)|verweigert|.*ausfall|filter"
+    r"|(?:sin|no) (?:respuesta|contesta|responde)|n\.?s\.?/n\.?[cr]\.?|manquant.*"
+    r"|(?:sans|non|pas de) r[ée]ponse|nessuna risposta|mancante|geen antwoord|ontbrekend"
+    r"|brak (?:odpowiedzi|danych)|sem resposta|não resp.*|нет ответа"
+    r"|缺失|未回答|无回答|無回答|欠損",
+    re.IGNORECASE,
+)
+"""Names of values that say that there is no answer."""
 _STATA_RELEASES = range(0x69, 0x74)
 """First bytes of files of Stata 4 to 12; later ones begin with a tag."""
 
@@ -30,6 +43,15 @@ class Labelled:
     """Columns in which names stand in the place of values."""
     missing: Mapping[str, int]
     """Cells whose value stands for a missing answer, as the file says."""
+    guessed: frozenset[str] = frozenset()
+    """Columns that are `named` although the file does not call them nominal."""
+    all_named: frozenset[str] = frozenset()
+    """Columns with names for three values or more, each of which is named, and of which the file
+    does not say that they have an order."""
+    codes: Mapping[str, int] = field(default_factory=dict)
+    """Cells whose value stands for a missing answer by its name alone, by column."""
+    code_names: Mapping[float, str] = field(default_factory=dict)
+    """What these values are called."""
 
 
 def labelled_kind(head: bytes, suffix: str) -> str | None:
@@ -48,7 +70,21 @@ def labelled_names(path: Path, kind: str) -> tuple[str, ...]:
         return ()
 
 
-def read_labelled(path: Path, kind: str, categories: Collection[str] | None = None) -> Labelled:
+def value_names(path: Path, kind: str) -> dict[str, tuple[str, ...]]:
+    """Give the names of the values of each column; none where the file cannot be read."""
+    try:
+        about = _read(path, kind, metadataonly=True)[1]
+    except InputError:
+        return {}
+    return {name: tuple(own.values()) for name, own in _meanings(about).items()}
+
+
+def read_labelled(
+    path: Path,
+    kind: str,
+    categories: Collection[str] | None = None,
+    perhaps: Collection[str] = (),
+) -> Labelled:
     """Read a file of SPSS or Stata.
 
     Parameters
@@ -58,6 +94,8 @@ def read_labelled(path: Path, kind: str, categories: Collection[str] | None = No
     categories
         Columns in which names take the place of values; None: those that the file calls nominal and
         all of whose values have names.
+    perhaps
+        Columns in which they do so as well where all values have names.
 
     Raises
     ------
@@ -74,24 +112,28 @@ def read_labelled(path: Path, kind: str, categories: Collection[str] | None = No
         count = columns[name].null_count() - _plain(name, values).null_count()
         if count > 0:
             missing[name] = count
-    gone = about.missing_ranges
-    meanings = {
-        name: {
-            float(value): str(text)
-            for value, text in labels.items()
-            if is_numeric(value) and not any(_lies_in(value, one) for one in gone.get(name, ()))
-        }
-        for name, labels in about.variable_value_labels.items()
-    }
-    named = set()
+    meanings = _meanings(about)
+    codes, code_names = {}, {}
+    named, guessed = set(), set()
     for name, column in columns.items():
         asked = categories is not None and name in categories
-        if not asked and (categories is not None or about.variable_measure.get(name) != "nominal"):
+        nominal = categories is None and about.variable_measure.get(name) == "nominal"
+        own = meanings.get(name, {})
+        if column.dtype.is_numeric() and not (asked or nominal):
+            meanings[name], off = _without_codes(own)
+            code_names |= off
+            column = column.set(column.cast(pl.Float64).is_in(list(off)), None)
+            if (count := column.null_count() - columns[name].null_count()) > 0:
+                codes[name] = count
+            columns[name] = column
+        if not (asked or nominal or name in perhaps):
             continue
         names = _named(column, meanings.get(name, {}))
         if names is not None:
             columns[name] = names
             named.add(name)
+            if not (asked or nominal):
+                guessed.add(name)
         elif asked:
             raise InputError(f"{path}: not all values of column '{name}' have names")
     for name in categories or ():
@@ -103,7 +145,48 @@ def read_labelled(path: Path, kind: str, categories: Collection[str] | None = No
         {name: own for name, own in meanings.items() if own},
         frozenset(named),
         missing,
+        frozenset(guessed),
+        frozenset(
+            name
+            for name, own in meanings.items()
+            if len(own) > 2
+            and about.variable_measure.get(name) != "ordinal"
+            and _named(columns[name], own) is not None
+        ),
+        codes,
+        code_names,
     )
+
+
+def _meanings(about: Any) -> dict[str, dict[float, str]]:
+    """Names of values, by column, without those that the file calls missing."""
+    gone = about.missing_ranges
+    return {
+        name: {
+            float(value): str(text)
+            for value, text in labels.items()
+            if is_numeric(value) and not any(_lies_in(value, one) for one in gone.get(name, ()))
+        }
+        for name, labels in about.variable_value_labels.items()
+    }
+
+
+def _without_codes(
+    meanings: Mapping[float, str],
+) -> tuple[dict[float, str], dict[float, str]]:
+    """Take the values off whose names say that there is no answer, or which are codes far outside.
+
+    Such values lie at the ends, and two others are left.
+    """
+    inside, off = dict(sorted(meanings.items())), {}
+    for at in (0, -1):
+        while len(inside) > 2:
+            value = list(inside)[at]
+            others = [one for one in inside if one != value]
+            if not (_NO_ANSWER.fullmatch(inside[value].strip()) or is_far_code(value, others)):
+                break
+            off[value] = inside.pop(value)
+    return inside, off
 
 
 def _named(column: pl.Series, meanings: Mapping[float, str]) -> pl.Series | None:

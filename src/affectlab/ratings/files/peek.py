@@ -88,8 +88,12 @@ class Peek:
     """Delimiter named by the user; None: the one that the first line uses most."""
     sheet: str | None = None
     """Sheet of a workbook named by the user; None: the first with anything in it."""
+    shared: tuple[str, ...] | None = None
+    """Columns that sheets must have to be read together; None: all that the first has, no more."""
     categories: tuple[str, ...] | None = None
     """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
+    perhaps: tuple[str, ...] = ()
+    """Columns of SPSS or Stata whose values are names where all have one."""
     frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """A table that is in memory and in no file; `path` is what it is called, and `head` how it
     begins as CSV."""
@@ -303,8 +307,8 @@ class Peek:
 
     @cached_property
     def workbook(self) -> Workbook:
-        """The sheet of a workbook."""
-        return read_workbook(self.path, self.sheet)
+        """The sheet of a workbook, with those that are read together with it."""
+        return read_workbook(self.path, self.sheet, self.shared)
 
     @cached_property
     def labelled(self) -> str | None:

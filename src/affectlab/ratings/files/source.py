@@ -69,7 +69,7 @@ def read_columns(
         history = above_header(book.title)
         return Columns(book.columns(), book.locate, typed=False, history=history)
     if peek.labelled is not None:
-        labelled = read_labelled(peek.path, peek.labelled, peek.categories)
+        labelled = read_labelled(peek.path, peek.labelled, peek.categories, peek.perhaps)
         return _flat(labelled.columns, peek, "row")
     arrays = _numpy_arrays(peek)
     if arrays is not None:
@@ -83,14 +83,40 @@ def read_columns(
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
     if peek.suffix in (".jsonl", ".ndjson"):
         return _read_json_lines(peek, only)
-    if peek.suffix not in _DELIMITED and peek.is_json_lines:
+    lines = peek.suffix not in _DELIMITED and peek.is_json_lines
+    if lines and "\n" in peek.text.strip():
         return _read_json_lines(peek, only)
     if peek.suffix not in _DELIMITED and peek.starts_with_json():
         content = peek.load_json()
+        if isinstance(content, dict) and (found := _of_keys(content)):
+            rows, step = found
+            return replace(_of_objects(rows, range(1, len(rows) + 1), peek, "row"), history=(step,))
+        if lines and isinstance(content, dict):
+            content = [content]
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
             raise InputError(f"{peek.path}: expected a list of objects, one per answer")
         return _of_objects(content, list(range(1, len(content) + 1)), peek, "row", only)
     return read_delimited(peek, names=names, number=number, on_bad=on_bad)
+
+
+def _of_keys(content: dict[str, Any]) -> tuple[list[dict[str, Any]], str] | None:
+    """Make rows of an object of objects, as data frames are written; None where it is none.
+
+    Its keys name the rows, in a column without a name; or the columns, where those of each object
+    in it only count.
+    """
+    inner = list(content.values())
+    if len(inner) < 2 or not all(isinstance(one, dict) for one in inner):
+        return None
+    cells = [cell for one in inner for cell in one.values()]
+    if not cells or any(isinstance(cell, dict | list) for cell in cells):
+        return None
+    counted = [str(number) for number in range(len(inner[0]))]
+    if all(list(one) == counted for one in inner):
+        rows = [{name: one[number] for name, one in content.items()} for number in counted]
+        return rows, "the keys of the file are columns, those below them numbers of rows"
+    step = f"{GUESSED}each key of the file names a row, those below it columns"
+    return [{"": key, **one} for key, one in content.items()], step
 
 
 def _flat(

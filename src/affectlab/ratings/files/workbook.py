@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.ratings.files.frames import series_of
+from affectlab.ratings.scale import folded
 
 _XLS = b"\xd0\xcf\x11\xe0"
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
@@ -24,8 +25,8 @@ class Workbook:
     path: Path
     name: str
     """The sheet that was read."""
-    others: tuple[str, ...]
-    """Further sheets with anything in them."""
+    others: Mapping[str, int]
+    """Further sheets with anything in them that were not read, and how many columns each has."""
     rows: tuple[tuple[Any, ...], ...]
     """Cells from the header on, None where nothing is; without rows and columns that are empty."""
     places: tuple[str, ...]
@@ -34,11 +35,13 @@ class Workbook:
     """What stands above the header."""
     joined: tuple[str, ...] = ()
     """Sheets with the same columns that were put together; their name is the last column."""
+    partial: tuple[str, ...] = ()
+    """Columns that only some of these have."""
 
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple("" if one is None else str(one).strip() for one in self.rows[0])
+        return _names(self.rows[0])
 
     def columns(self) -> dict[str, pl.Series]:
         """Give the columns under the header.
@@ -72,10 +75,13 @@ def is_workbook(head: bytes, suffix: str) -> bool:
     return head.startswith(b"PK\x03\x04") and (b"xl/" in head or _OPEN_DOCUMENT in head[:120])
 
 
-def read_workbook(path: Path, sheet: str | None = None) -> Workbook:
+def read_workbook(
+    path: Path, sheet: str | None = None, shared: Collection[str] | None = None
+) -> Workbook:
     """Read a sheet of a workbook: the named one, else the first with anything in it.
 
-    Further sheets that have the same columns are read with the first where none is named.
+    Further sheets that have the same columns, in any order and case, are read with the first where
+    none is named; and those that have some more or some fewer, if they have the `shared` ones.
 
     Raises
     ------
@@ -113,20 +119,32 @@ def read_workbook(path: Path, sheet: str | None = None) -> Workbook:
         raise InputError(f"{where} is empty; expected a table")
     tables = {own: _table(own, rows) for own, rows in filled.items()}
     first = tables[name]
-    joined = [own for own, one in tables.items() if one.rows[0] == first.rows[0]]
-    others = tuple(own for own in filled if own != name)
-    if sheet is not None or len(joined) < 2 or len(first.rows[0]) < 2 or SHEET in first.rows[0]:
+    others = {own: len(one.names) for own, one in tables.items() if own != name}
+    joined = {own: one for own, one in tables.items() if first.goes_with(one, shared)}
+    if sheet is not None or len(joined) < 2:
         return Workbook(path, name, others, first.rows, first.places, first.title)
-    below = [(row, at, own) for own in joined for row, at in tables[own].below]
+    spelling = {key: name for one in reversed(joined.values()) for key, name in one.names.items()}
+    keys = dict.fromkeys(key for one in joined.values() for key in one.names)
+    partial = [key for key in keys if any(key not in one.names for one in joined.values())]
+    below = [
+        ((*(cells.get(key) for key in keys), own), at)
+        for own, one in joined.items()
+        for cells, at in one.below
+    ]
     return Workbook(
         path,
         name,
-        tuple(own for own in others if own not in joined),
-        ((*first.rows[0], SHEET), *((*row, own) for row, _, own in below)),
-        (first.places[0], *(at for _, at, _ in below)),
+        {own: width for own, width in others.items() if own not in joined},
+        ((*(spelling[key] for key in keys), SHEET), *(row for row, _ in below)),
+        (first.places[0], *(at for _, at in below)),
         first.title,
         tuple(joined),
+        tuple(spelling[key] for key in partial),
     )
+
+
+def _names(header: tuple[Any, ...]) -> tuple[str, ...]:
+    return tuple("" if one is None else str(one).strip() for one in header)
 
 
 SHEET = "sheet"
@@ -142,9 +160,32 @@ class _Sheet:
     title: tuple[str, ...]
 
     @property
-    def below(self) -> list[tuple[tuple[Any, ...], str]]:
-        """Rows under the header, and where they stand."""
-        return list(zip(self.rows[1:], self.places[1:], strict=True))
+    def names(self) -> dict[str, str]:
+        """Names of the columns, by what is the same in any case."""
+        names = _names(self.rows[0])
+        keys = tuple(map(folded, names))
+        return dict(zip(keys if len(set(keys)) == len(keys) else names, names, strict=True))
+
+    @property
+    def below(self) -> list[tuple[dict[str, Any], str]]:
+        """Cells of the rows under the header by column, and where each row stands."""
+        keys = self.names
+        return [
+            (dict(zip(keys, row, strict=True)), at)
+            for row, at in zip(self.rows[1:], self.places[1:], strict=True)
+        ]
+
+    def goes_with(self, other: _Sheet, shared: Collection[str] | None) -> bool:
+        """Whether another sheet has the same columns, or some more or fewer beside the `shared`."""
+        own, theirs = self.names.keys(), other.names.keys()
+        twice = any(len(one.rows[0]) > len(one.names) for one in (self, other))
+        if twice or SHEET in own | theirs or min(len(own), len(theirs)) < 2:
+            return False
+        if own == theirs or shared is None:
+            return own == theirs
+        alike = any(len(set(map(folded, keys))) < len(keys) for keys in (own, theirs))
+        nested = own < theirs or theirs < own
+        return nested and not alike and set(map(folded, shared)) <= own & theirs
 
 
 def _table(name: str, rows: list[tuple[int, list[Any]]]) -> _Sheet:

@@ -229,6 +229,10 @@ class Format(Described):
         needed = set(self.layout.needed)
         return Sure.if_(needed and needed <= set(head.columns))
 
+    def opened(self, head: Peek, options: ReadOptions) -> Peek:  # noqa: ARG002
+        """Say which part of a file is read, and how, where that is for the format to say."""
+        return head
+
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
         """Say what each column of a file is taken for, before anything is read."""
         return self.layout

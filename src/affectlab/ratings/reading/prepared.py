@@ -101,7 +101,7 @@ def prepared(source: Any, given: Mapping[str, Any]) -> Iterator[Prepared]:
         absent = options.absent
         options = replace(options, absent=absent or chosen.absent)
         name = _name(source, head)
-        yield Prepared(head, chosen, options, absent, name, mapping)
+        yield Prepared(chosen.opened(head, options), chosen, options, absent, name, mapping)
 
 
 def _name(source: Any, head: Peek) -> str:

@@ -20,6 +20,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
 from affectlab.ratings.formats.table import find_one
+from affectlab.taxonomy import are_labels
 
 STANDARD_INPUT = "-"
 _IN_MEMORY = "the table"
@@ -29,8 +30,8 @@ _FOLDER = (
     *(".csv", ".tsv", ".tab", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson"),
     *(".xlsx", ".xls", ".ods", ".sav", ".dta"),
 )
-_FROM_FILE = "file"
-"""Column that says from which file of a folder a row is."""
+_FROM_FILE = "from_file"
+"""Column that says from which file of a folder a row is, where the name of a file is no role."""
 _TIMEOUT_S = 60
 _BLOCK = 1 << 20
 
@@ -140,7 +141,11 @@ def _download(address: str, file: Path, source: str) -> None:
 def _of_folder(
     folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
 ) -> pl.DataFrame:
-    """Put the tables of a folder one below the other; a file without raters is one rater's."""
+    """Put the tables of a folder one below the other.
+
+    The name of a file is the label where all are called after emotions, else the rater or the
+    stimulus where no column names these.
+    """
     files = sorted(
         path
         for path in folder.iterdir()
@@ -152,17 +157,20 @@ def _of_folder(
             "ratings, or a folder of tables with the same columns"
         )
     tables: list[pl.DataFrame] = []
+    header: list[str] = []
+    labels = are_labels(path.stem for path in files)
     for path in files:
         read = read_columns(Peek.open(path, encoding=encoding, delimiter=delimiter), on_bad=on_bad)
-        table = pl.DataFrame(list(read.columns.values()))
-        if tables and set(table.columns) != set(tables[0].columns) - {_FROM_FILE, "rater"}:
-            theirs = ", ".join(table.columns)
+        header = header or list(read.columns)
+        if set(read.columns) != set(header):
             raise InputError(
-                f"{path} has other columns than {files[0].name} ({theirs}); expected a folder of "
-                "tables with the same columns"
+                f"{path} has other columns than {files[0].name} ({', '.join(read.columns)}); "
+                "expected a folder of tables with the same columns"
             )
-        named = "rater" if find_one("rater", table.columns) is None else _FROM_FILE
-        if named not in table.columns:
+        roles = (*(["label"] if labels else []), "rater", "stimulus")
+        named = next((role for role in roles if find_one(role, header) is None), _FROM_FILE)
+        table = pl.DataFrame(list(read.columns.values()))
+        if named not in header:
             table = table.with_columns(pl.lit(path.stem).alias(named))
         tables.append(table)
     return pl.concat(tables, how="diagonal_relaxed")

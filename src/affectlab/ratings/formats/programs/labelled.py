@@ -9,12 +9,15 @@ from typing import ClassVar, get_args
 from affectlab.core.errors import InputError
 from affectlab.core.words import listing, option, plural, quoted, shown
 from affectlab.ratings.attributes import asked_of
-from affectlab.ratings.files import Labelled, Peek, read_labelled
+from affectlab.ratings.files import Labelled, Peek, read_labelled, value_names
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import PlainTable, find_columns
+from affectlab.ratings.formats.table import PlainTable, find_chosen, find_columns, find_one
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.summary import suggested_words
+from affectlab.taxonomy import are_labels
 
 _LISTED = 8
 _LONGEST = 80
@@ -38,21 +41,34 @@ class LabelledTable(PlainTable):
     def recognise(self, head: Peek) -> Sure:
         return Sure.KIND if head.labelled == self.program else Sure.NO
 
+    def opened(self, head: Peek, options: ReadOptions) -> Peek:
+        """Say in which columns names of values take the place of numbers."""
+        head = replace(head, categories=self.categories)
+        # In a column for each label, words are answers only where somebody says so.
+        if head.labelled != self.program or self.categories is not None or options.wide == "labels":
+            return head
+        chosen = None if find_one("value", head.columns) else find_chosen(head.columns)
+        named = value_names(head.path, self.program)
+        perhaps = (
+            n for n, own in named.items() if are_labels(own) or (n == chosen and _apart(own))
+        )
+        return replace(head, perhaps=tuple(perhaps))
+
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
-        layout = super().describe(replace(head, categories=self.categories), options)
+        layout = super().describe(head, options)
         return replace(layout, questions=read_labelled(head.path, self.program).questions)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the table, and take the scales of columns from the names of their values."""
         if head.labelled != self.program:
             raise InputError(f"{head.path} is no file of {self.program}")
-        head = replace(head, categories=self.categories)
-        said = read_labelled(head.path, self.program, self.categories)
+        said = read_labelled(head.path, self.program, self.categories, head.perhaps)
+        declared = bool(options.scale) or self.categories is not None
         if options.wide == "labels" and self.categories is not None:
             # Words are answers where somebody says so.
             scales = {one: scale for one in self.categories if (scale := _scale(one, said))}
-            declared = replace(options.scale, by_label={**scales, **options.scale.by_label})
-            options = replace(options, scale=declared)
+            known = replace(options.scale, by_label={**scales, **options.scale.by_label})
+            options = replace(options, scale=known)
         contents = super().contents(head, options, rejects)
         across = getattr(contents, "across", None)
         if across is None:
@@ -70,7 +86,7 @@ class LabelledTable(PlainTable):
             contents.stimuli = asked_of(questions)
         elif across == "label":
             contents.history += _asked(questions)
-        contents.history += _steps(names, said, self)
+        contents.history += _steps(names, said, self, declared=declared)
         return contents
 
 
@@ -80,13 +96,15 @@ class Spss(LabelledTable):
 
     Names of values become scales: of a nominal variable its categories, of others the bounds
     that the lowest and highest named value give. What the file declares as missing is no answer,
-    and is counted. It needs the library pyreadstat (``pip install "affectlab[files]"``).
+    and is counted; so are values whose names say it or that are codes far outside (-77, 999), as a
+    guess. Names of emotions are categories, as a guess. It needs the library pyreadstat
+    (``pip install "affectlab[files]"``).
 
     Parameters
     ----------
     categories
         Columns whose numbers stand for categories without an order; by default those that the file
-        calls nominal and of which all values have names.
+        calls nominal and of which all values have names, and those with names of emotions.
 
     Notes
     -----
@@ -101,8 +119,8 @@ class Stata(LabelledTable):
     """A long or wide table that Stata wrote (``.dta``).
 
     As :class:`Spss`. Stata does not say what is nominal, so that named values are levels in the
-    order of their numbers unless `categories` says otherwise. Missing values (``.``, ``.a`` to
-    ``.z``) are no answers.
+    order of their numbers unless they are names of emotions or `categories` says so. Missing
+    values (``.``, ``.a`` to ``.z``) are no answers.
 
     Parameters
     ----------
@@ -131,21 +149,50 @@ def _scale(name: str, said: Labelled) -> Scale | None:
     return Scale("ordinal" if whole else "interval", bounds[0], bounds[-1], 1.0 if whole else None)
 
 
-def _steps(names: Sequence[str], said: Labelled, format: LabelledTable) -> tuple[str, ...]:
+def _apart(names: Sequence[str]) -> bool:
+    """Whether names of values are those of categories, and no steps from low to high."""
+    words = all(len(name.split()) == 1 for name in names)
+    poles = any(name.strip().casefold().startswith(("neg", "pos")) for name in names)
+    return words and not poles and suggested_words(tuple(names)) == suggested_words(())
+
+
+def _steps(
+    names: Sequence[str], said: Labelled, format: LabelledTable, *, declared: bool
+) -> tuple[str, ...]:
     """Say what was taken from the names of values."""
-    named = [name for name in names if name in said.named]
+    named = [name for name in names if name in said.named - said.guessed]
+    guessed = [name for name in names if name in said.guessed]
     levels = [name for name in names if name in said.meanings and name not in said.named]
+    # Where each step has a name, and the file does not say that they have an order, they may not.
+    unsure = [name for name in levels if name in said.all_named and not declared]
     how = option("format", f"{format.name},categories=[NAME]")
     steps = []
     if named:
         steps.append(f"values that stand for categories: {quoted(named)}; others: {how}")
-    if levels:
+    if guessed:
+        steps.append(
+            f"{GUESSED}values of {quoted(guessed)} stand for categories without an order: "
+            f"{quoted(said.meanings[guessed[0]].values())}; others: {how}"
+        )
+    if unsure:
+        examples = quoted(said.meanings[unsure[0]].values())
+        steps.append(
+            f"{GUESSED}named values of {quoted(unsure)} taken as levels in order: {examples}; if "
+            f"they have none, say so ({how})"
+        )
+    if levels := [name for name in levels if name not in unsure]:
         steps.append(f"named values taken as levels in order: {quoted(levels)}; else: {how}")
     lost = {name: said.missing[name] for name in names if name in said.missing}
     if lost:
         steps.append(
             f"values that the file calls missing: {plural(sum(lost.values()), 'cell')} of "
             f"{quoted(lost)}"
+        )
+    if said.codes:
+        codes = listing([f"{value:g} '{text}'" for value, text in said.code_names.items()], _LISTED)
+        steps.append(
+            f"{GUESSED}values taken as missing, since their names say so or they lie far outside "
+            f"({codes}): {plural(sum(said.codes.values()), 'cell')} of {quoted(said.codes)}"
         )
     return tuple(steps)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
+from affectlab.core.words import option, quoted
 from affectlab.ratings.files import SHEET, Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import PlainTable, find_one
+from affectlab.ratings.formats.table.long import guess_wide
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
+from affectlab.taxonomy import are_labels
 
 
 @file_format("excel", "a workbook of Excel or LibreOffice with a table", wide=get_args(Wide))
@@ -27,7 +29,8 @@ class Excel(PlainTable):
     ----------
     sheet
         Name of the sheet; by default the first with anything in it. Further sheets with the same
-        columns are read with it; where no column names the rater, each is that of one.
+        columns, in any order and case, are read with it: each is that of a label where columns
+        hold raters or sheets are called after emotions, else of a rater where no column names one.
 
     Notes
     -----
@@ -46,43 +49,102 @@ class Excel(PlainTable):
     def recognise(self, head: Peek) -> Sure:
         return Sure.KIND if head.is_workbook else Sure.NO
 
-    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+    def opened(self, head: Peek, options: ReadOptions) -> Peek:
+        """Read the sheet that is named, or the first and those that go with it.
+
+        Where a column names the rater, sheets may differ in columns that are no role.
+        """
         head = replace(head, sheet=self.sheet)
-        return super().describe(head, _with_sheets(head, options or ReadOptions()))
+        if not head.is_workbook or not (rater := _find("rater", head, options)):
+            return head
+        others = (_find(role, head, options) for role in ("stimulus", "label", "value"))
+        return replace(head, shared=(rater, *filter(None, others)))
+
+    def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
+        found = _of_sheets(head, options or ReadOptions())
+        layout = super().describe(head, found.options)
+        why = {SHEET: found.why} if found.why else {}
+        if found.options.wide != (options or ReadOptions()).wide:
+            why |= dict.fromkeys(layout.labels, "guessed: one column per rater")
+        return replace(layout, why={**layout.why, **why})
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Read the sheet as a table, and say which it is where there are several."""
         if not head.is_workbook:
             raise InputError(f"{head.path} is no workbook")
-        head = replace(head, sheet=self.sheet)
         book = head.workbook
-        told = _with_sheets(head, options)
-        others = ", ".join(f"'{name}'" for name in book.others)
+        found = _of_sheets(head, options)
         how = option("format", f"{self.name},sheet=NAME")
+        read = f"sheets {quoted(book.joined)} were" if book.joined else f"sheet '{book.name}' was"
+        left = f"{read} read, and not {quoted(book.others)}" if book.others else ""
         try:
-            contents = super().contents(head, told, rejects)
+            contents = super().contents(head, found.options, rejects)
         except InputError as error:
-            if not others:
+            if not left:
                 raise
-            raise InputError(
-                f"{error}; sheet '{book.name}' was read, and not {others} ({how})"
-            ) from None
-        steps = []
-        if book.joined:
-            each = GUESSED if told is not options else ""
-            role = "each as that of one rater" if told is not options else "one below the other"
-            names = ", ".join(f"'{name}'" for name in book.joined)
-            steps.append(f"{each}sheets {names} have the same columns: they were read {role}")
-        if others:
-            steps.append(f"sheet '{book.name}' was read, and not {others}; name another ({how})")
+            raise InputError(f"{error}; {left} ({how})") from None
+        steps = [found.step] if found.step else []
+        if left:
+            # A sheet with few columns, as of remarks or codes, holds no answers.
+            least = min(3, len(book.header))
+            answers = self.sheet is None and any(n >= least for n in book.others.values())
+            steps.append(
+                f"{GUESSED}{left}, with other columns; name one ({how}), or give sheets the "
+                "same columns to read them together"
+                if answers
+                else f"{left}; name another ({how})"
+            )
         contents.history = (*steps, *contents.history)
         return contents
 
 
-def _with_sheets(head: Peek, options: ReadOptions) -> ReadOptions:
-    """Take the name of a sheet as the rater where several were read and no column names one."""
+@dataclass(frozen=True)
+class _Sheets:
+    """What the name of a sheet stands for where several are read together."""
+
+    options: ReadOptions
+    step: str = ""
+    why: str = ""
+    """Why the names of sheets are what they are; empty where the user or nobody says so."""
+
+
+def _of_sheets(head: Peek, options: ReadOptions) -> _Sheets:
+    """Take the name of a sheet as the label or the rater where several were read.
+
+    It is the label where columns hold raters, or sheets are called after emotions; else the rater
+    where no column names one.
+    """
+    book = head.workbook
+    if not book.joined:
+        return _Sheets(options)
     columns = dict(options.columns or {})
-    found = "rater" in columns or options.rater or find_one("rater", head.columns)
-    if not head.workbook.joined or found or options.wide not in (None, "labels"):
-        return options
-    return replace(options, columns={**columns, "rater": SHEET})
+    rater = options.rater or _find("rater", head, options)
+    labelled = _find("label", head, options) or options.wide == "labels"
+    own = {name: column for name, column in book.columns().items() if name != SHEET}
+    wide = None if rater or labelled or options.wide else guess_wide(own, options)
+    over_raters = options.wide == "raters" or (wide is not None and wide[0].wide == "raters")
+    role, why = "", ""
+    if SHEET not in columns.values():
+        if over_raters and not labelled:
+            role, why = "label", "columns hold raters"
+        elif not labelled and are_labels(book.joined):
+            role, why = "label", "sheets are called after emotions"
+        elif not rater and options.wide in (None, "labels"):
+            role, why = "rater", "no column names the rater"
+    spread = ""
+    if role == "label" and options.wide is None and not (rater or _find("value", head, options)):
+        # Stimuli stand in rows and labels on sheets, so that columns can only be those of raters.
+        options = wide[0] if wide is not None else replace(options, wide="raters")
+        spread = ", with a column for each rater"
+    if role:
+        options = replace(options, columns={**columns, role: SHEET})
+    but = f", but for {quoted(book.partial)}" if book.partial else ""
+    read = f"each as that of one {role}{spread}, since {why}" if role else "one below the other"
+    guess = GUESSED if role or but else ""
+    step = f"{guess}sheets {quoted(book.joined)} have the same columns{but}: they were read {read}"
+    return _Sheets(options, step, why)
+
+
+def _find(role: str, head: Peek, options: ReadOptions) -> str | None:
+    """Find the column of a role, as the user or its name says."""
+    return (options.columns or {}).get(role) or find_one(role, head.columns)

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.ratings.build import is_number
 from affectlab.ratings.files import Columns
 from affectlab.ratings.schema import SetAside
 
-_MEANS = ("average", "avg", "mean", "mos", "durchschnitt", "mittelwert", "moyenne")
-_SPREADS = ("sd", "standard deviation", "std", "std. dev.", "stdev", "stddev")
-_TOTALS = ("grand total", "sum", "total", "totals", "gesamt", "summe")
-_COUNTS = ("count", "n")
+_MEANS = (
+    *("average", "avg", "mean", "grand mean", "m", "mos", "ø", "durchschnitt", "mittelwert", "mw"),
+    *("moyenne", "moy", "promedio", "media", "média", "gemiddelde", "gem", "średnia", "průměr"),
+    *("medelvärde", "medel", "gennemsnit", "gjennomsnitt", "keskiarvo", "ortalama", "átlag"),
+    *("среднее", "среднее значение", "μέσος όρος", "平均", "平均值", "平均値", "평균"),
+)
+_SPREADS = (
+    *("sd", "standard deviation", "std", "std. dev.", "stdev", "stddev", "standardabweichung"),
+    *("écart-type", "écart type", "desviación estándar", "desviación típica", "desvio padrão"),
+    *("deviazione standard", "standaarddeviatie", "标准差", "標準偏差", "표준편차"),
+)
+_TOTALS = (
+    *("grand total", "sum", "total", "totals", "gesamt", "insgesamt", "summe", "somme", "suma"),
+    *("soma", "somma", "totale", "totaal", "som", "summa", "razem", "celkem", "toplam", "összesen"),
+    *("итого", "сумма", "всего", "σύνολο", "合计", "合計", "总计", "總計", "总和", "합계"),
+)
+_COUNTS = ("count", "n", "anzahl", "nombre", "número", "numero", "aantal", "liczba", "个数")
+_MEDIANS = ("median", "médiane", "mediana", "mediaan", "中位数", "中央値")
 _OF_NAME: dict[str, Callable[[NDArray[np.float64]], tuple[float, ...]]] = {
     **dict.fromkeys(_MEANS, lambda given: (given.mean(),)),
     **dict.fromkeys(_SPREADS, lambda given: (given.std(), given.std(ddof=min(1, len(given) - 1)))),
     **dict.fromkeys(_TOTALS, lambda given: (given.sum(), len(given), given.mean())),
     **dict.fromkeys(_COUNTS, lambda given: (len(given),)),
-    "median": lambda given: (float(np.median(given)),),
+    **dict.fromkeys(_MEDIANS, lambda given: (float(np.median(given)),)),
     "max": lambda given: (given.max(),),
     "maximum": lambda given: (given.max(),),
     "min": lambda given: (given.min(),),
@@ -29,48 +44,69 @@ _OF_NAME: dict[str, Callable[[NDArray[np.float64]], tuple[float, ...]]] = {
 }
 """What stands in a row of a name: any of these of the numbers above."""
 _MOST = 8
+_LEAST = 3
+"""Rows above and columns of numbers from which on a row can be told by its numbers alone."""
+_LARGEST = 1_000_000
+"""Cells of a table in which all rows at the end are tried; sheets with sums are not larger."""
 _ROUNDED = 0.051
 """Half of the last digit of a number with one decimal."""
 
 
 def without_totals(given: Columns) -> Columns:
-    """Set aside the last rows where they are called sums or means, and are those of the others.
+    """Set aside the last rows that are sums or means of the others.
 
     A name alone says nothing, as ``mean`` may be a word that was rated: all numbers of the row must
-    be what the name says of the numbers above, up to rounding to one decimal.
+    be what the name says of the numbers above, up to rounding to one decimal. A name that is not
+    known does where its numbers cannot be answers, see :func:`_can_only_sum_up`.
     """
     frame = list(given.columns.values())
     height = len(frame[0]) if frame else 0
-    names = [_name(frame, row) for row in range(max(0, height - _MOST), height)]
-    n_called = next((k for k, name in enumerate(reversed(names)) if name is None), len(names))
-    last = height - n_called
-    if not n_called or not last:
+    small = height * len(frame) <= _LARGEST
+    for last in range(max(1, height - _MOST), height):
+        names = [_name(frame, row) for row in range(last, height)]
+        if not all(name in _OF_NAME or (small and name) for name in names):
+            continue
+        cells = [[_number(column[row]) for column in frame] for row in range(last, height)]
+        numbers = [_numbers(column.head(last).cast(pl.String)) for column in frame]
+        if all(_sums_up(name, own, numbers) for name, own in zip(names, cells, strict=True)):
+            break
+    else:
         return given
-    numbers = [_numbers(column.head(last).cast(pl.String)) for column in frame]
-    rows = []
-    for row in range(last, height):
-        check = _OF_NAME[_name(frame, row) or ""]
-        told = [
-            _is_any(cell, check(above))
-            for column, above in zip(frame, numbers, strict=True)
-            if above is not None and (cell := _number(column[row])) is not None
-        ]
-        if not told or not all(told):
-            return given
-        rows.append(row)
-    aside = SetAside.of("it sums up the rows above", rows, given.place)
+    aside = SetAside.of("it sums up the rows above", [*range(last, height)], given.place)
     columns = {name: column.head(last) for name, column in given.columns.items()}
     return replace(given, columns=columns, set_aside=(*given.set_aside, aside))
 
 
-def _name(frame: list[pl.Series], row: int) -> str | None:
-    """Give the word that a row begins with, where it is one of a sum."""
-    for column in frame:
-        cell = "" if column[row] is None else str(column[row]).strip()
-        if cell:
-            folded = cell.casefold().rstrip(":")
-            return folded if folded in _OF_NAME else None
-    return None
+def _name(frame: list[pl.Series], row: int) -> str:
+    """Give the word that a row begins with; empty where there is a digit in it."""
+    cells = ("" if column[row] is None else str(column[row]).strip() for column in frame)
+    word = next(filter(None, cells), "").casefold().rstrip(": ")
+    return "" if any(map(str.isdigit, word)) else word
+
+
+def _sums_up(
+    name: str, row: Sequence[float | None], above: Sequence[NDArray[np.float64] | None]
+) -> bool:
+    """Whether numbers of a row are what its name says of those above, or can be nothing else."""
+    cells = [
+        (cell, numbers)
+        for cell, numbers in zip(row, above, strict=True)
+        if cell is not None and numbers is not None
+    ]
+    if (check := _OF_NAME.get(name)) is None:
+        return _can_only_sum_up(cells)
+    return bool(cells) and all(_is_any(cell, check(numbers)) for cell, numbers in cells)
+
+
+def _can_only_sum_up(cells: Sequence[tuple[float, NDArray[np.float64]]]) -> bool:
+    """Whether numbers are sums beyond all numbers above, or means, and not whole as those are."""
+    if len(cells) < _LEAST or min(len(numbers) for _, numbers in cells) < _LEAST:
+        return False
+    row, every = np.array([cell for cell, _ in cells]), np.concatenate([n for _, n in cells])
+    sums = all(_is_any(cell, (numbers.sum(),)) for cell, numbers in cells)
+    means = all(_is_any(cell, (numbers.mean(),)) for cell, numbers in cells)
+    new = (every == np.rint(every)).all() and (row != np.rint(row)).any()
+    return bool((sums and row.min() > every.max()) or (means and new))
 
 
 def _numbers(text: pl.Series) -> NDArray[np.float64] | None:
@@ -85,9 +121,8 @@ def _numbers(text: pl.Series) -> NDArray[np.float64] | None:
 
 
 def _number(cell: object) -> float | None:
-    text = pl.Series([None if cell is None else str(cell)], dtype=pl.String)
-    found = _numbers(text)
-    return None if found is None else float(found[0])
+    text = "" if cell is None else str(cell).strip().replace(",", ".")
+    return float(text) if is_number(text) else None
 
 
 def _is_any(cell: float, expected: tuple[float, ...]) -> bool:
