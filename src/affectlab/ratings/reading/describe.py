@@ -195,6 +195,13 @@ def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -
             return f"describes {kind}", "it has one value for each"
     if name in ratings.coded_frame.columns:
         return "describes the answer", "it differs between answers"
+    for names, kind in (
+        (layout.stimuli, "describes the stimulus"),
+        (layout.raters, "describes the rater"),
+        (layout.others, "needed to understand an answer"),
+    ):
+        if name in names:
+            return kind, layout.why.get(name, published)
     return "not used", "it is no part of the format"
 
 
