@@ -131,7 +131,7 @@ SHAPES = {
         "i3,j,x,y,tie\n"
     ),
     "letters": "item,judge,a,b,winner\ni1,j,x,y,x\ni2,j,y,x,b\ni3,j,x,y,draw\n",
-    "first": "item,judge,first,second,choice\ni1,j,x,y,first\ni2,j,y,x,second\ni3,j,x,y,same\n",
+    "first": "item,judge,first,second,choice\ni1,j,x,y,x\ni2,j,y,x,second\ni3,j,x,y,same\n",
     "numbers": "item,judge,option1,option2,answer\ni1,j,x,y,1\ni2,j,y,x,2\ni3,j,x,y,tie\n",
 }
 
@@ -207,6 +207,8 @@ def test_what_tells_answers_apart_is_read(tmp_path: Path, column: str) -> None:
         "item,label,model_a,model_b\n1,joy,joy,fear\n2,fear,joy,fear\n",
         # Ratings of two options, and which is liked more.
         "item,rater,a,b,choice\n1,r,3,5,b\n2,r,4,2,a\n",
+        # Attributes of stimuli, which preferences understand, with others beside them.
+        "item,judge,answer,A,B,topic\n1,j,A,x,y,sea\n1,k,both,x,y,sea\n2,j,B,y,x,sky\n",
         # Texts that come but once: no system is named.
         "item,judge,response_a,response_b,choice\n1,j,hi,ho,A\n2,j,ha,he,B\n",
     ],

@@ -306,7 +306,27 @@ def _fits(head: Peek, names: tuple[str, ...], roles: Mapping[str, str]) -> bool:
         sides = {one[side] for one in said for side in ("left", "right")}
         if len(sides) > len(rows) or all(map(is_number, sides)):
             return False
+        if _describes_stimuli(rows, names, roles):
+            return False
     return sum(_is_comparison(one, roles) for one in said) >= _MOST * len(said)
+
+
+def _describes_stimuli(
+    rows: Sequence[Mapping[str, str]], names: tuple[str, ...], roles: Mapping[str, str]
+) -> bool:
+    """Whether sides are attributes of stimuli, by whose names judges answer: no row swaps them.
+
+    A plain table has that, too, and keeps what else it says.
+    """
+    stimulus = find_one("stimulus", names)
+    if stimulus is None or "choice" not in roles:
+        return False
+    sides = roles["left"], roles["right"]
+    pairs = {(row[stimulus], *(row[side] for side in sides)) for row in rows}
+    chosen = {row[roles["choice"]].strip() for row in rows}
+    return len(pairs) == len({row[stimulus] for row in rows}) and all(
+        one in sides or _folded(one) in _OPEN for one in chosen
+    )
 
 
 def _first_rows(head: Peek, names: tuple[str, ...]) -> list[dict[str, str]]:
@@ -371,7 +391,7 @@ def _comparison(
 
 def _winner(said: Mapping[str, str], roles: Mapping[str, str]) -> bool | str:
     """Say which of the columns of winners, and of ties, is 1."""
-    columns = {"left won": True, "right won": False, "tie": "tie"}
+    columns: dict[str, bool | str] = {"left won": True, "right won": False, "tie": "tie"}
     won = [role for role in columns if said.get(role, "").casefold() in _YES]
     if len(won) != 1:
         names = ", ".join(roles[role] for role in columns if role in roles)

@@ -205,8 +205,8 @@ class AnswerSheets(Format, ABC):
         used, remarks = self._answers(asked, columns, head)
         unused |= dict.fromkeys(remarks, _FREE_TEXT)
         about, steps = self._about({name: asked[name] for name in used})
-        said = {*unused, *used, rater, *sheet.sessions}
-        raters = [name for name in columns if name not in said]
+        others = {*unused, *used, rater, *sheet.sessions}
+        raters = [name for name in columns if name not in others]
         return SheetLayout(
             {
                 **({} if rater is None else {"rater": rater}),
