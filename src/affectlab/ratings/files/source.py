@@ -15,11 +15,9 @@ from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import OnBad
 from affectlab.ratings.files.parquet import read_frame
-from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.peek import DELIMITED, JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 from affectlab.ratings.schema import SetAside
-
-_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 
 
 def read_columns(
@@ -57,11 +55,11 @@ def read_columns(
         raise InputError(f"{peek.path} is {peek.looks_like}")
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
-    if peek.suffix in (".jsonl", ".ndjson"):
+    if peek.suffix in JSON_LINES:
         return _read_json_lines(peek)
-    if peek.suffix not in _DELIMITED and peek.is_json_lines:
+    if peek.suffix not in DELIMITED and peek.is_json_lines:
         return _read_json_lines(peek)
-    if peek.suffix not in _DELIMITED and peek.starts_with_json():
+    if peek.suffix not in DELIMITED and peek.starts_with_json():
         content = peek.load_json()
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
             raise InputError(f"{peek.path}: expected a list of objects, one per answer")
