@@ -49,7 +49,7 @@ def _named(kind: str, said: str, names: Mapping[str, tuple[str, ...]]) -> TruthS
     nobody = np.zeros(len(names), dtype=np.int64)
     rows, unmapped = np.arange(len(names)), nobody.astype(bool)
     panel = Panel(
-        (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped
+        (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped, False
     )
     return TruthSource(kind, said, panel)
 
