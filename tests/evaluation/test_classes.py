@@ -416,7 +416,9 @@ def test_no_class_is_shared_with_a_rater_either(truth: str) -> None:
 def test_classes_that_only_a_model_names_are_told() -> None:
     people, model = people_and_model(["joy", "fearful", "angry"])
     said = next(note for note in classes_of(people, model).notes if "never name" in note)
-    assert said.startswith("net names classes that people never name: 'fearful', 'angry' (66.7 %")
+    assert said.startswith(
+        "classes that net names and people never name: 'fearful', 'angry' (66.7 %"
+    )
     assert not any(
         "never name" in note for note in classes_of(*people_and_model(["joy"] * 3)).notes
     )
@@ -431,3 +433,47 @@ def test_stimuli_that_people_do_not_have_are_told(judge: Any) -> None:
     assert "1 differs only in folder, ending or case ('img/B.png' from 'b')" in said.replace(
         "one differs", "1 differs"
     )
+
+
+@pytest.mark.parametrize("judge", JUDGED)
+@pytest.mark.filterwarnings("ignore")
+def test_several_answers_of_a_model_are_told(judge: Any) -> None:
+    people, _ = people_and_model(["joy"] * 3)
+    model = Ratings(
+        {
+            "stimulus": ["a", "a", "b", "c"],
+            "rater": ["net"] * 4,
+            "value": ["joy", "fear", "fear", "anger"],
+            "trial": [1, 2, 1, 1],
+        },
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    notes = judge(people, model).notes
+    assert any("everal answers of net to 1 stimulus: the first counts" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stimulus,split,label\n007,train,happy\n008,test,sad\n",
+        ",stimulus,label\n0,007,happy\n1,008,sad\n",
+        "stimulus,label,source\n007,happy,web\n008,sad,book\n",
+    ],
+)
+def test_truth_beside_what_describes_stimuli(tmp_path: Any, text: str) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text(text)
+    found = read_truth(file)
+    assert found.rater_names == ("truth",)
+    assert found.scale.categories == ("happy", "sad")
+
+
+def test_truth_as_a_column_for_each_class_and_as_json(tmp_path: Any) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text("stimulus,happy,sad\n007,1,0\n008,0,1\n")
+    assert read_truth(file).label_names == ("happy", "sad")
+    rows = tmp_path / "truth.jsonl"
+    rows.write_text(
+        '{"image": "007", "expression": "happy"}\n{"image": "008", "expression": "sad"}\n'
+    )
+    assert read_truth(rows).scale.categories == ("happy", "sad")

@@ -33,6 +33,7 @@ from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
     check_models,
     no_shared_class,
+    notes_of_repeats,
     unknown_classes,
     unknown_stimuli,
 )
@@ -384,6 +385,8 @@ def classes_of(
             f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
             f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
         )
+    if models is not None:
+        notes += notes_of_repeats(models)
     notes += _notes_of_names(judged, told, classes, parts, source.said)
     notes += answer_notes(tied, outside, partly, answer_ties)
     tied = {"truth": int(decided.tied.sum()), **tied}
@@ -442,15 +445,12 @@ def _notes_of_names(
             code, known = parts[at]
             at += 1
             said = code[known] if code.ndim == 1 else code[known].argmax(axis=1)
+            new = [classes.labels[one] for one in outside]
             if outside and len(said) and own & theirs:
                 share = float(np.isin(said, outside).mean())
-                new = [classes.labels[one] for one in outside]
                 notes.append(unknown_classes(rater, new, share, whose))
             elif outside:
-                notes.append(
-                    f"{rater} shares no class with {whose}: it has "
-                    f"{joined([repr(classes.labels[one]) for one in outside[:4]])}"
-                )
+                notes.append(str(no_shared_class(whose, names, rater, new)))
     if not sharing:
         panel = judged[0]
         own = classes.offered(panel)

@@ -2,6 +2,7 @@
 
 from affectlab.evaluation.people_and_models.names import (
     no_shared_class as no_shared_class,
+    notes_of_repeats as notes_of_repeats,
     notes_of_stimuli as notes_of_stimuli,
     on_one_nominal as on_one_nominal,
     unknown_classes as unknown_classes,

@@ -33,7 +33,7 @@ def unknown_classes(model: str, names: Sequence[str], share: float, whose: str) 
     one = len(names) == 1
     verb = "name" if whose == "people" else "names"
     return (
-        f"{model} names {'a class' if one else 'classes'} that {whose} never {verb}: "
+        f"{'a class' if one else 'classes'} that {model} names and {whose} never {verb}: "
         f"{quoted(names, _SHOWN)} ({100 * share:.1f} % of its answers); if "
         f"{'it is one' if one else 'they are'} of theirs by another name, write the same name in "
         "both files"
@@ -82,6 +82,21 @@ def notes_of_stimuli(people: Ratings, models: Ratings) -> tuple[str, ...]:
         own = np.unique(models.stimulus_code[models.rater_code == code])
         found.append(unknown_stimuli(name, [used[k] for k in own], people.stimulus_names, "people"))
     return tuple(note for note in found if note)
+
+
+def notes_of_repeats(models: Ratings) -> tuple[str, ...]:
+    """Say which models answered a question several times, of which the first answer counts."""
+    keys = np.stack([models.rater_code, models.stimulus_code, models.label_code])
+    asked, times = np.unique(keys, axis=1, return_counts=True)
+    found = []
+    for code, name in enumerate(models.rater_names):
+        own = np.unique(asked[1, (asked[0] == code) & (times > 1)])
+        if len(own):
+            found.append(
+                f"several answers of {name} to {plural(len(own), 'stimulus', 'stimuli')}: the "
+                "first counts"
+            )
+    return tuple(found)
 
 
 def on_one_nominal(people: Ratings, models: Ratings) -> tuple[Ratings, Ratings, tuple[str, ...]]:

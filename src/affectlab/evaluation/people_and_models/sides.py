@@ -10,7 +10,11 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
 from affectlab.core.words import option, shown
-from affectlab.evaluation.people_and_models.names import notes_of_stimuli, on_one_nominal
+from affectlab.evaluation.people_and_models.names import (
+    notes_of_repeats,
+    notes_of_stimuli,
+    on_one_nominal,
+)
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale, said_by_label
 
 _MOST_STEPS = 10
@@ -93,7 +97,9 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
     _check_shared(people, judged)
     people, judged, notes = on_one_nominal(people, judged)
-    return Sides(people, judged, (*notes, *notes_of_stimuli(people, judged)))
+    return Sides(
+        people, judged, (*notes, *notes_of_repeats(judged), *notes_of_stimuli(people, judged))
+    )
 
 
 def shared_attribute(

@@ -15,6 +15,7 @@ from affectlab.evaluation.people_and_models import (
     check_models,
     judged_runs,
     no_shared_class,
+    notes_of_repeats,
     notes_of_stimuli,
     sides,
 )
@@ -141,7 +142,8 @@ def _two_sides(
     names, own = people.scale.categories, models.label_names
     if not set(names) & set(own):
         raise no_shared_class("people", names, models.rater_names[0], own)
-    return people, models, notes_of_stimuli(people, models)
+    notes = (*notes_of_repeats(models), *notes_of_stimuli(people, models))
+    return people, models, notes
 
 
 def _widened(people: Ratings, models: Ratings) -> Ratings:
