@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import median
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import classes_of, read_truth
+from affectlab.evaluation import alignment, classes_of, evaluate_soft_labels, read_truth
 from affectlab.evaluation.classes import load_thresholds, score_variants
 from affectlab.evaluation.classes.rules import highest, leave_one_out, pooled
 from affectlab.ratings import Ratings, read_ratings
@@ -368,3 +369,111 @@ def test_goemotions_votes(shared_data) -> None:
     assert dict(agreed.rows()) == ours
     assert made.people is not None
     assert len(made.people.rater) > 0
+
+
+def people_and_model(
+    answers: list[str], stimuli: str = "abc", *, scale: str | None = None
+) -> tuple[Ratings, Ratings]:
+    """Three people who agree on joy, fear and anger, and a model."""
+    people = Ratings(
+        {
+            "stimulus": [name for name in "abc" for _ in range(3)],
+            "rater": ["r1", "r2", "r3"] * 3,
+            "value": ["joy"] * 3 + ["fear"] * 3 + ["anger"] * 3,
+        },
+        scale=scale,
+    )
+    names = stimuli.split() if " " in stimuli else list(stimuli)
+    model = Ratings(
+        {"stimulus": names, "rater": ["net"] * len(names), "value": answers},
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    return people, model
+
+
+JUDGED = [classes_of, alignment, evaluate_soft_labels]
+
+
+@pytest.mark.parametrize("judge", JUDGED)
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_shares_no_class_with_people_is_not_judged(judge: Any) -> None:
+    people, model = people_and_model(["happiness", "fearful", "angry"])
+    with pytest.raises(
+        InputError, match="people and net share no class: people have 'joy', 'fear'"
+    ):
+        judge(people, model)
+
+
+@pytest.mark.parametrize("truth", ["rater:r1", "people"])
+def test_no_class_is_shared_with_a_rater_either(truth: str) -> None:
+    people, model = people_and_model(["happiness", "fearful", "angry"])
+    with pytest.raises(InputError, match="share no class"):
+        classes_of(people, model, truth=truth)
+    with pytest.raises(InputError, match="share no class"):
+        classes_of(people.merge(model), truth=truth)
+
+
+def test_classes_that_only_a_model_names_are_told() -> None:
+    people, model = people_and_model(["joy", "fearful", "angry"])
+    said = next(note for note in classes_of(people, model).notes if "never name" in note)
+    assert said.startswith(
+        "classes that net names and people never name: 'fearful', 'angry' (66.7 %"
+    )
+    assert not any(
+        "never name" in note for note in classes_of(*people_and_model(["joy"] * 3)).notes
+    )
+
+
+@pytest.mark.parametrize("judge", JUDGED)
+@pytest.mark.filterwarnings("ignore")
+def test_stimuli_that_people_do_not_have_are_told(judge: Any) -> None:
+    found = judge(*people_and_model(["joy", "fear", "anger"], "a img/B.png z.jpg"))
+    said = next(note for note in found.notes if "not among" in note)
+    assert "2 of the 3 stimuli" in said.replace("Two", "2").replace("two", "2")
+    assert "1 differs only in folder, ending or case ('img/B.png' from 'b')" in said.replace(
+        "one differs", "1 differs"
+    )
+
+
+@pytest.mark.parametrize("judge", JUDGED)
+@pytest.mark.filterwarnings("ignore")
+def test_several_answers_of_a_model_are_told(judge: Any) -> None:
+    people, _ = people_and_model(["joy"] * 3)
+    model = Ratings(
+        {
+            "stimulus": ["a", "a", "b", "c"],
+            "rater": ["net"] * 4,
+            "value": ["joy", "fear", "fear", "anger"],
+            "trial": [1, 2, 1, 1],
+        },
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    notes = judge(people, model).notes
+    assert any("everal answers of net to 1 stimulus: the first counts" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stimulus,split,label\n007,train,happy\n008,test,sad\n",
+        ",stimulus,label\n0,007,happy\n1,008,sad\n",
+        "stimulus,label,source\n007,happy,web\n008,sad,book\n",
+    ],
+)
+def test_truth_beside_what_describes_stimuli(tmp_path: Any, text: str) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text(text)
+    found = read_truth(file)
+    assert found.rater_names == ("truth",)
+    assert found.scale.categories == ("happy", "sad")
+
+
+def test_truth_as_a_column_for_each_class_and_as_json(tmp_path: Any) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text("stimulus,happy,sad\n007,1,0\n008,0,1\n")
+    assert read_truth(file).label_names == ("happy", "sad")
+    rows = tmp_path / "truth.jsonl"
+    rows.write_text(
+        '{"image": "007", "expression": "happy"}\n{"image": "008", "expression": "sad"}\n'
+    )
+    assert read_truth(rows).scale.categories == ("happy", "sad")

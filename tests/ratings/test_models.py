@@ -142,6 +142,189 @@ def test_a_model_may_name_what_nobody_named_unless_categories_are_declared(tmp_p
     assert set(found.scale.categories) == {"bliss", "fear", "joy", "rage"}
 
 
+def words(found: Ratings) -> list[str]:
+    """Name the category of each answer."""
+    return [found.scale.categories[int(value)] for value in found.value]
+
+
+EMOTIONS = {
+    "a": ("joy", "joy"),
+    "b": ("anger", "anger"),
+    "c": ("fear", "fear"),
+    "d": ("anger", "joy"),
+}
+
+
+@pytest.fixture
+def named() -> Ratings:
+    """People who named one emotion each; nobody declared which there are."""
+    return Ratings(
+        {
+            "stimulus": [name for name in EMOTIONS for _ in "12"],
+            "rater": ["r1", "r2"] * len(EMOTIONS),
+            "value": [word for pair in EMOTIONS.values() for word in pair],
+        }
+    )
+
+
+@pytest.mark.parametrize("codes", ["1 2 3 2", "0 1 2 1", "1.0 0.0 2.0 0.0"])
+def test_numbers_of_classes_whose_order_nobody_declared_are_refused(
+    named: Ratings, tmp_path: Path, codes: str
+) -> None:
+    rows = "".join(f"{name},{code}\n" for name, code in zip("abcd", codes.split(), strict=True))
+    path = write(tmp_path, "net.csv", f"image,prediction\n{rows}")
+    with pytest.raises(InputError, match="order nobody declared") as error:
+        read_models(path, named)
+    assert "scale='nominal:anger,fear,joy'" in str(error.value)
+    # The remedy, followed literally.
+    people = Ratings(named.frame, scale="nominal:anger,fear,joy")
+    if "3" in codes:
+        with pytest.raises(InputError, match=r"value 3 is off the scale.*0 to 2"):
+            read_models(path, people)
+    else:
+        values = list(map(float, codes.split()))
+        assert read_models(path, people).value.tolist() == values
+
+
+@pytest.mark.parametrize("given", [3.0, -1.0])
+def test_no_value_beyond_categories_becomes_ratings(named: Ratings, given: float) -> None:
+    columns = {"stimulus": ["a", "b"], "rater": ["m", "m"], "value": [0.0, given]}
+    with pytest.raises(InputError, match="order nobody declared"):
+        Ratings(columns, scale=named.scale)
+    with pytest.raises(InputError, match="off the scale"):
+        Ratings(columns, scale="nominal:joy,anger,fear")
+
+
+def test_a_scale_of_others_that_answers_outgrow_is_inferred_again() -> None:
+    others = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [1, 5]}).scale
+    found = Ratings({"stimulus": ["a", "b"], "rater": ["m", "m"], "value": [2, 9]}, scale=others)
+    assert (found.scale.low, found.scale.high, found.scale.declared) == (2, 9, False)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("image,net,confidence", "image,top1,score", "image,label,score", "image,label,prob"),
+        *("image,emotion_of_net,logprob", "image,gold,net,confidence", "image,net"),
+        "image,label,value",
+    ],
+)
+def test_words_of_people_are_the_answer_beside_numbers(
+    named: Ratings, tmp_path: Path, header: str
+) -> None:
+    cells = {"gold": ("joy", "anger"), "image": ("a", "b")}
+    names = header.split(",")
+    called = next(n for n in names if n not in cells)
+    cells |= {
+        n: ("fear", "joy") if n == called else ("0.7", "0.55") for n in names if n not in cells
+    }
+    rows = "".join(",".join(cells[name][row] for name in names) + "\n" for row in (0, 1))
+    found = read_models(write(tmp_path, "net.csv", f"{header}\n{rows}"), named)
+    assert words(found) == ["fear", "joy"]
+    assert not found.has_labels
+
+
+def test_several_columns_of_words_of_people_are_told(named: Ratings, tmp_path: Path) -> None:
+    text = "image,first,second,conf\na,joy,fear,0.5\nb,anger,joy,0.5\n"
+    with pytest.raises(InputError, match="call the column of the answers 'prediction'"):
+        read_models(write(tmp_path, "net.csv", text), named)
+    renamed = write(tmp_path, "net.csv", text.replace("first", "prediction"))
+    assert words(read_models(renamed, named)) == ["joy", "anger"]
+
+
+SCORES = "image,joy,anger,fear\na,0.7,0.2,0.1\nb,0.1,0.6,0.3\nc,0.2,0.1,0.7\n"
+
+
+def joined(columns: str, cells: str) -> str:
+    """Write further columns behind the scores."""
+    head, *rows = SCORES.splitlines()
+    return "".join(
+        f"{line},{more}\n"
+        for line, more in zip([head, *rows], [columns, *[cells] * 3], strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        *[("confidence", "0.71"), ("loss", "0.9"), ("fold", "1"), ("latency_ms", "830")],
+        *[("gold", "joy"), ("label", "0.5"), ("conf,gold,fold", "0.5,joy,2"), ("score", "0.5")],
+        ("entropy,temperature,seed", "0.25,0.5,1"),
+    ],
+)
+def test_only_columns_called_like_people_s_classes_are_scores(
+    named: Ratings, tmp_path: Path, columns: str, cells: str
+) -> None:
+    found = read_models(write(tmp_path, "net.csv", joined(columns, cells)), named)
+    assert found.label_names == ("joy", "anger", "fear")
+    assert found.scale == Scale("interval", 0.0, 1.0)
+    assert any(columns.split(",")[0] in step for step in found.history if "guessed" in step)
+
+
+def test_a_column_with_which_scores_sum_to_1_is_a_class(named: Ratings, tmp_path: Path) -> None:
+    text = "image,joy,anger,fear,bliss,conf\na,0.5,0.2,0.1,0.2,0.5\nb,0.1,0.6,0.1,0.2,0.6\n"
+    found = read_models(write(tmp_path, "net.csv", text), named)
+    assert found.label_names == ("joy", "anger", "fear", "bliss")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "prob_joy,prob_anger,prob_fear,prob_bliss",
+        "joy_score,anger_score,fear_score,bliss_score",
+        "P(x) Joy,P(x) Anger,P(x) Fear,P(x) bliss",
+    ],
+)
+def test_what_scores_are_called_is_stripped(named: Ratings, tmp_path: Path, header: str) -> None:
+    text = f"image,{header},conf\na,-1.5,2,1,0,0.2\nb,3,1,0,0,0.2\n"
+    found = read_models(write(tmp_path, "net.csv", text), named)
+    assert found.label_names == ("joy", "anger", "fear", "bliss")
+    assert sum(step.startswith("guessed: columns called") for step in found.history) == 1
+    assert found.frame.filter(pl.col("stimulus") == "a")["value"].to_list() == [-1.5, 2, 1, 0]
+
+
+ROWS = [
+    {"image": "a", "prediction": "joy", "confidence": 0.7},
+    {"image": "b", "prediction": "fear", "confidence": 0.6},
+]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [row | {"model": "gpt"} for row in ROWS],
+        [{"ID": row["image"], "labels": [row["prediction"]]} for row in ROWS],
+        [{"image": row["image"], "answer": {"net": row["prediction"], "p": 0.25}} for row in ROWS],
+    ],
+)
+@pytest.mark.parametrize("name", ["m.jsonl", "m.json"])
+def test_json_is_read_as_the_same_table_is(
+    named: Ratings, tmp_path: Path, rows: list[dict[str, object]], name: str
+) -> None:
+    listed = json.dumps(rows) if name.endswith("json") else "\n".join(map(json.dumps, rows))
+    found = read_models(write(tmp_path, name, listed), named)
+    assert found.rater_names == (("gpt",) if "model" in rows[0] else ("m",))
+    chosen = found.to_frame().filter(pl.col("value") == 1)
+    answers = chosen["label"].to_list() if found.has_labels else words(found)
+    assert answers == ["joy", "fear"]
+
+
+def test_scores_of_a_pipeline_for_each_label(named: Ratings, tmp_path: Path) -> None:
+    def scores(*values: float) -> list[dict[str, object]]:
+        names = ("joy", "anger", "fear")
+        return [{"label": n, "score": s} for n, s in zip(names, values, strict=True)]
+
+    rows = [
+        {"id": "a", "predictions": scores(0.7, 0.2, 0.1)},
+        {"id": "b", "predictions": scores(0.1, 0.6, 0.3)},
+    ]
+    path = write(tmp_path, "m.jsonl", "\n".join(map(json.dumps, rows)))
+    found = read_models(path, named)
+    assert found.label_names == ("joy", "anger", "fear")
+    assert found.scale == Scale("interval", 0.0, 1.0)
+
+
 def test_one_rater_by_name(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", "stimulus,value\na,1\nb,2\n")
     assert read_ratings(path, scale="0-7", rater="Ann").rater_names == ("Ann",)

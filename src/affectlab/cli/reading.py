@@ -162,6 +162,7 @@ def read_file(
     format: str | None = None,
     wide: str | None = None,
     columns: str | None = None,
+    rater: str | None = None,
     taxonomy: str | None = None,
     raters: Path | None = None,
     stimuli: Path | None = None,
@@ -190,6 +191,8 @@ def read_file(
         One column per 'raters', 'labels' or 'stimuli'; alone: told by the header.
     columns
         Which column is what: stimulus=clip,rater=coder,value=points.
+    rater
+        Name of the one rater, or model, who gave all answers, where no column names raters.
     taxonomy
         Taxonomy that holds the labels: a name or a TOML file.
     raters
@@ -224,6 +227,7 @@ def read_file(
             format=format,
             wide=wide,
             columns=columns,
+            rater=rater,
             taxonomy=taxonomy,
             raters=raters,
             stimuli=stimuli,

@@ -615,10 +615,19 @@ class _Values:
                     scales[code] = replace(Scale.nominal(parsed.categories), declared=False)
                 elif scales[code] is None and code in texts:
                     scales[code] = Scale("text")
-        open_ = [code for code, scale in enumerate(scales) if scale is None]
+        open_ = [
+            code for code, one in enumerate(scales) if one is None or self._outgrown(code, one)
+        ]
         for code, scale in guess_scales(self.code, self.value, open_, len(scales)).items():
             scales[code] = scale
         return [scale for scale in scales if scale is not None]
+
+    def _outgrown(self, code: int, scale: Scale) -> bool:
+        """Whether answers lie off a scale that was only inferred, from others than these."""
+        if scale.declared or scale.categories or not scale.numeric:
+            return False
+        value = self.value[self.code == code]
+        return not scale.contains(value[~np.isnan(value)]).all()
 
     def _texts_alone(self) -> set[int]:
         """Labels that were answered with texts and never with a value."""
@@ -654,6 +663,8 @@ class _Values:
             place = {} if rows is None else {int(row): k for k, row in enumerate(rows)}
             bad = parsed.bad if rows is None else rows[parsed.bad]
             scale = self.declared[labels[0]]
+            if parsed.positions and scale is not None and _only_met(scale):
+                raise InputError(_without_order(scale, parsed.value))
 
             def say(
                 row: int,
@@ -668,7 +679,8 @@ class _Values:
             ledger.add(Problem(bad, "value not understood", say))
         by_scale: dict[Scale, list[int]] = {}
         for code, scale in enumerate(self.scales):
-            if scale.declared and scale.numeric:
+            # Off its categories, a position would be one of none, declared or not.
+            if scale.numeric and (scale.declared or scale.categories):
                 by_scale.setdefault(scale, []).append(code)
         for scale, labels in by_scale.items():
             rows = None
@@ -710,6 +722,22 @@ class _Values:
         ledger.add(
             Problem(off if rows is None else rows[off], f"value off the scale ({scale})", say)
         )
+
+
+def _only_met(scale: Scale) -> bool:
+    """Whether categories are words in the order in which they happened to occur."""
+    return scale.kind == "nominal" and not scale.declared
+
+
+def _without_order(scale: Scale, value: Numbers) -> str:
+    """Say that numbers cannot be positions of categories whose order nobody declared."""
+    names = ",".join(sorted(scale.categories, key=str.casefold))
+    return (
+        f"answers are numbers ({np.nanmin(value):g} to {np.nanmax(value):g}), and the categories "
+        f"are words ({listing(scale.categories, _SHOWN)}) whose order nobody declared; declare "
+        "them in the order of the numbers, from 0 "
+        f"({option('scale', f'nominal:{names}')}), or write words in place of the numbers"
+    )
 
 
 def _no_word(text: str) -> bool:

@@ -102,6 +102,12 @@ class ClassMap:
             made[:, place] = np.where(answered, np.fmax(made[:, place], nothing), np.nan)
         return panel.with_labels(self.labels, made, None)
 
+    def offered(self, panel: Panel) -> set[int]:
+        """Give the classes that raters could answer, as far as is known."""
+        labels = set(panel.offered.tolist())
+        columns = self._columns(panel, self.is_mapped(panel.labels))
+        return {place for place, mine in columns.items() if place >= 0 and labels & set(mine)}
+
     def _columns(self, panel: Panel, mapped: bool) -> dict[int, list[int]]:
         """Columns of a panel that belong to each class; -1 for those that belong to none."""
         columns: dict[int, list[int]] = {}

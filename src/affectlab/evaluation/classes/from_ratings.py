@@ -30,7 +30,13 @@ from affectlab.evaluation.classes.rules import (
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
-from affectlab.evaluation.people_and_models import check_models
+from affectlab.evaluation.people_and_models import (
+    check_models,
+    no_shared_class,
+    notes_of_repeats,
+    unknown_classes,
+    unknown_stimuli,
+)
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
@@ -379,6 +385,9 @@ def classes_of(
             f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
             f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
         )
+    if models is not None:
+        notes += notes_of_repeats(models)
+    notes += _notes_of_names(judged, told, classes, parts, source.said)
     notes += answer_notes(tied, outside, partly, answer_ties)
     tied = {"truth": int(decided.tied.sum()), **tied}
     beside = None
@@ -406,6 +415,59 @@ def classes_of(
         ties=tied,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _notes_of_names(
+    judged: Sequence[Panel],
+    told: Panel,
+    classes: ClassMap,
+    parts: Sequence[tuple[NDArray[Any], Bools]],
+    whose: str,
+) -> list[str]:
+    """Say which classes and stimuli only models name; stop where they share no class.
+
+    Raises
+    ------
+    InputError
+        When no model can name a class of the truth.
+    """
+    if classes.mapping is not None:
+        return _notes_of_stimuli(judged, told, whose)
+    theirs = classes.offered(told)
+    names = [classes.labels[place] for place in sorted(theirs)]
+    notes, at, sharing = [], 0, not judged
+    for panel in judged:
+        for place, rater in enumerate(panel.raters):
+            rows = panel.rater == place
+            own = classes.offered(replace(panel, scores=panel.scores[rows]))
+            sharing |= bool(own & theirs)
+            outside = sorted(own - theirs)
+            code, known = parts[at]
+            at += 1
+            said = code[known] if code.ndim == 1 else code[known].argmax(axis=1)
+            new = [classes.labels[one] for one in outside]
+            if outside and len(said) and own & theirs:
+                share = float(np.isin(said, outside).mean())
+                notes.append(unknown_classes(rater, new, share, whose))
+            elif outside:
+                notes.append(str(no_shared_class(whose, names, rater, new)))
+    if not sharing:
+        panel = judged[0]
+        own = classes.offered(panel)
+        raise no_shared_class(
+            whose, names, panel.raters[0], [classes.labels[one] for one in sorted(own)]
+        )
+    return [*notes, *_notes_of_stimuli(judged, told, whose)]
+
+
+def _notes_of_stimuli(judged: Sequence[Panel], told: Panel, whose: str) -> list[str]:
+    found = []
+    for panel in judged:
+        for place, rater in enumerate(panel.raters):
+            own = np.unique(panel.stimulus[panel.rater == place])
+            answered = [panel.stimuli[one] for one in own]
+            found.append(unknown_stimuli(rater, answered, told.stimuli, whose))
+    return list(filter(None, found))
 
 
 def _said(source: TruthSource, settings: TruthRule, panel: Panel, decided: Decided) -> str:

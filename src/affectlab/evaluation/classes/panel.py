@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import option
 from affectlab.ratings import Ratings, answers_of
 
 Form: TypeAlias = Literal["nominal", "binary", "scale"]
@@ -36,6 +37,15 @@ class Panel:
     """``nominal``: a row names one label; ``binary``: yes or no to each; ``scale``: any score."""
     unmapped: Bools
     """Rows whose answer is a label that belongs to no class, shape (m,)."""
+    declared: bool = True
+    """Whether the labels are all that could be answered, rather than all that were."""
+
+    @property
+    def offered(self) -> Ints:
+        """Places of the labels that could be answered, as far as is known."""
+        if self.declared or self.form != "nominal":
+            return np.arange(len(self.labels))
+        return np.flatnonzero((self.scores > 0).any(axis=0))
 
     def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
         """Keep the rows of some stimuli, and code them in the order given."""
@@ -74,7 +84,8 @@ def panel_of(ratings: Ratings) -> Panel:
         if ratings.n_labels > 1:
             raise InputError(
                 f"{where}: there are {ratings.n_labels} labels, and the answers are names "
-                f"({scale}); expected one named class per stimulus, or a score for each label"
+                f"({scale}); expected one named class per stimulus; where they are scores, declare "
+                f"their scale ({option('models_scale', '0-1 interval')})"
             )
         labels: tuple[str, ...] = scale.categories
     elif scale.kind == "text" or not ratings.has_labels:
@@ -103,6 +114,7 @@ def panel_of(ratings: Ratings) -> Panel:
         scores[order],
         form,
         np.zeros(order.size, dtype=bool),
+        scale.declared,
     )
 
 

@@ -14,7 +14,9 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
 from affectlab.ratings import HUMAN_KINDS, Ratings, read_ratings
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, read_columns
+from affectlab.ratings.formats import find_format
+from affectlab.ratings.formats.table import PlainTable, find_chosen, find_one
 from affectlab.taxonomy import Taxonomy
 
 Truth: TypeAlias = str | Path | Ratings | Mapping[str, str | Sequence[str]]
@@ -49,7 +51,7 @@ def _named(kind: str, said: str, names: Mapping[str, tuple[str, ...]]) -> TruthS
     nobody = np.zeros(len(names), dtype=np.int64)
     rows, unmapped = np.arange(len(names)), nobody.astype(bool)
     panel = Panel(
-        (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped
+        (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped, False
     )
     return TruthSource(kind, said, panel)
 
@@ -60,8 +62,9 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
     Parameters
     ----------
     path
-        A table with one row per stimulus and two columns, the stimulus and its class, or with a
-        column called ``truth`` or ``class``; or a table of ratings, whose raters are pooled.
+        A table with one row per stimulus: two columns, the stimulus and its class; or a column
+        called ``truth`` or ``class``, or as one of answers is, beside others that describe the
+        stimulus; or a column for each class. Or a table of ratings, whose raters are pooled.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
@@ -78,16 +81,27 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
     >>> read_truth(file).scale.categories
     ('happy', 'sad')
     """
-    header = Peek.open(path).header
+    peek = Peek.open(path)
+    header = peek.columns or tuple(read_columns(peek).columns)
     classes = [name for name in ("truth", "class") if name in header]
     columns = dict(options.pop("columns", None) or {})
     if classes:
         columns.setdefault("value", classes[0])
     elif len(header) == 2:
         columns = {"stimulus": header[0], "value": header[1], **columns}
-    else:
+    elif (
+        find_one("rater", header) is not None
+        or {"rater", "wide"} & options.keys()
+        or "rater" in columns
+        or not isinstance(find_format(peek), PlainTable)
+    ):
         return read_ratings(path, columns=columns or None, **options)
-    return read_ratings(path, columns=columns, rater="truth", **options)
+    elif not {"value", "label"} & columns.keys() and not (
+        find_one("value", header) or find_chosen(header)
+    ):
+        # A column for each class.
+        options["wide"] = "labels"
+    return read_ratings(path, columns=columns or None, rater="truth", **options)
 
 
 def truth_source(

@@ -17,7 +17,7 @@ from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import joined, option, plural
 from affectlab.evaluation.classes import (
     NO_ANSWER,
     AnswerTies,
@@ -107,7 +107,7 @@ def judged_on(classes: Classes, judging: Judging, missing: Missing) -> Judged:
     if spoken and not common.any():
         raise InputError(
             f"no stimulus with a true class was answered by all models (of {n:,}: "
-            f"{shares}); judge each on its own (missing 'own')"
+            f"{shares}); judge each on its own ({option('missing', 'own')})"
         )
     if spoken and not common.all():
         notes.append(

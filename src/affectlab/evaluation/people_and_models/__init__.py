@@ -1,5 +1,13 @@
 """Who is compared: people, and the runs of models that are judged, on one scale."""
 
+from affectlab.evaluation.people_and_models.names import (
+    no_shared_class as no_shared_class,
+    notes_of_repeats as notes_of_repeats,
+    notes_of_stimuli as notes_of_stimuli,
+    on_one_nominal as on_one_nominal,
+    unknown_classes as unknown_classes,
+    unknown_stimuli as unknown_stimuli,
+)
 from affectlab.evaluation.people_and_models.runs import (
     CONTROLS as CONTROLS,
     Control as Control,
@@ -21,6 +29,7 @@ from affectlab.evaluation.people_and_models.sides import (
     Sides as Sides,
     check_models as check_models,
     people_of as people_of,
+    scores_beside_names as scores_beside_names,
     shared_attribute as shared_attribute,
     sides as sides,
 )

@@ -264,7 +264,8 @@ def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
         return both
     # Once more: what only control runs answered does not make models and people comparable.
     kept, notes = judged_runs(both.models)
-    return replace(sides(both.people, kept), notes=notes)
+    found = sides(both.people, kept)
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def _names_controls(models: Ratings) -> bool:

@@ -116,15 +116,28 @@ def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> Scale
                 f"on it ({option('models_scale', '…')} for another)"
             )
             return ScaleMap(theirs, scale, guess=guess)
-        why = f"that of models is not declared ({option('models_scale', '0-1 interval')})"
+        why = f"that of models is not declared ({_example(models)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if theirs.low is None or theirs.high is None:
-        why = f"that of models has no bounds ({option('models_scale', '0-1 interval')})"
+        why = f"that of models has no bounds ({_example(models)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if not scale.declared:
         why = f"that of people is not declared ({option('scale', '0-7')})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     return ScaleMap(theirs, scale)
+
+
+def _example(models: Ratings) -> str:
+    """Name the option, with a scale on which the answers of models lie."""
+    given = models.value[~np.isnan(models.value)]
+    low, high = (0.0, 1.0) if not given.size else (float(given.min()), float(given.max()))
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    elif low == high:
+        high = low + 1
+    return option(
+        "models_scale", f"{np.floor(low):g}{'..' if low < 0 else '-'}{np.ceil(high):g} interval"
+    )
 
 
 def _no_way(between: str) -> str:

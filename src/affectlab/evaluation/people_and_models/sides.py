@@ -10,6 +10,11 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
 from affectlab.core.words import option, shown
+from affectlab.evaluation.people_and_models.names import (
+    notes_of_repeats,
+    notes_of_stimuli,
+    on_one_nominal,
+)
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale, said_by_label
 
 _MOST_STEPS = 10
@@ -26,7 +31,7 @@ class Sides:
     people: Ratings
     models: Ratings
     notes: tuple[str, ...] = ()
-    """Which control runs of models were left out, in words."""
+    """Which control runs of models were left out, and what only models name, in words."""
 
 
 def check_models(models: object, *others: type) -> None:
@@ -91,7 +96,10 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
         )
     judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
     _check_shared(people, judged)
-    return Sides(people, judged)
+    people, judged, notes = on_one_nominal(people, judged)
+    return Sides(
+        people, judged, (*notes, *notes_of_repeats(judged), *notes_of_stimuli(people, judged))
+    )
 
 
 def shared_attribute(
@@ -154,6 +162,15 @@ def people_of(ratings: Ratings) -> Ratings:
     )
 
 
+def scores_beside_names(models: Ratings, people: Ratings) -> str:
+    """Say that a model scores each class where people name one."""
+    return (
+        f"{_name(models)} has a score for each class, and {_name(people)} names one class for each "
+        "stimulus: only 'affectlab evaluate classification' and 'affectlab evaluate soft-labels' "
+        "compare these; here, give the class with the highest score in a column 'prediction'"
+    )
+
+
 def _values(table: Ratings, labels: Sequence[str]) -> np.ndarray:
     codes = [code for code, name in enumerate(table.label_names) if name in labels]
     return table.value[np.isin(table.label_code, codes)]
@@ -170,6 +187,8 @@ def _whole(value: np.ndarray) -> bool:
 
 
 def _check_shared(people: Ratings, models: Ratings) -> None:
+    if models.has_labels and not people.has_labels and people.scale.kind == "nominal":
+        raise InputError(scores_beside_names(models, people))
     if people.has_labels != models.has_labels:
         with_labels, without = (people, models) if people.has_labels else (models, people)
         raise InputError(

@@ -11,7 +11,14 @@ import numpy as np
 from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
-from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
+from affectlab.evaluation.people_and_models import (
+    check_models,
+    judged_runs,
+    no_shared_class,
+    notes_of_repeats,
+    notes_of_stimuli,
+    sides,
+)
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
     Reading,
@@ -88,8 +95,9 @@ def soft_sides(
         return SoftSides(ratings, given, None, None, reading.smoothing, notes)
     notes = ()
     if models is None or isinstance(models, Ratings):
-        people, judged = _two_sides(ratings, models)
+        people, judged, said = _two_sides(ratings, models)
         judged, notes = judged_runs(judged)
+        notes = (*notes, *said)
         people = _widened(people, judged)
         # One question to people, scores of its categories from models: each by its own rule.
         rule = None if judged.has_labels and not people.has_labels else reading.rule
@@ -107,11 +115,13 @@ def _check_answered(people: LabelDistributions) -> None:
         raise InputError("nobody chose a label for any stimulus; expected answers to compare with")
 
 
-def _two_sides(ratings: Ratings, models: Ratings | None) -> tuple[Ratings, Ratings]:
+def _two_sides(
+    ratings: Ratings, models: Ratings | None
+) -> tuple[Ratings, Ratings, tuple[str, ...]]:
     names_only = ratings.scale.kind == "nominal" and not ratings.has_labels
     if models is None or not models.has_labels or not names_only:
         both = sides(ratings, models)
-        return both.people, both.models
+        return both.people, both.models, both.notes
     mixed = bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
     if mixed and ratings.models().n_raters:
         raise InputError(
@@ -129,7 +139,11 @@ def _two_sides(ratings: Ratings, models: Ratings | None) -> tuple[Ratings, Ratin
             f"people and models share no stimulus: people have {people.stimulus_names[0]!r}, …, "
             f"models {models.stimulus_names[0]!r}, …; expected the same names"
         )
-    return people, models
+    names, own = people.scale.categories, models.label_names
+    if not set(names) & set(own):
+        raise no_shared_class("people", names, models.rater_names[0], own)
+    notes = (*notes_of_repeats(models), *notes_of_stimuli(people, models))
+    return people, models, notes
 
 
 def _widened(people: Ratings, models: Ratings) -> Ratings:

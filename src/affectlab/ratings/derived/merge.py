@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,7 +40,7 @@ def merge(first: Table, *others: Table) -> Table:
     """
     tables = (first, *others)
     if len({table.has_labels for table in tables}) > 1:
-        raise InputError("some tables have labels and some have none; expected the same in all")
+        raise InputError(_labels_apart(tables))
     scales, values = _common_scales(tables)
     taxonomy, steps = _common_taxonomy(tables)
     frames = [
@@ -77,6 +78,19 @@ def merge(first: Table, *others: Table) -> Table:
         source="; ".join(dict.fromkeys(table.source for table in tables if table.source)),
         history=(*(step for table in tables for step in table.history), *steps),
         split=False,
+    )
+
+
+def _labels_apart(tables: Sequence[Holdings]) -> str:
+    """Name a table with labels and one without."""
+    named = [
+        next(t.source or f"table {k}" for k, t in enumerate(tables, 1) if t.has_labels == has)
+        for has in (True, False)
+    ]
+    return (
+        f"some tables have labels and some have none: {named[0]} has an answer to each of several "
+        f"labels, {named[1]} one answer for each stimulus; expected the same in all: use the two "
+        "kinds in calls of their own"
     )
 
 

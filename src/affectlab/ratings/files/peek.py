@@ -26,6 +26,9 @@ _HEAD = 1 << 18
 _LONGEST = 1 << 24
 """How much of a file is read to see its first record whole."""
 _FIRST_ROWS = 50
+DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+"""Endings of names that say that a file is a text table, whatever it begins with."""
+JSON_LINES = (".jsonl", ".ndjson")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")
 _SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNORECASE)
@@ -68,6 +71,25 @@ def _first_value(text: str) -> Any:
         return json.JSONDecoder().raw_decode(text[1:].lstrip() if listed else text)[0]
     except (ValueError, RecursionError):
         return None
+
+
+def _names_of(text: str) -> tuple[str, ...]:
+    """Name the fields of the first objects of JSON: of a list, or one in a line."""
+    listed = text.lstrip().startswith("[")
+    rest = text.lstrip()[listed:]
+    decoder = json.JSONDecoder()
+    names: dict[str, None] = {}
+    for _ in range(_FIRST_ROWS):
+        rest = rest.lstrip(", \t\r\n")
+        try:
+            record, end = decoder.raw_decode(rest)
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(record, dict):
+            break
+        names |= dict.fromkeys(record)
+        rest = rest[end:]
+    return tuple(names)
 
 
 @dataclass(frozen=True)
@@ -336,7 +358,8 @@ class Peek:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of a table: of its schema (Parquet, Feather), or its header.
 
-        Empty where the file is no table that names columns.
+        Of JSON they are the names in its first objects. Empty where the file is no table that names
+        columns.
         """
         if self.frame is not None:
             return tuple(self.frame.columns)
@@ -352,6 +375,12 @@ class Peek:
                 # Reading says what is wrong with the file.
                 return ()
             return tuple(schema)
+        if self.is_json:
+            if self.suffix not in JSON_LINES and self.text.lstrip().startswith("{"):
+                # One object over many lines holds something else than a row.
+                return _names_of(self.text) if self.is_json_lines else ()
+            first = self.first_record
+            return _names_of(self.text) or (tuple(first) if isinstance(first, dict) else ())
         return () if self.is_binary else self.header
 
     @cached_property
@@ -379,6 +408,13 @@ class Peek:
             with self.path.open("rb") as file:
                 found = _first_value(file.read(_LONGEST).decode(self.codec, errors="replace"))
         return found
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is read as JSON or JSON Lines: by its name, or by how it begins."""
+        if self.is_binary or self.suffix in DELIMITED:
+            return False
+        return self.suffix in JSON_LINES or self.starts_with_json()
 
     def starts_with_json(self) -> bool:
         """Whether the file begins like a JSON object or list."""

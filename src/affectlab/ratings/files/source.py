@@ -18,11 +18,10 @@ from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.parquet import read_frame
-from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.peek import DELIMITED, JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 from affectlab.ratings.schema import GUESSED, SetAside
 
-_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _ZIP, _NPY = b"PK\x03\x04", b"\x93NUMPY"
 _SHOWN = 5
 _RATERS = re.compile(
@@ -81,12 +80,12 @@ def read_columns(
         raise InputError(f"{peek.path} is {peek.looks_like}")
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
-    if peek.suffix in (".jsonl", ".ndjson"):
+    if peek.suffix in JSON_LINES:
         return _read_json_lines(peek, only)
-    lines = peek.suffix not in _DELIMITED and peek.is_json_lines
+    lines = peek.suffix not in DELIMITED and peek.is_json_lines
     if lines and "\n" in peek.text.strip():
         return _read_json_lines(peek, only)
-    if peek.suffix not in _DELIMITED and peek.starts_with_json():
+    if peek.suffix not in DELIMITED and peek.starts_with_json():
         content = peek.load_json()
         if isinstance(content, dict) and (found := _of_keys(content)):
             rows, step = found

@@ -187,7 +187,7 @@ def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -
     if name in made.options.unused:
         return "not used", "you say so"
     if not name.strip():
-        return "row numbers", "it has no name"
+        return "tells rows apart", "it has no name"
     if ratings is None:
         return _UNKNOWN, ""
     for table, kind in ((ratings.raters, "the rater"), (ratings.stimuli, "the stimulus")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import option, plural
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
-from affectlab.ratings.formats.table import PlainTable, find_chosen, find_one
+from affectlab.ratings.formats.table import PlainTable, find_one
+from affectlab.ratings.reading.answer_columns import AnswerColumns, answer_columns
 from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scale import Scale, fits_scale
@@ -29,6 +31,7 @@ from affectlab.ratings.scales import (
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import load_taxonomy
 
 
 def read_models(
@@ -151,32 +154,39 @@ def _read_one(
             # What affectlab wrote says itself what it holds; only what the user says goes first.
             return _as_models(read_ratings(path, scale=scale, **options), known), False
         if scale is None and not isinstance(known, PlainTable):
-            found = read_ratings(path, **{**options, "format": known})
+            called = {"rater": Path(path).stem} if known.anonymous else {}
+            found = read_ratings(path, **{**called, **options, "format": known})
             return _as_models(found, known), not found.scale.declared
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
-    header = peek.columns or tuple(read_columns(peek).columns)
+    taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
+    header = _header(peek)
     roles = options.get("columns") or {}
+    told = AnswerColumns()
     if options.get("format") is None and header:
         if rater is None and "rater" not in roles and find_one("rater", header) is None:
             rater = Path(path).stem
-        if (
-            options.get("wide") is None
-            and "value" not in roles
-            and find_one("value", header) is None
-            and (find_chosen(header) is None or set(header) & set(like.label_names))
-        ):
-            options["wide"] = "labels"
+        if options.get("wide") is None and not {"value", "label", "text"} & set(roles):
+            columns = read_columns(peek, on_bad=options.get("on_bad", "raise")).columns
+            told = answer_columns(columns, like, taxonomy, str(path))
+            options |= told.options
+            options["columns"] = {**roles, **options.get("columns", {})} or None
+    if told.names:
+        # The names that the file has are in no taxonomy; those that people use may be.
+        taxonomy = None
     own = DeclaredScales.parse(scale)
-    first = own or DeclaredScales(shared_scale(like.scales), like.scales)
+    if not own and told.scores:
+        own = DeclaredScales(told.scale)
+    elif not own:
+        own = DeclaredScales(shared_scale(like.scales), like.scales)
     try:
-        found = read_ratings(path, scale=first, taxonomy=taxonomy, rater=rater, **options)
-    except InputError:
+        found = read_ratings(path, scale=own, taxonomy=taxonomy, rater=rater, **options)
+    except InputError as error:
         fixed = {
             name: one
             for name, one in like.scales.items()
             if (one.declared if one.categories else not one.numeric)
         }
-        if scale is not None or len(fixed) == like.n_labels:
+        if scale is not None or told.scores or len(fixed) == like.n_labels:
             raise
         # Where people answer on several scales, numbers off them are not guessed to share one.
         unknown = (
@@ -186,7 +196,31 @@ def _read_one(
         )
         looser = DeclaredScales(None, {**unknown, **fixed})
         found = read_ratings(path, scale=looser, taxonomy=taxonomy, rater=rater, **options)
-    return _as_models(found, known), scale is None
+        if not found.has_labels and _answer_words(like) and not _answer_words(found):
+            # Numbers say nothing of words.
+            raise error from None
+    return _as_models(_called(found, told), known), scale is None and told.scale is None
+
+
+def _header(peek: Peek) -> tuple[str, ...]:
+    """Name the columns as they are read: of JSON, fields of objects are columns."""
+    if peek.is_json or not peek.columns:
+        return tuple(read_columns(peek).columns)
+    return peek.columns
+
+
+def _answer_words(table: Ratings) -> bool:
+    return not table.has_labels and table.scale.kind in ("nominal", "text")
+
+
+def _called(found: Ratings, told: AnswerColumns) -> Ratings:
+    """Call labels as people do, and say what was decided of the columns."""
+    body, scales = found._body, dict(found.scales)
+    if told.names and body.label is not None:
+        names = [told.names.get(name, name) for name in found.label_names]
+        scales = dict(zip(names, scales.values(), strict=True))
+        body = replace(body, label=body.label.rename(names))
+    return found._derive(body, scales=scales, steps=told.steps)
 
 
 def _labels_on(scale: Scale, like: Ratings, table: Ratings) -> list[str]:

@@ -19,7 +19,12 @@ from affectlab.core.words import count, joined, plural, shown
 from affectlab.evaluation import evaluate_classification
 from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult, alignment
-from affectlab.evaluation.people_and_models import main_runs, on_scale, people_of
+from affectlab.evaluation.people_and_models import (
+    main_runs,
+    on_scale,
+    people_of,
+    scores_beside_names,
+)
 from affectlab.ratings import Ratings, RatingsSummary, aggregated_raters, by_scale
 from affectlab.reliability import (
     ConsensusFlow,
@@ -155,6 +160,8 @@ def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
     """
     kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
     judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
+    if judged.has_labels and not ratings.has_labels:
+        return ratings, scores_beside_names(judged, ratings)
     if {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
         return ratings.merge(judged), ""
     try:
