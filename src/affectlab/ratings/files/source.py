@@ -89,7 +89,8 @@ def read_columns(
         content = peek.load_json()
         if isinstance(content, dict) and (found := _of_keys(content)):
             rows, step = found
-            return replace(_of_objects(rows, range(1, len(rows) + 1), peek, "row"), history=(step,))
+            numbers = list(range(1, len(rows) + 1))
+            return replace(_of_objects(rows, numbers, peek, "row", only), history=(step,))
         if lines and isinstance(content, dict):
             content = [content]
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):

@@ -612,8 +612,8 @@ def dropout_keys(seed: int, head: int, steps: ArrayLike, n_layers: int) -> NDArr
     place = np.asarray(steps, dtype=np.uint64)[:, None] * np.uint64(max(n_layers, 1))
     x = place + np.arange(n_layers, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        x = mixed_bits(x * np.uint64(0x9E3779B97F4A7C15) + start)
-    found: NDArray[np.uint32] = (x >> np.uint64(32)).astype(np.uint32)
+        mixed: NDArray[np.uint64] = mixed_bits(x * np.uint64(0x9E3779B97F4A7C15) + start)
+    found: NDArray[np.uint32] = (mixed >> np.uint64(32)).astype(np.uint32)
     return found
 
 

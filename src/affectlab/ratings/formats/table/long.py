@@ -609,7 +609,7 @@ def guess_wide(
         return _read_over("stimuli", options, others), said
     if stimulus is None or rater is None:
         return None
-    repeats = find_repeats(columns, [stimulus, rater], used)
+    repeats = find_repeats(columns, [stimulus, rater], {name for name in used if name})
     rest = [name for name in rest if repeats is None or name != repeats[1]]
     numbers = [
         name
