@@ -113,7 +113,8 @@ def read_labelled(
         if count > 0:
             missing[name] = count
     meanings = _meanings(about)
-    codes, code_names = {}, {}
+    codes: dict[str, int] = {}
+    code_names: dict[float, str] = {}
     named, guessed = set(), set()
     for name, column in columns.items():
         asked = categories is not None and name in categories
@@ -121,11 +122,10 @@ def read_labelled(
         own = meanings.get(name, {})
         if column.dtype.is_numeric() and not (asked or nominal):
             meanings[name], off = _without_codes(own)
+            columns[name] = column.set(column.cast(pl.Float64).is_in(list(off)), None)
+            if count := columns[name].null_count() - column.null_count():
+                codes[name], column = count, columns[name]
             code_names |= off
-            column = column.set(column.cast(pl.Float64).is_in(list(off)), None)
-            if (count := column.null_count() - columns[name].null_count()) > 0:
-                codes[name] = count
-            columns[name] = column
         if not (asked or nominal or name in perhaps):
             continue
         names = _named(column, meanings.get(name, {}))

@@ -10,8 +10,7 @@ from affectlab.core.words import option, quoted
 from affectlab.ratings.files import SHEET, Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import PlainTable, find_one
-from affectlab.ratings.formats.table.long import guess_wide
+from affectlab.ratings.formats.table import PlainTable, find_one, guess_wide
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 from affectlab.taxonomy import are_labels

@@ -5,7 +5,7 @@ from affectlab.ratings.formats.table.columns import (
     find_columns as find_columns,
     find_one as find_one,
 )
-from affectlab.ratings.formats.table.long import LongLayout as LongLayout
+from affectlab.ratings.formats.table.long import LongLayout as LongLayout, guess_wide as guess_wide
 from affectlab.ratings.formats.table.plain import PlainTable
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,
