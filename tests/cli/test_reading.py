@@ -85,3 +85,45 @@ def test_an_option_is_no_value_of_another(tmp_path: Path) -> None:
     file.write_text("image,rater,value\na,x,-1\na,y,0.5\n")
     said = run_here("ratings", "summary", file, "--scale", "--json", code=2).stderr
     assert "--scale requires an argument" in said
+
+
+PEOPLE = (
+    "image,annotator,emotion\na,r1,joy\na,r2,joy\nb,r1,anger\nb,r2,anger\nc,r1,fear\nc,r2,fear\n"
+)
+
+
+@pytest.mark.parametrize("verb", ["alignment", "classification", "soft-labels"])
+def test_numbers_of_classes_are_refused_with_a_remedy_that_can_be_typed(
+    tmp_path: Path, verb: str
+) -> None:
+    people, model = tmp_path / "people.csv", tmp_path / "net.csv"
+    people.write_text(PEOPLE)
+    model.write_text("image,prediction\na,2\nb,0\nc,1\n")
+    run = ("evaluate", verb, people, "--models", model, "--n-boot", "20")
+    said = run_here(*run, code=2, width=500).stderr
+    remedy = re.search(r"\((--scale nominal:\S+)\)", said)
+    assert remedy is not None
+    assert remedy[1] == "--scale nominal:anger,fear,joy"
+    run_here(*run, *shlex.split(remedy[1]))
+    model.write_text("image,prediction\na,2\nb,0\nc,3\n")
+    said = run_here(*run, *shlex.split(remedy[1]), code=2, width=500).stderr
+    assert "value 3 is off the scale" in said
+
+
+def test_a_file_of_one_rater_is_read_when_the_rater_is_named(tmp_path: Path) -> None:
+    gold, model = tmp_path / "gold.csv", tmp_path / "net.csv"
+    gold.write_text("image,label\na,joy\nb,anger\nc,fear\n")
+    model.write_text("image,prediction\na,joy\nb,anger\nc,joy\n")
+    run = ("evaluate", "classification", gold, "--models", model)
+    done = run_here(*run, "--rater", "expert", "--n-boot", "20", width=500)
+    assert "net is right on 66.7" in done.stdout
+
+
+def test_a_report_says_why_scores_stand_beside_nobody(tmp_path: Path) -> None:
+    people, model = tmp_path / "people.csv", tmp_path / "net.csv"
+    people.write_text(PEOPLE)
+    model.write_text("image,joy,anger,fear\na,0.7,0.2,0.1\nb,0.1,0.6,0.3\nc,0.2,0.1,0.7\n")
+    run = ("evaluate", "alignment", people, "--models", model)
+    assert "'affectlab evaluate soft-labels'" in run_here(*run, code=2, width=500).stderr
+    done = run_here("report", people, "--models", model, "--out", tmp_path / "report", width=500)
+    assert "report.html" in done.stdout

@@ -148,9 +148,10 @@ def find_columns(
                 f"{where}: there is only one column, {header[0]!r}; expected at least "
                 f"{', '.join(needed)}, {way}"
             )
+        one = f", or one for all rows ({option('rater', 'NAME')})" if role == "rater" else ""
         raise InputError(
             f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "
-            f"its name ({option('columns', {role: 'NAME'})})"
+            f"its name ({option('columns', {role: 'NAME'})}){one}"
         )
     return {role: found[role] for role in ROLES if role in found}
 

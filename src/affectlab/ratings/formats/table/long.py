@@ -200,9 +200,10 @@ def _without_intended(
     per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
     if len(meant) < 2 or not meant & given or (per_stimulus > 1).any():
         return roles, []
+    called = " as 'intended'" if roles["label"] == "label" else ""
     step = (
         f"{GUESSED}column '{roles['label']}' has one word for each stimulus, and answers are such "
-        f"words: it describes the stimulus; if it is what was asked about, say so "
+        f"words: it describes the stimulus{called}; if it is what was asked about, say so "
         f"({option('columns', {'label': roles['label']})})"
     )
     return {role: name for role, name in roles.items() if role != "label"}, [step]
@@ -548,8 +549,10 @@ def _renamed(
     roles = {column: role for role, column in found.items()}
     renamed: dict[str, pl.Series] = {}
     for name, column in columns.items():
-        # Data frames are often written with a nameless column of row numbers in front.
-        target = roles.get(name, name if name.strip() else "index")
+        # Data frames are often written with a nameless column of row numbers in front, and a label
+        # that is not what was asked about is what stimuli were meant to show.
+        plain = "intended" if name == "label" else name if name.strip() else "index"
+        target = roles.get(name, plain)
         if target in renamed or (name not in roles and target in found):
             other = found.get(target, target)
             raise InputError(
