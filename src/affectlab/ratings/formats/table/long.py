@@ -90,8 +90,11 @@ def describe_long(
     steps: list[str] = []
     free_text = False
     of_texts = any(scale.kind == "text" for scale in options.scale.all)
+    label = roles.get("label", "")
     roles, intended = _without_intended(columns, roles, named)
     steps += intended
+    if intended:
+        why[label] = "each stimulus has one, and answers are such words"
     told = {"text", "label"} & named.keys() or of_texts
     by_name = find_one("value", list(columns)) or named.get("value")
     if of_texts and by_name is None and {"text", "value"} <= roles.keys() and "label" not in roles:
@@ -152,7 +155,12 @@ def describe_long(
         elif "value" not in named:
             steps += _other_values(columns, roles)
     return LongLayout(
-        roles, why=why, separator=separator or None, free_text=free_text, steps=tuple(steps)
+        roles,
+        why=why,
+        stimuli=(label,) if intended else (),
+        separator=separator or None,
+        free_text=free_text,
+        steps=tuple(steps),
     )
 
 
