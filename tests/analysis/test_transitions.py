@@ -196,7 +196,7 @@ def test_frames_from_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="column 'time_ms' is missing"):
         transition_curves(table, frames=file)
     file.write_text("actor,expression,role,time_ms\na,joy,peak,1\na,joy,peak,2\n")
-    with pytest.raises(InputError, match="has the role 'peak' twice"):
+    with pytest.raises(InputError, match="role 'peak' stands twice"):
         transition_curves(table, frames=file)
 
 

@@ -149,10 +149,15 @@ def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
     assert top["settings"]["rule"].startswith("share of the raters for whom")
 
 
+def test_scores_that_add_up_to_one_are_probabilities(run: Run) -> None:
+    given = ("people.csv", "--models", "spread.csv", "--n-boot", "20")
+    declared = run.result(*given, "--models-scale", "0-1 interval")
+    assert run.result(*given)["metrics"] == declared["metrics"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("people.csv", "--models", "spread.csv"), "declare their scale, as in '0-1 interval'"),
         ((*HARD, "--metrics", "emd"), "unknown metric 'emd'"),
         ((*HARD, "--costs", "wheel"), "unknown kind of cost matrix 'wheel'"),
         ((*HARD, "--rule", "intensity"), "these answers have no order"),

@@ -270,11 +270,11 @@ YEAR = (
         "read, as a guess that is said: the column is the label",
         text(
             "r.csv",
-            "participant,image,item,response\nx,a,kind,4\nx,a,happy,2\ny,b,kind,5\ny,b,happy,1\n",
+            "participant,image,adjective,response\nx,a,kind,4\nx,a,happy,2\ny,b,kind,5\ny,b,happy,1\n",
         ),
         scales=dict.fromkeys(("kind", "happy"), "ordinal 1 to 5, step 1"),
         values=(4, 2, 5, 1),
-        said=("raters have a row for each value of column 'item', so it is the label",),
+        said=("raters have a row for each value of column 'adjective', so it is the label",),
     ),
     Messy(
         "`id` numbers the rows of a database, and songs come back",
@@ -295,12 +295,19 @@ YEAR = (
         text(
             "r.txt",
             "Subject\tPicture\tAlter\tSession\tRate.RESP\tRate.RT\tRate.ACC\n"
-            "x\ta\t21\t1\t3\t812\t0\nx\tb\t21\t1\t2\t950\t0\n"
-            "y\ta\t34\t1\t4\t700\t0\ny\tb\t34\t1\t6\t999\t0\n",
+            + "".join(
+                f"{rater}\t{image}\t{age}\t1\t{answer}\t{800 + answer}\t0\n"
+                for rater, age, answers in (("x", 21, (3, 2, 5)), ("y", 34, (4, 6, 1)))
+                for image, answer in zip("abc", answers, strict=True)
+            ),
         ),
-        scales={"Rate.RESP": "ordinal 2 to 6, step 1"},
-        values=(3, 2, 4, 6),
-        said=("columns of numbers hold ratings, one label each: 'Rate.RESP'.",),
+        stimuli=("a", "b", "c"),
+        scales={"Rate.RESP": "ordinal 1 to 6, step 1"},
+        values=(3, 2, 5, 4, 6, 1),
+        said=(
+            "columns of numbers hold ratings, one label each: 'Rate.RESP'; 'Alter' describes, as "
+            "each rater or stimulus has one value",
+        ),
     ),
     Messy(
         "codes of two coders beside the sentences and what was agreed",
@@ -341,7 +348,7 @@ YEAR = (
         options={"wide": "labels", "scale": "binary", "absent": "zero"},
         scales=dict.fromkeys(("joy", "fear"), "binary, 0 or 1"),
         values=(1, 1, 0, 0, 0, 1, 1, 1),
-        said=("marks ('x') read as yes, since nothing else was answered",),
+        said=("marks ('x') mean yes, since nothing else was answered",),
     ),
     Messy(
         "two waves, told by a column `time`",

@@ -406,7 +406,7 @@ def test_each_column_is_described(tmp_path: Path) -> None:
     found = describe_ratings(file)
     taken = dict(found.to_frame().select("column", "taken_for").rows())
     assert taken == {
-        "": "row numbers",
+        "": "tells rows apart",
         "image": "the stimulus",
         "annotator": "the rater",
         "age": "describes the rater",

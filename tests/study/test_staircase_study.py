@@ -214,7 +214,7 @@ class TestStimuli:
     @pytest.mark.parametrize(
         ("rows", "sentence"),
         [
-            ("stimulus,frame,file\na,1,x.png\na,1,x.png\na,2,x.png", "has frame 1 twice"),
+            ("stimulus,frame,file\na,1,x.png\na,1,x.png\na,2,x.png", "frame 1 stands twice"),
             ("stimulus,frame,file\na,one,x.png", "the number of the frame"),
             ("stimulus,file\na,../x.png", "lies outside"),
         ],

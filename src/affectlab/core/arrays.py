@@ -162,10 +162,6 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> Floats:
 def mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread the bits of each word of 64 over all of it, as SplitMix64 does last.
 
-    References
-    ----------
-    Steele, Lea and Flood (2014), OOPSLA.
-
     Examples
     --------
     >>> mixed_bits(np.array([0x9E3779B97F4A7C15], dtype=np.uint64))

@@ -400,7 +400,7 @@ def summarise_one(value: float, replicates: Floats, confidence: float) -> Uncert
 
     Examples
     --------
-    >>> summarise_one(0.5, np.linspace(0, 1, 101), 0.9).single["high"]
+    >>> round(summarise_one(0.5, np.linspace(0, 1, 101), 0.9).single["high"], 3)
     0.95
     """
     return summarise(np.array([value]), replicates[:, None], confidence)

@@ -430,8 +430,8 @@ def modules_of(package: str) -> tuple[ModuleType, ...]:
 
     Examples
     --------
-    >>> [module.__name__ for module in modules_of("affectlab.core.compiled")]
-    ['affectlab.core.compiled.correlation', 'affectlab.core.compiled.tally']
+    >>> [module.__name__.rpartition(".")[2] for module in modules_of("affectlab.core.compiled")]
+    ['bits', 'correlation', 'groups', 'tally']
     """
     found = walk_packages(import_module(package).__path__, f"{package}.")
     return tuple(

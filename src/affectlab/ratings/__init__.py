@@ -15,7 +15,7 @@ from affectlab.ratings.reading import (
     read_models,
     read_ratings,
 )
-from affectlab.ratings.scale import Scale, fits_scale as fits_scale
+from affectlab.ratings.scale import Scale, fits_scale as fits_scale, folded as folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,

@@ -135,7 +135,7 @@ def test_names_of_values_are_scales(tmp_path: Path) -> None:
     assert str(r.set_aside[0]) == "1 cell: no answer (row 3, column 'img1')"
     assert r.history[-2:] == (
         "named values taken as levels in order: 'img1', 'img2'; else: "
-        "format='spss,categories=[NAME]'",
+        "format=\"spss,categories=['NAME']\"",
         "values that the file calls missing: 1 cell of 'img1'",
     )
     # What was declared goes first.

@@ -13,10 +13,16 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
-from affectlab.ratings import HUMAN_KINDS, Ratings, read_ratings
+from affectlab.ratings import HUMAN_KINDS, Ratings, folded, read_ratings
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import find_format
-from affectlab.ratings.formats.table import PlainTable, find_chosen, find_one
+from affectlab.ratings.formats.table import (
+    TRUTHS,
+    PlainTable,
+    called_after_raters,
+    find_chosen,
+    find_one,
+)
 from affectlab.taxonomy import Taxonomy
 
 Truth: TypeAlias = str | Path | Ratings | Mapping[str, str | Sequence[str]]
@@ -83,7 +89,7 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
     """
     peek = Peek.open(path)
     header = peek.columns or tuple(read_columns(peek).columns)
-    classes = [name for name in ("truth", "class") if name in header]
+    classes = [name for name in header if folded(name) in ("truth", "class", *TRUTHS)]
     columns = dict(options.pop("columns", None) or {})
     if classes:
         columns.setdefault("value", classes[0])
@@ -94,6 +100,7 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
         or {"rater", "wide"} & options.keys()
         or "rater" in columns
         or not isinstance(find_format(peek), PlainTable)
+        or len(called_after_raters(header)) > 1
     ):
         return read_ratings(path, columns=columns or None, **options)
     elif not {"value", "label"} & columns.keys() and not (

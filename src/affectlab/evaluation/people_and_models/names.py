@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, plural, quoted
-from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.scale import folded
+from affectlab.ratings import Ratings, Scale, folded
 
 _SHOWN = 4
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
@@ -77,26 +78,33 @@ def _stem(name: str) -> str:
 def notes_of_stimuli(people: Ratings, models: Ratings) -> tuple[str, ...]:
     """Say of each model which of its stimuli people did not see."""
     used = models.stimulus_names
-    found = []
-    for code, name in enumerate(models.rater_names):
-        own = np.unique(models.stimulus_code[models.rater_code == code])
-        found.append(unknown_stimuli(name, [used[k] for k in own], people.stimulus_names, "people"))
+    found = [
+        unknown_stimuli(name, [used[k] for k in own], people.stimulus_names, "people")
+        for name, own in _by_model(models, models.stimulus_code)
+    ]
     return tuple(note for note in found if note)
+
+
+def _by_model(models: Ratings, code: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+    """Give the different codes of each model."""
+    n = int(code.max(initial=0)) + 1
+    pairs = np.unique(models.rater_code.astype(np.int64) * n + code)
+    ends = np.searchsorted(pairs // n, np.arange(1, models.n_raters))
+    return list(zip(models.rater_names, np.split(pairs % n, ends), strict=True))
 
 
 def notes_of_repeats(models: Ratings) -> tuple[str, ...]:
     """Say which models answered a question several times, of which the first answer counts."""
-    keys = np.stack([models.rater_code, models.stimulus_code, models.label_code])
-    asked, times = np.unique(keys, axis=1, return_counts=True)
-    found = []
-    for code, name in enumerate(models.rater_names):
-        own = np.unique(asked[1, (asked[0] == code) & (times > 1)])
-        if len(own):
-            found.append(
-                f"several answers of {name} to {plural(len(own), 'stimulus', 'stimuli')}: the "
-                "first counts"
-            )
-    return tuple(found)
+    asked = models.rater_code.astype(np.int64) * models.n_stimuli + models.stimulus_code
+    key = asked * max(models.n_labels, 1) + models.label_code
+    order = np.argsort(key, kind="stable")
+    repeated = np.unique(asked[order[1:]][key[order[1:]] == key[order[:-1]]])
+    times = np.bincount(repeated // models.n_stimuli, minlength=models.n_raters)
+    return tuple(
+        f"several answers of {name} to {plural(int(n), 'stimulus', 'stimuli')}: the first counts"
+        for name, n in zip(models.rater_names, times, strict=True)
+        if n
+    )
 
 
 def on_one_nominal(people: Ratings, models: Ratings) -> tuple[Ratings, Ratings, tuple[str, ...]]:
@@ -114,16 +122,18 @@ def on_one_nominal(people: Ratings, models: Ratings) -> tuple[Ratings, Ratings, 
     theirs = people.scale.categories if people.scale.declared else _said(people)
     known = set(map(folded, theirs))
     notes, sharing = [], False
-    for name in models.rater_names:
-        table = models.select(raters=[name])
-        own = _said(table)
-        outside = [word for word in own if folded(word) not in known]
-        could = table.scale.categories if models.scale.declared else own
-        shares = any(folded(word) in known for word in could)
-        sharing |= shares
-        if outside:
-            codes = [table.scale.categories.index(word) for word in outside]
-            share = float(np.isin(table.value, codes).mean())
+    words = models.scale.categories
+    unknown = np.array([folded(word) not in known for word in words])
+    code = np.where(np.isnan(models.value), len(words), models.value).astype(np.intp)
+    answers = np.bincount(models.rater_code, minlength=models.n_raters)
+    strange = np.append(unknown, False)[code]
+    n_strange = np.bincount(models.rater_code[strange], minlength=models.n_raters)
+    for at, (name, said) in enumerate(_by_model(models, code)):
+        own = said[said < len(words)]
+        sharing |= bool((~unknown).any() if models.scale.declared else (~unknown[own]).any())
+        if n_strange[at]:
+            outside = [words[k] for k in own[unknown[own]]]
+            share = float(n_strange[at] / answers[at])
             notes.append(unknown_classes(name, outside, share, "people"))
     if not sharing:
         raise no_shared_class("people", theirs, models.rater_names[0], _said(models))

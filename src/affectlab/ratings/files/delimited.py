@@ -146,13 +146,24 @@ def _is_of_data(peek: Peek) -> bool:
     if len(first) < 2 or len(rows) < 2 or first in rows or len(first) != len(peek.header):
         return False
     likely = False
-    for at, name in enumerate(map(str.strip, first)):
-        below = {row[at].strip() for row in rows if len(row) > at} - {""}
+    columns = [
+        {row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))
+    ]
+    if any(
+        name.strip() in below for at, name in enumerate(first) for below in _without(columns, at)
+    ):
+        # Raters who name each other, and columns that are numbered as what stands in them.
+        return False
+    for name, below in zip(map(str.strip, first), columns, strict=True):
         if len(below) > 1 and (name in below or _numbered_alike(name, below)):
             likely = likely or _NUMBER.fullmatch(name) is None
         elif not all(_NUMBER.fullmatch(one) for one in (name, *below)):
             return False
     return likely
+
+
+def _without(columns: list[set[str]], at: int) -> list[set[str]]:
+    return columns[:at] + columns[at + 1 :]
 
 
 def _numbered_alike(name: str, others: Collection[str]) -> bool:

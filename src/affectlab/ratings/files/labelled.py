@@ -26,6 +26,7 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 """Names of values that say that there is no answer."""
+_LARGEST_ANSWER = 60
 _STATA_RELEASES = range(0x69, 0x74)
 """First bytes of files of Stata 4 to 12; later ones begin with a tag."""
 
@@ -183,7 +184,9 @@ def _without_codes(
         while len(inside) > 2:
             value = list(inside)[at]
             others = [one for one in inside if one != value]
-            if not (_NO_ANSWER.fullmatch(inside[value].strip()) or is_far_code(value, others)):
+            # A small number beside smaller ones, as 9 for "other", may be an answer.
+            far = (value < 0 or value > _LARGEST_ANSWER) and is_far_code(value, others)
+            if not (_NO_ANSWER.fullmatch(inside[value].strip()) or far):
                 break
             off[value] = inside.pop(value)
     return inside, off

@@ -116,7 +116,8 @@ def _of_keys(content: dict[str, Any]) -> tuple[list[dict[str, Any]], str] | None
         rows = [{name: one[number] for name, one in content.items()} for number in counted]
         return rows, "the keys of the file are columns, those below them numbers of rows"
     step = f"{GUESSED}each key of the file names a row, those below it columns"
-    return [{"": key, **one} for key, one in content.items()], step
+    named = "" if any("key" in one for one in inner) else "key"
+    return [{named: key, **one} for key, one in content.items()], step
 
 
 def _flat(

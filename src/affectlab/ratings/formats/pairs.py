@@ -59,7 +59,8 @@ _SIDES = {
 """Choices that are for a side, and whether it is the first."""
 _ITEMS = (
     *("item", "item_id", "question_id", "prompt_id", "conversation_id", "task_id", "stimulus_id"),
-    *("prompt", "question", "task", "stimulus"),
+    *("prompt", "question", "task", "stimulus", "image", "image_id", "video", "video_id", "clip"),
+    *("clip_id", "text_id"),
 )
 _BESIDE = ("session", "trial", "trial_kind")
 """What tells two answers of a judge to one pair apart, by the name of its column."""

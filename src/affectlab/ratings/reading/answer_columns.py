@@ -13,7 +13,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.words import option, quoted
 from affectlab.ratings.build import is_number, words_of
-from affectlab.ratings.formats.table import find_chosen, find_one
+from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
 from affectlab.ratings.table import Ratings
@@ -21,16 +21,12 @@ from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 SHARES = Scale("interval", 0.0, 1.0)
 """The scale of probabilities."""
-_TRUTHS = {
-    *("actual", "gold", "gold_label", "gold_standard", "gt", "ground_truth", "groundtruth"),
-    *("reference", "target", "true", "true_class", "true_label", "truth", "y", "y_true"),
-}
-"""Names of a column of what is right, and never of what a model says."""
 _CORE = ("stimulus", "rater", "label", "value")
 _ROUNDING = 0.02
 """How far the sum of probabilities that were rounded may lie from 1."""
 _MOST_LEFT_OUT = 2
 _MOST_OTHERS = 12
+_FIRST_ROWS = 1000
 _MARKS = "_-. :/"
 """Signs between the name of a class and what scores of it are called."""
 
@@ -66,6 +62,7 @@ def answer_columns(
     InputError
         When several columns hold words of people, and none is called like one of answers.
     """
+    columns = {name: column for name, column in columns.items() if name.strip()}
     header = list(columns)
     words = _categories(like)
     value = find_one("value", header)
@@ -85,7 +82,7 @@ def answer_columns(
         name
         for name in header
         if name not in _roles(header)
-        and folded(name).replace(" ", "_") not in _TRUTHS
+        and folded(name).replace(" ", "_") not in TRUTHS
         and _holds(columns[name], words)
     ]
     if len(answers) > 1:
@@ -173,8 +170,8 @@ def _scores(
         declared = option("scale", "nominal:NAME,NAME")
         way = f"; if one is a class, declare the classes of people ({declared})" if words else ""
         steps.append(
-            f"{GUESSED}columns {quoted(called)} are the scores, since people's "
-            f"{'categories' if words else 'labels'} are called so; {quoted(left)} "
+            f"{GUESSED}columns {quoted(called)} are the scores, as people's "
+            f"{'categories' if words else 'labels'} are among them; {quoted(left)} "
             f"{'describes' if len(left) == 1 else 'describe'} the answer{way}"
         )
     shares = bool(words) and _are_shares(*(numbers[name] for name in called))
@@ -201,19 +198,21 @@ def _further(
     taxonomy: Taxonomy | None,
 ) -> list[str]:
     """Name the other columns that are scores, too: of one taxonomy, or with which rows sum to 1."""
+    scores = [numbers[name] for name in called if name in numbers]
+    candidates = [name for name in others if ((numbers[name] >= 0) & (numbers[name] <= 1)).all()]
+    if _are_shares(*scores):
+        return []
+    if len(candidates) <= _MOST_OTHERS:
+        for n_out in range(min(_MOST_LEFT_OUT, len(candidates) - 1) + 1 if candidates else 0):
+            for out in combinations(candidates, n_out):
+                more = [numbers[name] for name in candidates if name not in out]
+                first = [one[:_FIRST_ROWS] for one in (*scores, *more)]
+                if _are_shares(*first) and _are_shares(*scores, *more):
+                    return [name for name in candidates if name not in out]
     known = [load_taxonomy(name) for name in list_taxonomies()] if taxonomy is None else [taxonomy]
     for one in known:
         if all(name in one for name in called) and any(name in one for name in others):
             return [name for name in others if name in one]
-    scores = [numbers[name] for name in called if name in numbers]
-    candidates = [name for name in others if ((numbers[name] >= 0) & (numbers[name] <= 1)).all()]
-    if len(candidates) > _MOST_OTHERS or _are_shares(*scores):
-        return []
-    for n_out in range(min(_MOST_LEFT_OUT, len(candidates) - 1) + 1 if candidates else 0):
-        for out in combinations(candidates, n_out):
-            more = [name for name in candidates if name not in out]
-            if _are_shares(*scores, *(numbers[name] for name in more)):
-                return more
     return []
 
 

@@ -143,8 +143,8 @@ def _of_folder(
 ) -> pl.DataFrame:
     """Put the tables of a folder one below the other.
 
-    The name of a file is the label where all are called after emotions, else the rater or the
-    stimulus where no column names these.
+    The name of a file is the label where all are called after emotions, else the rater, where no
+    column names these.
     """
     files = sorted(
         path
@@ -167,7 +167,7 @@ def _of_folder(
                 f"{path} has other columns than {files[0].name} ({', '.join(read.columns)}); "
                 "expected a folder of tables with the same columns"
             )
-        roles = (*(["label"] if labels else []), "rater", "stimulus")
+        roles = (*(["label"] if labels else []), "rater")
         named = next((role for role in roles if find_one(role, header) is None), _FROM_FILE)
         table = pl.DataFrame(list(read.columns.values()))
         if named not in header:

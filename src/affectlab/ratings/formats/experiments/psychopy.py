@@ -162,7 +162,8 @@ def _conditions(
         for name, column in columns.items()
         if "." not in name and name.casefold() not in _OF_PROGRAM and len(words_of(column))
     }
-    first = next(at for at, name in enumerate(columns) if name.casefold() in _INFO)
+    of_info = (at for at, name in enumerate(columns) if name.casefold() in _INFO)
+    first = next(of_info, len(columns))
     asked = set(list(columns)[first:])
     return plain, {name: column for name, column in plain.items() if name not in asked}
 

@@ -45,7 +45,8 @@ class LabelledTable(PlainTable):
         """Say in which columns names of values take the place of numbers."""
         head = replace(head, categories=self.categories)
         # In a column for each label, words are answers only where somebody says so.
-        if head.labelled != self.program or self.categories is not None or options.wide == "labels":
+        told = self.categories is not None or options.wide == "labels" or bool(options.scale)
+        if head.labelled != self.program or told:
             return head
         chosen = None if find_one("value", head.columns) else find_chosen(head.columns)
         named = value_names(head.path, self.program)
@@ -165,7 +166,7 @@ def _steps(
     levels = [name for name in names if name in said.meanings and name not in said.named]
     # Where each step has a name, and the file does not say that they have an order, they may not.
     unsure = [name for name in levels if name in said.all_named and not declared]
-    how = option("format", f"{format.name},categories=[NAME]")
+    how = option("format", f"{format.name},categories=['NAME']")
     steps = []
     if named:
         steps.append(f"values that stand for categories: {quoted(named)}; others: {how}")

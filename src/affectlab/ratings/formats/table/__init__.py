@@ -1,11 +1,16 @@
 """Tables of ratings in no particular layout: long, and wide in three ways."""
 
 from affectlab.ratings.formats.table.columns import (
+    TRUTHS as TRUTHS,
     find_chosen as find_chosen,
     find_columns as find_columns,
     find_one as find_one,
 )
-from affectlab.ratings.formats.table.long import LongLayout as LongLayout, guess_wide as guess_wide
+from affectlab.ratings.formats.table.long import (
+    LongLayout as LongLayout,
+    called_after_raters as called_after_raters,
+    guess_wide as guess_wide,
+)
 from affectlab.ratings.formats.table.plain import PlainTable
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,

@@ -9,19 +9,19 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import option
 from affectlab.ratings.schema import ROW_COLUMNS
 
+_SHOWN = ("image", "picture", "photo", "img", "video", "clip", "audio", "song", "text_id")
+"""Names of what was shown, beside which others may number trials or name files of raters."""
 CORE = ("stimulus", "rater", "label", "value")
 ROLES = (*CORE, *ROW_COLUMNS)
 
 _ALIASES = {
-    # What was shown goes before files, which may be those of raters, and these before names that
-    # may number trials or say what was asked.
     "stimulus": (
-        *("stimulus", "stimulus_id", "stim", "stim_id", "stimulus_name", "stimulus_file"),
-        *("image", "image_id", "image_name", "image_path", "img", "picture", "photo"),
-        *("video", "video_id", "clip", "clip_id", "audio_id", "text_id", "comment_id"),
-        *("sentence_id", "utterance_id", "tweet_id", "post_id", "doc_id", "document_id"),
-        *("path", "file", "file_name", "example_id", "sample_id", "item", "item_id"),
-        *("unit", "unit_id", "task", "task_id", "id"),
+        *("stimulus", "stimulus_id", "stim", "stim_id", "item", "item_id", "image", "image_id"),
+        *("image_name", "image_path", "img", "path", "file", "file_name", "video"),
+        *("example_id", "unit", "unit_id", "text_id", "comment_id", "stimulus_name"),
+        *("stimulus_file", "task", "task_id", "sentence_id", "utterance_id", "tweet_id", "post_id"),
+        *("doc_id", "document_id", "sample_id", "video_id", "audio_id", "clip_id", "clip"),
+        *("picture", "photo", "id"),
     ),
     "rater": (
         *("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),
@@ -32,9 +32,8 @@ _ALIASES = {
     ),
     "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
     "value": (
-        *("value", "rating", "prediction", "predicted", "predicted_label", "predicted_class"),
-        *("predicted_emotion", "pred", "y_pred", "dominant_emotion", "top1", "score", "answer"),
-        *("response", "judgement", "judgment", "vote", "output"),
+        *("value", "rating", "score", "answer", "response", "judgement", "judgment", "vote"),
+        *("prediction", "predicted"),
     ),
 }
 
@@ -53,6 +52,11 @@ DIMENSIONS = {
     *("pleasantness", "pleasure", "strength", "valence"),
 }
 """Names of what raters are asked for in numbers, and never of what a stimulus shows."""
+TRUTHS = {
+    *("actual", "gold", "gold_label", "gold_standard", "gt", "ground_truth", "groundtruth"),
+    *("reference", "target", "true", "true_class", "true_label", "truth", "y", "y_true"),
+}
+"""Names of a column of what is right, and never of what a model says."""
 _NO_RATINGS = {
     *("", "average", "avg", "mean", "median", "mos", "sd", "sem", "std", "stddev", "stdev", "sum"),
     *("total", "variance", "block", "condition", "date", "group", "list", "part", "position"),
@@ -60,10 +64,10 @@ _NO_RATINGS = {
 }
 """Names of columns of numbers that are no ratings beside those of other labels."""
 _NEVER_RATED = {
-    *("acc", "catch", "correct", "duration", "expected", "id", "index", "latency", "nr", "offset"),
-    *("onset", "order", "rt", "session", "timestamp", "trial"),
+    *("acc", "catch", "correct", "duration", "expected", "id", "index", "latency", "ms", "nr"),
+    *("number", "offset", "onset", "order", "rt", "sec", "session", "time", "timestamp", "trial"),
 }
-"""Words in names of columns of numbers that are no ratings either."""
+"""Last words in names of columns of numbers that are no ratings either."""
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
 """Names of the rater where each row is the sheet of one rater, and only there."""
 
@@ -161,6 +165,11 @@ def find_one(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -
     return _first(_ALIASES[role], header, taken)
 
 
+def find_shown(header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
+    """Find a column that names what was shown."""
+    return _first(_SHOWN, header, taken)
+
+
 def find_chosen(header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
     """Find the column of chosen categories, where none is called like one of values."""
     return _first(_CHOSEN, header, taken)
@@ -189,9 +198,7 @@ def is_no_label(name: str) -> bool:
     >>> is_no_label("Rate.RT"), is_no_label("mean"), is_no_label("joy")
     (True, True, False)
     """
-    words = words_in(name)
-    never = words[-1:] == ("time",) or bool(_NEVER_RATED & {*words})
-    return never or folded_name(name) in _NO_RATINGS
+    return folded_name(name) in _NO_RATINGS or bool(_NEVER_RATED & {*words_in(name)[-1:]})
 
 
 def words_in(name: str) -> tuple[str, ...]:
@@ -206,8 +213,9 @@ def words_in(name: str) -> tuple[str, ...]:
 
 
 def find_rows(role: str, header: Sequence[str], *, taken: Collection[str] = ()) -> str | None:
-    """Find an optional column of answers by its name; only texts must be written as they are."""
-    return _first((role,), header if role != "text" else {"text"} & {*header}, taken)
+    """Find an optional column of answers; sessions and trials may be written in any case."""
+    spelt = header if role in ("session", "trial") else {role} & {*header}
+    return _first((role,), spelt, taken)
 
 
 def _first(aliases: Sequence[str], header: Collection[str], taken: Collection[str]) -> str | None:

@@ -26,17 +26,18 @@ from affectlab.ratings.formats.table.columns import (
     is_no_label,
     words_in,
 )
-from affectlab.ratings.formats.table.repeats import find_repeats
+from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
+from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 _NUMBERS = ("value", "rt_ms")
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
 _ABOUT_THE_ANSWER = {"confidence"}
 """Dimensions that say something of a chosen category, and nothing of the stimulus."""
-_MOST_AGREED = 3
+_MOST_AGREED, _SEVERAL_ROWS = 3, 3
 _STRENGTHS = {"intensity", "strength"}
 _CHANCES = {"confidence", "p", "prob", "proba", "probability"}
 """Names of a number that may belong to one of several categories, or to a whole answer."""
@@ -122,6 +123,7 @@ def describe_long(
             keys,
             roles.values(),
             asked_in_rows="label" not in roles and by_name is not None,
+            sessions=by_name is not None,
         )
         if repeats is not None:
             role, name, step = repeats
@@ -208,7 +210,7 @@ def _without_intended(
     per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
     if len(meant) < 2 or not meant & given or (per_stimulus > 1).any():
         return roles, []
-    called = " as 'intended'" if roles["label"] == "label" else ""
+    called = " as 'intended'" if {"label", "intended"} & {*columns} == {"label"} else ""
     step = (
         f"{GUESSED}column '{roles['label']}' has one word for each stimulus, and answers are such "
         f"words: it describes the stimulus{called}; if it is what was asked about, say so "
@@ -315,23 +317,30 @@ def _differs(column: pl.Series, *keys: pl.Series) -> bool:
 
 def _describing(
     columns: Mapping[str, pl.Series], names: Sequence[str], stimulus: str, rater: str
-) -> set[str]:
+) -> list[str]:
     """Find the columns of numbers that belong to raters or to stimuli: each has one of its own.
 
-    Raters may agree about all stimuli on two or three levels, and do not on more of them.
+    Raters may agree about all stimuli on two or three levels, and do not on more of them. What is
+    called after a dimension or a label of a taxonomy is rated.
     """
-    found = _of_each(columns, names, rater, 2)
-    agreed = [name for name in _of_each(columns, names, stimulus, 3) if name not in found]
-    distinct = {name: columns[name].drop_nulls().n_unique() for name in (*found, *agreed)}
-    return {name for name in found if distinct[name] > 1} | {
-        name for name in agreed if distinct[name] > _MOST_AGREED
-    }
+    known = [load_taxonomy(name) for name in list_taxonomies()]
+    free = [
+        name
+        for name in names
+        if folded_name(name) not in DIMENSIONS and not any(name in one for one in known)
+    ]
+    of_raters, of_stimuli = (_of_each(columns, free, key) for key in (rater, stimulus))
+    distinct = {name: columns[name].drop_nulls().n_unique() for name in (*of_raters, *of_stimuli)}
+    return [
+        name
+        for name in free
+        if (name in of_raters and distinct[name] > 1)
+        or (name in of_stimuli and distinct[name] > _MOST_AGREED)
+    ]
 
 
-def _of_each(
-    columns: Mapping[str, pl.Series], names: Sequence[str], key: str, least: int
-) -> list[str]:
-    """Columns of which enough of these have several rows, and all of them one value."""
+def _of_each(columns: Mapping[str, pl.Series], names: Sequence[str], key: str) -> list[str]:
+    """Columns of which nearly each of several of these has several rows, and all of one value."""
     table = pl.DataFrame([columns[key].alias("\0"), *(columns[name].alias(name) for name in names)])
     of = pl.col(names)
     values = (
@@ -342,7 +351,8 @@ def _of_each(
     return [
         name
         for name in names
-        if int((values[name] > 1).sum()) >= least
+        if values.height > 1
+        and int((values[name] >= _SEVERAL_ROWS).sum()) >= 0.8 * values.height
         and (values[f"{name}\0low"] == values[f"{name}\0high"]).all()
     ]
 
@@ -352,7 +362,10 @@ def _roles(
 ) -> dict[str, str]:
     header = list(columns)
     try:
-        found = find_columns(header, options.columns, where=source, delimiter=delimiter)
+        named = dict(options.columns or {})
+        stimulus = None if "stimulus" in named else find_stimulus(columns, named.values())
+        told = named if stimulus is None else {"stimulus": stimulus, **named}
+        found = find_columns(header, told, where=source, delimiter=delimiter)
     except InputError as error:
         maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
         # What most likely helps comes first: a file may have a hundred columns to list.
@@ -559,7 +572,8 @@ def _renamed(
     for name, column in columns.items():
         # Data frames are often written with a nameless column of row numbers in front, and a label
         # that is not what was asked about is what stimuli were meant to show.
-        plain = "intended" if name == "label" else name if name.strip() else "index"
+        intended = name == "label" and "intended" not in columns
+        plain = "intended" if intended else name if name.strip() else "index"
         target = roles.get(name, plain)
         if target in renamed or (name not in roles and target in found):
             other = found.get(target, target)
@@ -569,6 +583,11 @@ def _renamed(
             )
         renamed[target] = column.alias(target)
     return renamed
+
+
+def called_after_raters(header: Sequence[str]) -> list[str]:
+    """Find the columns that are called after raters, such as ``R1`` and ``R2``."""
+    return [name for name in header if _NUMBERED.fullmatch(name.strip())]
 
 
 def guess_wide(
@@ -589,7 +608,7 @@ def guess_wide(
         return None
     if "text" in header and any(s.kind == "text" for s in options.scale.all):
         return None
-    stimulus = named.get("stimulus") or find_one("stimulus", header)
+    stimulus = named.get("stimulus") or find_stimulus(columns, named.values())
     rater = named.get("rater") or find_one("rater", header, taken={stimulus or ""})
     used = {stimulus, rater, *named.values(), *(find_rows(one, header) for one in ROW_COLUMNS)}
     rest = [name for name in header if name not in used]
@@ -597,7 +616,7 @@ def guess_wide(
     if chosen is not None:
         roles = {"stimulus": stimulus or "", "rater": rater or "", "value": chosen}
         return _category_and_dimensions(columns, options, roles, [*text, *rest])
-    after_raters = [name for name in rest if _NUMBERED.fullmatch(name.strip())]
+    after_raters = called_after_raters(rest)
     if rater is None and len(after_raters) > 1:
         others = [name for name in rest if name not in after_raters]
         if stimulus is None and header[0] in others:
@@ -630,12 +649,16 @@ def guess_wide(
         and find_one("stimulus", [name]) is None
         and _is_of_numbers(columns[name])
     ]
-    described = _describing(columns, numbers, stimulus, rater)
+    free = [name for name in numbers if name not in options.scale.by_label]
+    described = _describing(columns, free, stimulus, rater)
     rated = [name for name in numbers if name not in described]
     if not rated:
         return None
     others = [*text, *(name for name in rest if name not in rated)]
     said = f"columns of numbers hold ratings, one label each: {quoted(rated)}"
+    if described:
+        verb = "describes" if len(described) == 1 else "describe"
+        said += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"
     return _read_over("labels", options, others), said
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import polars as pl
 
 from affectlab.ratings.build import is_nearly_number
-from affectlab.ratings.formats.table.columns import words_in
+from affectlab.ratings.formats.table.columns import find_one, find_shown, folded_name, words_in
 from affectlab.ratings.schema import GUESSED
 
 _TRIALS = {
@@ -17,9 +17,29 @@ _TRIALS = {
 """Words in names of columns that number answers to the same question."""
 _SESSIONS = {
     *("date", "day", "measurement", "occasion", "session", "time", "timepoint", "visit", "wave"),
-    "week",
+    *("sheet", "week"),
 }
 """Words in names of columns that say on which occasion an answer was given."""
+
+
+_NUMBERS_TRIALS = {"item", "item_id", "task", "task_id", "file", "file_name", "filename"}
+"""Names of a column of stimuli that may also number trials, say what was asked, or name a log."""
+
+
+def find_stimulus(columns: Mapping[str, pl.Series], taken: Collection[str] = ()) -> str | None:
+    """Find the column of stimuli: by its name, and by what each rater has once.
+
+    A column such as ``item`` gives way to one that names what was shown, if no rater has a value of
+    that twice.
+    """
+    header = list(columns)
+    found = find_one("stimulus", header, taken=taken)
+    shown = find_shown(header, taken={*taken, found or ""})
+    rater = find_one("rater", header, taken={*taken, found or "", shown or ""})
+    if found is None or folded_name(found) not in _NUMBERS_TRIALS or None in (shown, rater):
+        return found
+    pairs = pl.DataFrame([columns[name].alias(name) for name in (rater, shown) if name])
+    return found if pairs.is_duplicated().any() else shown
 
 
 def find_repeats(
@@ -28,6 +48,7 @@ def find_repeats(
     taken: Collection[str],
     *,
     asked_in_rows: bool = False,
+    sessions: bool = True,
 ) -> tuple[str, str, str] | None:
     """Find the column that tells answers of a rater to one question apart where some are repeated.
 
@@ -42,20 +63,24 @@ def find_repeats(
     asked_in_rows
         Whether a column of words, of which every question has all values, may say what was asked.
 
+    sessions
+        Whether answers of one occasion are sure to stand in one row.
+
     Returns
     -------
     Its role, its name, and what to say of the guess; None where no answer is repeated, or no column
     tells them apart by few values and a name that says so.
     """
-    free = [name for name in columns if name not in taken]
+    free = [name for name in columns if name not in taken and name.strip()]
     called = [
         (role, name)
-        for role, words in (("trial", _TRIALS), ("session", _SESSIONS))
+        for role, words in (("trial", _TRIALS), ("session", _SESSIONS if sessions else set()))
         for name in free
         if words & {*words_in(name)}
     ]
     if not called and not (asked_in_rows and free):
         return None
+    keys = list(dict.fromkeys(keys))
     asked = pl.DataFrame([columns[key].cast(pl.String).alias(key) for key in keys])
     if not asked.drop_nulls().is_duplicated().any():
         return None

@@ -64,6 +64,8 @@ def without_totals(given: Columns) -> Columns:
     small = height * len(frame) <= _LARGEST
     for last in range(max(1, height - _MOST), height):
         names = [_name(frame, row) for row in range(last, height)]
+        if not all(names):
+            continue
         if not all(name in _OF_NAME or (small and name) for name in names):
             continue
         cells = [[_number(column[row]) for column in frame] for row in range(last, height)]
@@ -78,10 +80,11 @@ def without_totals(given: Columns) -> Columns:
 
 
 def _name(frame: list[pl.Series], row: int) -> str:
-    """Give the word that a row begins with; empty where there is a digit in it."""
-    cells = ("" if column[row] is None else str(column[row]).strip() for column in frame)
-    word = next(filter(None, cells), "").casefold().rstrip(": ")
-    return "" if any(map(str.isdigit, word)) else word
+    """Give the word that a row begins with; empty where it has a digit, or others stand beside."""
+    cells = ["" if column[row] is None else str(column[row]).strip() for column in frame]
+    words = [cell for cell in cells if cell and not any(map(str.isdigit, cell))]
+    first = next(filter(None, cells), "")
+    return first.casefold().rstrip(": ") if words == [first] else ""
 
 
 def _sums_up(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -24,10 +23,9 @@ from affectlab.ratings.formats.table.columns import (
     find_respondent,
     find_rows,
     folded_name,
-    is_no_label,
     words_in,
 )
-from affectlab.ratings.formats.table.repeats import find_repeats
+from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, Unit
@@ -53,6 +51,7 @@ _PLATFORM = _SURVEY | {
     "recipientlastname", "refurl", "seed", "serial", "time_rsi", "time_total",
 }  # fmt: skip
 """Columns of platforms, never answers."""
+_MEANS, _DEVIATIONS = {"mean", "avg", "average"}, {"sd", "std", "stdev", "stddev"}
 _PAGE = re.compile(r"time_?[0-9]+")
 """Columns of seconds on each page of a questionnaire: ``TIME001``."""
 _SUMMARIES = {
@@ -106,6 +105,8 @@ class _Finder:
         """Column of a role, as named or recognised."""
         if role in self.named:
             return self.named[role]
+        if role == "stimulus":
+            return find_stimulus(self.columns, self.taken)
         return find_one(role, self.header, taken=self.taken)
 
     def rater(self, stimulus: str | None) -> str | None:
@@ -302,8 +303,8 @@ def _is_personal(name: str, across: str) -> bool:
     if name == "text" or folded in _PLATFORM or folded in _SUMMARIES or _PAGE.fullmatch(folded):
         return True
     if across == "rater":
-        return folded_name(name) in _DECIDED or bool(_SUMMARIES & {*words_in(name)})
-    return name.casefold() in PERSONAL or (across == "label" and is_no_label(name))
+        return folded_name(name) in _DECIDED
+    return name.casefold() in PERSONAL or (across == "label" and words_in(name)[-1:] == ("rt",))
 
 
 def _told_attributes(
@@ -312,6 +313,7 @@ def _told_attributes(
     """Tell the columns that describe something from those that hold ratings."""
     named = options.scale.by_label if across == "label" else {}
     told = [name for name in names if _is_personal(name, across) and name not in named]
+    told += _of_summaries([name for name in names if across == "rater" and name not in told])
     words = [
         name
         for name in names
@@ -323,18 +325,30 @@ def _told_attributes(
         told += words
     elif across == "rater" and options.scale.default is None:
         # Raters name the same categories, and what was rated differs from row to row.
-        told += [name for name in words if _is_alone(name, words, columns)]
+        told += _alone(words, columns)
     return [name for name in names if name in told]
 
 
-def _is_alone(name: str, words: list[str], columns: dict[str, pl.Series]) -> bool:
-    """Whether a column has a value of its own in each row, while others share theirs."""
-    own, *others = (
-        {*columns[one].drop_nulls().cast(pl.String).str.strip_chars()}
-        for one in (name, *(other for other in words if other != name))
-    )
-    shared = any(one & other for one, other in itertools.combinations(others, 2))
-    return shared and len(own) == len(columns[name]) and not any(own & one for one in others)
+def _alone(words: list[str], columns: dict[str, pl.Series]) -> list[str]:
+    """Columns that have a value of their own in each row, where others share theirs."""
+    values = {
+        name: {*columns[name].drop_nulls().cast(pl.String).str.strip_chars()} for name in words
+    }
+    in_columns = Counter(value for own in values.values() for value in own)
+    shared = {name for name in words if any(in_columns[value] > 1 for value in values[name])}
+    if len(shared) < 2:
+        return []
+    return [
+        name for name in words if name not in shared and len(values[name]) == len(columns[name])
+    ]
+
+
+def _of_summaries(names: Sequence[str]) -> list[str]:
+    """Columns of means, deviations and sums, where there are both means and deviations."""
+    words = {name: {*words_in(name)} for name in names}
+    if not all(any(kind & one for one in words.values()) for kind in (_MEANS, _DEVIATIONS)):
+        return []
+    return [name for name in names if (_MEANS | _DEVIATIONS | {"sum", "n", "count"}) & words[name]]
 
 
 def _holds_only_words(column: pl.Series, scale: Scale | None) -> bool:
@@ -443,8 +457,10 @@ def unpivot(
             f"{GUESSED}names of columns cross {plural(len(stimuli), 'stimulus', 'stimuli')} "
             f"({_names(stimuli)}) and {plural(len(labels), 'label')} ({_names(labels)})"
         )
-    rated, ticked = _ticked([columns[name] for name in rest])
-    steps += ticked
+    rated = [columns[name] for name in rest]
+    if across != "rater":
+        rated, ticked = _ticked(rated)
+        steps += ticked
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
         rated, n_empty = _with_zeros(rated)
@@ -501,7 +517,9 @@ def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[str]]:
         column.cast(pl.String).str.strip_chars().replace(dict.fromkeys(marks, "yes"))
         for column in columns
     ]
-    return read, [f"marks ({quoted(sorted(marks))}) read as yes, since nothing else was answered"]
+    return read, [
+        f"{GUESSED}marks ({quoted(sorted(marks))}) mean yes, since nothing else was answered"
+    ]
 
 
 def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
