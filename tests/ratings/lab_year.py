@@ -263,7 +263,7 @@ YEAR = (
         ),
         scales=dict.fromkeys(("valence", "arousal"), "ordinal 2 to 7, step 1"),
         values=(3, 2, 6, 4, 5, 6, 4, 7),
-        said=("columns of numbers hold ratings, one label each: 'valence', 'arousal'",),
+        said=("'arousal'; column 'image' is the stimulus and 'item' is not",),
     ),
     Messy(
         "a row for each question about a stimulus, in a column without a known name",

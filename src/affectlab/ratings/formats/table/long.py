@@ -88,7 +88,7 @@ def describe_long(
         column: "you say so" if named.get(role) == column else "its name"
         for role, column in roles.items()
     }
-    steps: list[str] = []
+    steps = _giving_way(roles["stimulus"], list(columns), named)
     free_text = False
     of_texts = any(scale.kind == "text" for scale in options.scale.all)
     label = roles.get("label", "")
@@ -164,6 +164,15 @@ def describe_long(
         free_text=free_text,
         steps=tuple(steps),
     )
+
+
+def _giving_way(stimulus: str, header: Sequence[str], named: Mapping[str, str]) -> list[str]:
+    """Say where the column of stimuli is not the one that its name alone would tell."""
+    first = find_one("stimulus", header, taken=named.values())
+    if "stimulus" in named or first in (None, stimulus):
+        return []
+    said = f"column '{stimulus}' is the stimulus and '{first}' is not, as no rater has it twice"
+    return [f"{GUESSED}{said}"]
 
 
 def _strengths(
@@ -656,6 +665,9 @@ def guess_wide(
         return None
     others = [*text, *(name for name in rest if name not in rated)]
     said = f"columns of numbers hold ratings, one label each: {quoted(rated)}"
+    said += "".join(
+        f"; {one.removeprefix(GUESSED)}" for one in _giving_way(stimulus, header, named)
+    )
     if described:
         verb = "describes" if len(described) == 1 else "describe"
         said += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"

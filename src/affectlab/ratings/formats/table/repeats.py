@@ -21,7 +21,6 @@ _SESSIONS = {
 }
 """Words in names of columns that say on which occasion an answer was given."""
 
-
 _NUMBERS_TRIALS = {"item", "item_id", "task", "task_id", "file", "file_name", "filename"}
 """Names of a column of stimuli that may also number trials, say what was asked, or name a log."""
 
@@ -29,8 +28,8 @@ _NUMBERS_TRIALS = {"item", "item_id", "task", "task_id", "file", "file_name", "f
 def find_stimulus(columns: Mapping[str, pl.Series], taken: Collection[str] = ()) -> str | None:
     """Find the column of stimuli: by its name, and by what each rater has once.
 
-    A column such as ``item`` gives way to one that names what was shown, if no rater has a value of
-    that twice.
+    A column such as ``item`` gives way to one that names what was shown, if raters have several
+    rows and none has a value of that twice.
     """
     header = list(columns)
     found = find_one("stimulus", header, taken=taken)
@@ -39,7 +38,8 @@ def find_stimulus(columns: Mapping[str, pl.Series], taken: Collection[str] = ())
     if found is None or folded_name(found) not in _NUMBERS_TRIALS or None in (shown, rater):
         return found
     pairs = pl.DataFrame([columns[name].alias(name) for name in (rater, shown) if name])
-    return found if pairs.is_duplicated().any() else shown
+    several = pairs[str(rater)].n_unique() < pairs.height
+    return shown if several and not pairs.is_duplicated().any() else found
 
 
 def find_repeats(
@@ -62,7 +62,6 @@ def find_repeats(
         Columns with a role.
     asked_in_rows
         Whether a column of words, of which every question has all values, may say what was asked.
-
     sessions
         Whether answers of one occasion are sure to stand in one row.
 
