@@ -249,3 +249,11 @@ def test_rows_that_sum_up_are_set_aside(tmp_path: Path, row: str, *, is_sum: boo
         r = read_ratings(file)
     assert r.n_stimuli == (3 if is_sum else 4)
     assert any("sums up the rows above" in str(part) for part in r.set_aside) == is_sum
+
+
+@pytest.mark.parametrize("role", ["rater", "stimulus", "session"])
+def test_a_column_that_is_named_and_not_there_is_refused(tmp_path: Path, role: str) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("image,rater,time,joy,anger\na,x,T1,3,4\na,x,T2,2,6\nb,y,T1,1,1\n")
+    with pytest.raises(InputError, match="unknown column 'nobody'"):
+        read_ratings(file, columns={role: "nobody"})

@@ -610,7 +610,7 @@ def guess_wide(
     """
     header = list(columns)
     named = dict(options.columns or {})
-    if {"value", "label", "text"} & named.keys():
+    if {"value", "label", "text"} & named.keys() or not {*named.values()} <= {*header}:
         return None
     chosen = find_chosen(header)
     if find_one("value", header) or (chosen is None and find_one("label", header)):
