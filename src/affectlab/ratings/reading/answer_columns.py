@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
 from affectlab.core.words import option, quoted
 from affectlab.ratings.build import is_number, words_of
-from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one
+from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one, is_of_numbers
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
 from affectlab.ratings.table import Ratings
@@ -148,7 +149,7 @@ def _scores(
     """Find the columns of scores, several of which are called after labels or categories."""
     names = words or {folded(name): name for name in like.label_names if like.has_labels}
     taken = _roles(list(columns))
-    rest = [name for name in columns if name not in taken and name.strip()]
+    rest = [name for name in columns if name not in taken]
     numbers = {name: one for name in rest if (one := _numbers(columns[name])) is not None}
     called = {
         name: names[folded(name)]
@@ -257,17 +258,12 @@ def _holds(column: pl.Series, words: Collection[str]) -> bool:
 
 def _numbers(column: pl.Series) -> np.ndarray | None:
     """Give a column of numbers, empty cells as 0; None where it holds anything else."""
-    if column.dtype.is_numeric():
-        number = column.cast(pl.Float64)
-    elif isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
-        words = words_of(column)
-        if not len(words) or not all(is_number(word.replace(",", ".")) for word in words.unique()):
-            return None
-        text = column.cast(pl.String).str.strip_chars().str.replace(",", ".", literal=True)
-        number = text.cast(pl.Float64, strict=False)
-    else:
+    if not is_of_numbers(column):
         return None
-    return None if number.null_count() == len(number) else np.nan_to_num(number.to_numpy())
+    if not column.dtype.is_numeric():
+        column = column.cast(pl.String).str.strip_chars().str.replace(",", ".", literal=True)
+    given: Floats = column.cast(pl.Float64, strict=False).to_numpy()
+    return np.nan_to_num(given)
 
 
 def _counts_rows(number: np.ndarray | None) -> bool:

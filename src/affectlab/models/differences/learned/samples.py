@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.files.columns import require_columns, require_distinct
+from affectlab.core.files.columns import numbers_of, require_columns, require_distinct
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.models.differences.learned.warnings import SmallScoresWarning
@@ -405,7 +405,7 @@ def _with_scores(table: pl.DataFrame, scores: Any) -> pl.DataFrame:
 def _usable(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Check every cell; leave out pairs of another kind, and those without a score."""
     notes = []
-    table = _with_numbers(table)
+    table = table.with_columns(numbers_of(table, "value"))
     texts = [name for name in table.columns if name != "value"]
     table = table.with_columns(pl.col(texts).cast(pl.String).str.strip_chars())
     if "kind" in table.columns and table["kind"].null_count() < table.height:
@@ -416,7 +416,7 @@ def _usable(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
             table = table.filter(~other)
     elif "kind" in table.columns:
         table = table.drop("kind")
-    unscored = table["value"].is_null() | table["value"].is_nan()
+    unscored = table["value"].is_null()
     if unscored.any():
         notes.append(f"{plural(int(unscored.sum()), 'pair')} without a score left out")
         table = table.filter(~unscored)
@@ -445,17 +445,3 @@ def _usable(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
             stacklevel=4,
         )
     return table, tuple(notes)
-
-
-def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
-    given = table["value"]
-    if given.dtype == pl.String:
-        given = given.str.strip_chars().replace("", None)
-    elif not (given.dtype.is_numeric() or given.dtype == pl.Null):
-        raise InputError(f"column 'value' holds {given.dtype} values; expected numbers")
-    numbers = given.cast(pl.Float64, strict=False)
-    lost = numbers.is_null() & given.is_not_null()
-    if lost.any():
-        row = int(lost.arg_max() or 0)
-        raise InputError(f"row {row + 1}, value: {given[row]!r}; expected a number")
-    return table.with_columns(numbers.alias("value"))

@@ -10,6 +10,7 @@ from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,
     called_after_raters as called_after_raters,
     guess_wide as guess_wide,
+    is_of_numbers as is_of_numbers,
 )
 from affectlab.ratings.formats.table.plain import PlainTable
 from affectlab.ratings.formats.table.wide import (

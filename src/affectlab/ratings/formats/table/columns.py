@@ -57,10 +57,14 @@ TRUTHS = {
     *("reference", "target", "true", "true_class", "true_label", "truth", "y", "y_true"),
 }
 """Names of a column of what is right, and never of what a model says."""
-_NO_RATINGS = {
-    *("", "average", "avg", "mean", "median", "mos", "sd", "sem", "std", "stddev", "stdev", "sum"),
-    *("total", "variance", "block", "condition", "date", "group", "list", "part", "position"),
-    *("row", "run", "seconds", "unnamed:_0", "version", "week", "year"),
+SUMMARIES = {
+    "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
+    "stdev", "sum", "total", "variance",
+}  # fmt: skip
+"""Columns computed from the others of their row."""
+_NO_RATINGS = SUMMARIES | {
+    *("", "block", "condition", "date", "group", "list", "part", "position", "row"),
+    *("run", "seconds", "unnamed:_0", "version", "week", "year"),
 }
 """Names of columns of numbers that are no ratings beside those of other labels."""
 _NEVER_RATED = {

@@ -187,7 +187,7 @@ def _strengths(
         for name, column in columns.items()
         if name not in roles.values()
         and folded_name(name) in _STRENGTHS | _CHANCES
-        and _is_of_numbers(column)
+        and is_of_numbers(column)
         and (folded_name(name) in _STRENGTHS or _differs(column, *keys))
     ]
     if len(strong) != 1 or _separator(columns, roles) != ROWS:
@@ -235,7 +235,7 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
         for name, column in columns.items()
         if name not in roles.values()
         and (
-            (folded_name(name) in DIMENSIONS and _is_of_numbers(column))
+            (folded_name(name) in DIMENSIONS and is_of_numbers(column))
             or (find_chosen([name]) and _differs(column, columns[roles["stimulus"]]))
         )
     ]
@@ -287,7 +287,7 @@ def _check_chosen(
     stretches = [
         other
         for other, column in columns.items()
-        if _STRETCHES & {*words_in(other)} and _is_of_numbers(column)
+        if _STRETCHES & {*words_in(other)} and is_of_numbers(column)
     ]
     if separator == ROWS and len(stretches) > 1:
         raise InputError(
@@ -635,7 +635,7 @@ def guess_wide(
         return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
-        rated = [name for name in rest if _is_of_numbers(columns[name])]
+        rated = [name for name in rest if is_of_numbers(columns[name])]
         numbered = [name for name in rated if _is_numbered_stimulus(name)]
         if len(files) < 2 and crossed(rated) is not None:
             said = f"columns cross stimuli and labels: {quoted(rated)}"
@@ -656,7 +656,7 @@ def guess_wide(
         if not is_no_label(name)
         and folded_name(name) not in PERSONAL
         and find_one("stimulus", [name]) is None
-        and _is_of_numbers(columns[name])
+        and is_of_numbers(columns[name])
     ]
     free = [name for name in numbers if name not in options.scale.by_label]
     described = _describing(columns, free, stimulus, rater)
@@ -696,7 +696,7 @@ def _category_and_dimensions(
         name
         for name in rest
         if folded_name(name) in DIMENSIONS - _ABOUT_THE_ANSWER
-        and _is_of_numbers(columns[name])
+        and is_of_numbers(columns[name])
         and _differs(columns[name], columns[roles["stimulus"]])
     ]
     if not asked or not _is_of_words(columns[chosen]) or _separator(columns, roles) is not None:
@@ -717,7 +717,8 @@ def _is_numbered_stimulus(name: str) -> bool:
     return stem != name.strip() and find_one("stimulus", [stem.rstrip(" _.-")]) is not None
 
 
-def _is_of_numbers(column: pl.Series) -> bool:
+def is_of_numbers(column: pl.Series) -> bool:
+    """Whether all answers of a column are numbers, with points or decimal commas."""
     if column.dtype == pl.Boolean:
         return False
     if column.dtype.is_numeric():

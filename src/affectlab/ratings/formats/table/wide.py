@@ -19,6 +19,7 @@ from affectlab.ratings.files import Columns, commas_step, typed_column, with_poi
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.columns import (
     DIMENSIONS,
+    SUMMARIES,
     find_one,
     find_respondent,
     find_rows,
@@ -54,11 +55,6 @@ _PLATFORM = _SURVEY | {
 _MEANS, _DEVIATIONS = {"mean", "avg", "average"}, {"sd", "std", "stdev", "stddev"}
 _PAGE = re.compile(r"time_?[0-9]+")
 """Columns of seconds on each page of a questionnaire: ``TIME001``."""
-_SUMMARIES = {
-    "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
-    "stdev", "sum", "total", "variance",
-}  # fmt: skip
-"""Columns computed from the others of their row."""
 _TICKS = {"x", "X", "✓", "✔", "☑", "☒", "checked", "selected", "ticked"}
 """What stands in a box that was ticked."""
 _DECIDED = {
@@ -300,7 +296,7 @@ def _over_stimuli(find: _Finder) -> None:
 def _is_personal(name: str, across: str) -> bool:
     """Whether a column is called like something that describes and is never an answer."""
     folded = name.strip().casefold()
-    if name == "text" or folded in _PLATFORM or folded in _SUMMARIES or _PAGE.fullmatch(folded):
+    if name == "text" or folded in _PLATFORM or folded in SUMMARIES or _PAGE.fullmatch(folded):
         return True
     if across == "rater":
         return folded_name(name) in _DECIDED
