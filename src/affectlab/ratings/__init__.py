@@ -8,6 +8,12 @@ from affectlab.ratings.derived.reshape import with_texts as with_texts
 from affectlab.ratings.derived.select import labels_on as labels_on, with_label as with_label
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
+from affectlab.ratings.model_tables import (
+    ModelRatings as ModelRatings,
+    by_scale_of_models as by_scale_of_models,
+    model_tables as model_tables,
+    on_own_scales as on_own_scales,
+)
 from affectlab.ratings.options import Absent as Absent, read_table
 from affectlab.ratings.reading import (
     RatingsDescription,

@@ -37,9 +37,11 @@ def cautions(study: Study) -> list[str]:
         found += [*_duplicates(study.numeric), *_odd_people(study), *_few(study)]
         found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
+        who = "Models" if study.ranks_only else some(list(study.unmapped), _MOST_PAIRS)
         found.append(
-            "Models stand in no table or figure of all raters, and are compared with people by "
-            f"their order of stimuli alone: {study.unmapped}."
+            f"{who} {'stand' if len(study.unmapped) > 1 or study.ranks_only else 'stands'} in no "
+            "table or figure of all raters, and people are compared with their order of stimuli "
+            f"alone: {'; '.join(dict.fromkeys(study.unmapped.values()))}."
         )
     found += [*_stand_ins(study), *study.warnings]
     return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]

@@ -31,13 +31,19 @@ from affectlab.evaluation.classes.rules import (
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
-    check_models,
     no_shared_class,
     notes_of_repeats,
     unknown_classes,
     unknown_stimuli,
 )
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    ModelRatings,
+    Ratings,
+    canonical,
+    model_tables,
+)
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Who is judged, and what is taken off the scores first.
@@ -49,7 +55,7 @@ CHOSEN = "chosen"
 
 def split_panels(
     ratings: Ratings,
-    models: Ratings | None,
+    models: ModelRatings | None,
     scores: str | Sequence[str] | None,
     told_by: str | None,
     *,
@@ -66,7 +72,7 @@ def split_panels(
     if kinds & set(HUMAN_KINDS):
         people = _without(ratings.humans() if kinds & set(MODEL_KINDS) else ratings, told_by)
     tables = [ratings.models()] if kinds & set(MODEL_KINDS) else []
-    tables += [models] if models is not None else []
+    tables += model_tables(models)
     judged = [
         table for table in (_without(table, told_by) for table in tables) if table is not None
     ]
@@ -230,7 +236,7 @@ def _n_partly(panel: Panel, given: Decided, rows: Bools) -> int:
 
 def classes_of(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
@@ -314,7 +320,7 @@ def classes_of(
     >>> found.truth_said
     'people (plurality of 2)'
     """
-    check_models(models)
+    model_tables(models)
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     rng = np.random.default_rng(seed)
     limits = None if threshold is None else load_thresholds(threshold)
@@ -350,7 +356,11 @@ def classes_of(
         list(dict.fromkeys(label.strip() for labels in names_of for label in labels)),
         told.labels if source.is_named else (),
         taxonomy=taxonomy,
-        known=[ratings.taxonomy, None if models is None else models.taxonomy, source.taxonomy],
+        known=[
+            ratings.taxonomy,
+            *(table.taxonomy for table in model_tables(models)),
+            source.taxonomy,
+        ],
         mapping=used,
         where=source.said,
     )
@@ -385,8 +395,8 @@ def classes_of(
             f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
             f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
         )
-    if models is not None:
-        notes += notes_of_repeats(models)
+    for table in model_tables(models):
+        notes += notes_of_repeats(table)
     notes += _notes_of_names(judged, told, classes, parts, source.said)
     notes += answer_notes(tied, outside, partly, answer_ties)
     tied = {"truth": int(decided.tied.sum()), **tied}

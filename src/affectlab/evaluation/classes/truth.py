@@ -13,7 +13,7 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
-from affectlab.ratings import HUMAN_KINDS, Ratings, folded, read_ratings
+from affectlab.ratings import HUMAN_KINDS, ModelRatings, Ratings, folded, model_tables, read_ratings
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import find_format
 from affectlab.ratings.formats.table import (
@@ -112,7 +112,7 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
 
 
 def truth_source(
-    truth: Truth, ratings: Ratings, models: Ratings | None, *, multilabel: bool
+    truth: Truth, ratings: Ratings, models: ModelRatings | None, *, multilabel: bool
 ) -> TruthSource:
     """Find what the truth is made of.
 
@@ -154,9 +154,9 @@ def truth_source(
 
 
 def _attribute(
-    name: str, ratings: Ratings, models: Ratings | None, multilabel: bool
+    name: str, ratings: Ratings, models: ModelRatings | None, multilabel: bool
 ) -> TruthSource:
-    tables = [table for table in (ratings, models) if table is not None]
+    tables = [ratings, *model_tables(models)]
     known = [column for table in tables for column in table.stimuli.columns if column != "stimulus"]
     holders = [table for table in tables if name in table.stimuli.columns and name != "stimulus"]
     if not holders:
@@ -176,8 +176,8 @@ def _attribute(
     return _named("attribute", f"the attribute {name!r}", names)
 
 
-def _rater(name: str, ratings: Ratings, models: Ratings | None) -> TruthSource:
-    tables = [table for table in (ratings, models) if table is not None]
+def _rater(name: str, ratings: Ratings, models: ModelRatings | None) -> TruthSource:
+    tables = [ratings, *model_tables(models)]
     for table in tables:
         if name in table.rater_names:
             panel = panel_of(table.select(raters=name))

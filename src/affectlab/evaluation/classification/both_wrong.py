@@ -16,7 +16,7 @@ from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
 from affectlab.evaluation.classification.result import settings_of
 from affectlab.evaluation.preference import random_sides
-from affectlab.ratings import Ratings
+from affectlab.ratings import ModelRatings, Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
 # Images that two models get wrong in different ways: what a study of errors shows people.
@@ -144,7 +144,7 @@ class BothWrong(Result):
 
 def both_wrong(
     ratings: Ratings | Classes | Mapping[str, Sequence[str]],
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth | Sequence[str] = "people",
     stimuli: Sequence[str] | None = None,

@@ -56,7 +56,7 @@ from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_su
 from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import ModelRatings, Ratings, canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 # Tests of the differences of two classifications of the same items.
@@ -574,7 +574,7 @@ def _together_in_words(frame: pl.DataFrame, said: Sequence[str]) -> str:
 
 def compare_models(
     ratings: Ratings | Classes,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     a: str | None = None,
     b: str | None = None,

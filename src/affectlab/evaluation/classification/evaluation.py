@@ -55,7 +55,7 @@ from affectlab.evaluation.classification.result import (
     classification_result,
 )
 from affectlab.evaluation.soft_labels import soft_label_metrics
-from affectlab.ratings import Ratings, as_listed, canonical, rows_as_listed
+from affectlab.ratings import ModelRatings, Ratings, as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Which models are judged on which stimuli, and by which metrics.
@@ -303,7 +303,7 @@ def _first_of_most(counts: Floats, labels: Sequence[str]) -> int:
 
 def evaluate_classification(
     ratings: Ratings | Classes,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
@@ -518,7 +518,7 @@ def _each_once(frame: pl.DataFrame) -> pl.DataFrame:
 
 def classes_from(
     ratings: Ratings | Classes,
-    models: Ratings | None,
+    models: ModelRatings | None,
     rng: np.random.Generator,
     **settings: Any,
 ) -> Classes:
@@ -550,7 +550,7 @@ def _has_shares(classes: Classes, label_map: Any, scores: Any) -> bool:
 
 def _distances(
     ratings: Ratings,
-    models: Ratings | None,
+    models: ModelRatings | None,
     classes: Classes,
     judging: Judging,
     n_boot: int,

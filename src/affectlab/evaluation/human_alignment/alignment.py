@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -32,8 +32,8 @@ from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, 
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, measures_of, spread_table
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
-from affectlab.ratings import Ratings
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, Panel, panel_of
+from affectlab.ratings import ModelRatings, Ratings
 from affectlab.reliability.agreement import Rated, weak_design_like
 
 
@@ -41,7 +41,8 @@ from affectlab.reliability.agreement import Rated, weak_design_like
 class AlignmentResult(Result):
     """Models beside people: a sentence and a row per model.
 
-    The first measure decides: kappa, or Lin's concordance on a scale without steps. The table
+    The first measure decides: kappa, or Lin's concordance on a scale without steps; Spearman's
+    correlation of a model that cannot be put on the scale of people. The table
     ``models`` has its columns ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``,
     ``people``, ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
     ``at_least``; ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
@@ -128,8 +129,20 @@ class _Comparison:
 
     @property
     def first(self) -> Measure:
-        """The measure that decides."""
+        """The measure that decides, where a model is on the scale of people."""
         return self.measures[0]
+
+    def decides(self, model: str) -> str:
+        """Name the measure that decides of a model."""
+        return "spearman" if model in self.panel.unmapped else self.first.name
+
+    def deciding(self) -> pl.DataFrame:
+        """The row of each model by the measure that decides."""
+        rows = [
+            self.difference.frame.filter(rater=model, measure=self.decides(model))
+            for model in self.panel.models
+        ]
+        return pl.concat(rows)
 
     def agreement(self) -> Estimates:
         """Agreement of each model with people."""
@@ -205,7 +218,26 @@ class _Comparison:
             what,
             n_items=counts.reshape(-1, 2)[:, 0],
             n_ratings=counts.reshape(-1, 2)[:, 1],
+            status=self.status(self.panel.models),
         )
+
+    def status(
+        self, models: Sequence[str], why: str = ""
+    ) -> Callable[[Measure, Spread], Sequence[str]]:
+        """Say why values of models are not defined."""
+
+        def of(measure: Measure, spread: Spread) -> Sequence[str]:
+            said = measure.status(spread.value, self.panel.n_people)
+            return [
+                "ok"
+                if text == "ok"
+                else NO_SCALE
+                if measure.name != "spearman" and model in self.panel.unmapped
+                else why or text
+                for model, text in zip(models, said, strict=True)
+            ]
+
+        return of
 
     def table(
         self, spreads: Sequence[Spread], keys: dict[str, Sequence[str]], what: str, **more: Any
@@ -241,10 +273,9 @@ class _Comparison:
             "models less people",
             n_items=shared,
             n_ratings=shared,
-            status=lambda _, spread: [
-                "undefined: one answer throughout" if none else "ok"
-                for none in np.isnan(spread.value)
-            ],
+            status=self.status(
+                [name for name in models for _ in labels], "undefined: one answer throughout"
+            ),
         )
         frame = table.frame.with_columns(
             agreement=np.concatenate([m.models[:, :, 0].ravel() for m in self.measures]),
@@ -276,7 +307,7 @@ class _Comparison:
             spearman_labels="n_labels",
         )
         won = self.alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
-        both = frame.filter(pl.col("measure") == first.name)
+        both = self.deciding()
         for other in (second, won):
             both = both.join(other, on="rater", how="left", maintain_order="left")
         models = both.rename({"value": "difference"}).select(
@@ -288,10 +319,12 @@ class _Comparison:
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
             *("coverage", "margin", "epsilon", "status"),
         )
+        names = models["measure"].unique().to_list()
         columns = [
             Key("rater", "model"),
             Text("verdict", "human range"),
-            Number("agreement", first.name),
+            *([Text("measure")] if len(names) > 1 else []),
+            Number("agreement", names[0] if len(names) == 1 else "agreement"),
             Number("people", "of people", spare=True),
             Number("difference"),
             Interval(head=f"{percent(self.confidence)} interval"),
@@ -383,13 +416,13 @@ class _Comparison:
         model, name = self.panel.models[f], shown(self.panel.models[f])
         frame = self.difference.frame.filter(rater=model)
         rows = {row["measure"]: row for row in frame.to_dicts()}
-        first = rows[self.first.name]
+        first = rows[self.decides(model)]
         basis = self._basis(f, first)
         if first["verdict"] == "undefined":
             why = first["status"].removeprefix("undefined: ")
             return f"{name} cannot be placed: {why} ({basis})."
         parts = [f"{name} {self._opening(first)}"]
-        second = None if self.first.name == "spearman" else rows.get("spearman")
+        second = None if first["measure"] == "spearman" else rows.get("spearman")
         if second is not None and not math.isnan(second["value"]):
             is_open = not math.isnan(second["se"]) and second["low"] <= 0 <= second["high"]
             order = ": not shown to differ in order" if is_open else ""
@@ -421,7 +454,7 @@ class _Comparison:
             f"its {name} with people is {number(row['agreement'], 3)}, theirs with one another "
             f"{number(row['people'], 3)}"
         )
-        if self.first.name == "spearman":
+        if row["measure"] == "spearman":
             compared = self._spearman(row)
         where = "the human range"
         # Whom, or what, the interval is about where it is not about any people and stimuli.
@@ -472,13 +505,16 @@ class _Comparison:
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""
         panel, draws = self.panel, self.draws
-        rows = self.difference.frame.filter(measure=self.first.name).to_dicts()
+        rows = self.deciding().to_dicts()
         notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
-        if panel.unmapped:
+        for why in dict.fromkeys(panel.unmapped.values()):
+            whom = "models"
+            if not panel.ranks_only:
+                whom = joined([shown(name) for name, one in panel.unmapped.items() if one == why])
             notes.append(
                 "Kappa, the alternative-annotator test and differences of means need one scale for "
-                f"models and people, and are left out: {panel.unmapped}. Models are judged by "
-                "their order of stimuli, which needs none."
+                f"{whom} and people, and are left out: {why}. The verdict rests on the order of "
+                "stimuli, which needs none."
             )
         notes += self._on_people()
         notes += self._on_strangers()
@@ -499,7 +535,9 @@ class _Comparison:
             left_out = [
                 f"{shown(name)} ({plural(n, 'label')})"
                 for name, n in zip(panel.models, n_labels, strict=True)
-                if n and panel.n_people > 1
+                if n
+                and panel.n_people > 1
+                and (measure.name == "spearman" or name not in panel.unmapped)
             ]
             if left_out:
                 notes.append(
@@ -647,7 +685,7 @@ def _shared_by_pairs(panel: Panel) -> float:
 
 def alignment(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     margin: float = 0.05,
     epsilon: float = 0.2,
@@ -693,10 +731,11 @@ def alignment(
     Parameters
     ----------
     ratings, models
-        People and models, see ``sides``. Ranks are those of the models'
-        own values. For kappa, concordance and the alternative-annotator test models are put on the
-        people's scale, see ``on_scale``: linearly between the bounds where
-        both are declared; the steps of kappa are rounded to. Where there is no such map these
+        People and models, see ``sides``; several tables of models where they have scales of their
+        own. Ranks are those of the models'
+        own values. For kappa, concordance and the alternative-annotator test each model is put on
+        the people's scale from its own, see ``on_scale``: linearly between the bounds where
+        both are declared; the steps of kappa are rounded to. Of a model without such a map these
         measures are left out, the notes say why, and Spearman's correlation decides.
     margin
         The largest difference of agreement that does not matter; state it before looking. The

@@ -22,8 +22,8 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import method_of
-from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
-from affectlab.ratings import Ratings, require_order
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, LabelPanel, panel_of
+from affectlab.ratings import ModelRatings, Ratings, require_order
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
@@ -33,7 +33,7 @@ _ROWS = 64
 
 def discrepancy(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
@@ -83,8 +83,8 @@ def discrepancy(
     check_confidence(confidence)
     require_order(ratings, "a difference of means")
     panel = panel_of(ratings, models, exclude=exclude)
-    if panel.unmapped:
-        raise InputError(panel.unmapped)
+    if panel.ranks_only:
+        raise InputError(panel.no_scale)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
     draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
@@ -108,7 +108,12 @@ def discrepancy(
         n_items=shared,
         n_raters=panel.n_people,
         n_ratings=of_parts("n_answers"),
-        status=["ok" if n else "undefined: no common stimuli" for n in shared],
+        status=[
+            "ok" if n else NO_SCALE if name in panel.unmapped else "undefined: no common stimuli"
+            for name, n in zip(
+                (name for name in panel.models for _ in panel.labels), shared, strict=True
+            )
+        ],
         extra={name: of_parts(name) for name in ("mean_people", "mean_model")},
     ).frame
     columns = (

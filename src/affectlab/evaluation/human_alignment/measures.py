@@ -93,10 +93,10 @@ def measures_of(panel: Panel, draws: CrossedDraws) -> tuple[Measure, ...]:
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
     it has none, and Spearman's correlation where there is an order, on the models' own values.
     Where people share few stimuli with one another, disagreement is pooled over pairs; see
-    :mod:`affectlab.evaluation.human_alignment.kappa`. Where the answers of models cannot be put on
-    the scale of people, ranks alone can be compared.
+    :mod:`affectlab.evaluation.human_alignment.kappa`. Of a model whose answers cannot be put on
+    the scale of people ranks alone can be compared.
     """
-    if panel.unmapped:
+    if panel.ranks_only:
         return (_spearman(panel, draws),)
     kind = panel.scale.kind
     name: MeasureName = "kappa" if panel.has_steps or not panel.ordered else "concordance"

@@ -19,9 +19,11 @@ from affectlab.evaluation.people_and_models.runs import (
     present as present,
 )
 from affectlab.evaluation.people_and_models.scale_map import (
+    Mapped as Mapped,
     Rounding as Rounding,
     answer_steps as answer_steps,
     moved as moved,
+    on_people as on_people,
     on_scale as on_scale,
     scale_map as scale_map,
 )
@@ -31,5 +33,6 @@ from affectlab.evaluation.people_and_models.sides import (
     people_of as people_of,
     scores_beside_names as scores_beside_names,
     shared_attribute as shared_attribute,
+    side_by_side as side_by_side,
     sides as sides,
 )

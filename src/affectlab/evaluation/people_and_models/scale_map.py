@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
-from affectlab.core.words import option
-from affectlab.evaluation.people_and_models.sides import check_models
+from affectlab.core.words import joined, option, shown
+from affectlab.evaluation.people_and_models.sides import Sides, check_models
 from affectlab.ratings import Ratings, Scale, fits_scale
 
 Rounding: TypeAlias = Literal["round", "truncate", "none"]
@@ -62,7 +63,7 @@ class ScaleMap:
         places = np.round((value - low) / step, _DIGITS)
         return low + (np.floor(places) if how == "truncate" else np.rint(places)) * step
 
-    def words(self, how: Rounding) -> str:
+    def words(self, how: Rounding, whose: str = "models") -> str:
         """Say what is done to the answers; nothing where both scales are the same."""
         if self.same:
             return ""
@@ -74,7 +75,7 @@ class ScaleMap:
         if target.step is not None:
             steps.append("truncated to steps" if how == "truncate" else "rounded to steps")
         said = "; ".join(steps) or "taken on the people's scale"
-        return f"answers of models: {said} ({target})"
+        return f"answers of {whose}: {said} ({target})"
 
 
 def _without_steps(scale: Scale) -> Scale:
@@ -194,6 +195,56 @@ def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = Fals
         return models
     value = way.apply(np.array(models.value, dtype=np.float64), how)
     return models.with_values(value, scale, step=way.words(how))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Models on the scale of people, each from its own."""
+
+    table: Ratings | None
+    """Those with a map to that scale; None where no model has one."""
+    missing: Mapping[str, str]
+    """Why the others have none, by model."""
+
+    def all(self) -> Ratings:
+        """Give the models where each is on the scale of people.
+
+        Raises
+        ------
+        InputError
+            When a model has no map to it.
+        """
+        if self.table is None or self.missing:
+            raise InputError(self.why())
+        return self.table
+
+    def why(self) -> str:
+        """Say why models are left out, and which where others are not."""
+        reasons: dict[str, list[str]] = {}
+        for name, reason in self.missing.items():
+            reasons.setdefault(reason, []).append(shown(name))
+        if self.table is None and len(reasons) == 1:
+            return next(iter(reasons))
+        return "; ".join(f"{joined(names)}: {why}" for why, names in reasons.items())
+
+
+def on_people(both: Sides, how: Rounding) -> Mapped:
+    """Bring each model from its own scale to that of people; see :func:`on_scale`."""
+    found, missing = [], {}
+    for table in both.tables:
+        why = scale_map(table, both.people.scale, together=both.together).missing
+        if why:
+            missing |= dict.fromkeys(table.rater_names, why)
+        else:
+            found.append(moved(table, both.people.scale, how, together=both.together))
+    if len(found) < 2:
+        return Mapped(next(iter(found), None), missing)
+    models, scales = found[0].merge(*found[1:]), found[0].scales
+    # A scale that nobody declared is that of people, and not inferred again from models.
+    one = next(iter(scales.values()))
+    return Mapped(
+        models._derive(models._body, scales=dict.fromkeys(models.label_names, one)), missing
+    )
 
 
 def answer_steps(*tables: Ratings) -> tuple[str, ...]:

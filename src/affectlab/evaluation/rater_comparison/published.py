@@ -13,7 +13,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
-from affectlab.evaluation.people_and_models import judged_sides, scale_map
+from affectlab.evaluation.people_and_models import judged_sides, on_people
 from affectlab.evaluation.rater_comparison.groups import group_comparison, groups_of
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side,
@@ -23,7 +23,7 @@ from affectlab.evaluation.rater_comparison.pairs import (
     spearman_with_people,
 )
 from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
-from affectlab.ratings import Ratings
+from affectlab.ratings import ModelRatings, Ratings
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 
@@ -62,7 +62,7 @@ class PublishedTables(Result):
 
 def published_tables(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     groups: str | Mapping[str, str] | None = None,
     over: Over = "labels",
@@ -116,9 +116,10 @@ def published_tables(
     rng = np.random.default_rng(seed)
     both = judged_sides(ratings, models)
     scale = both.people.scale
-    mapped = not scale_map(both.models, scale, together=models is None).missing
+    way = on_people(both, "none")
+    mapped = way.table is not None
     if mapped:
-        table = merged(ratings, models, truncate=truncate, exclude=exclude)
+        table = merged(ratings, models, truncate=truncate, exclude=exclude, partly=True)
     steps = scale.step is not None and scale.low is not None and scale.high is not None
     ordered = scale.kind != "nominal"
     # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
@@ -164,7 +165,10 @@ def published_tables(
         tuple(_tables(parts, words)),
         () if said is None or len(said.sentences) > _FEW else said.sentences,
         tuple(_figures(parts, words, families)),
-        () if said is None else said.notes,
+        (
+            *([f"Only ranks are compared: {way.why()}."] if way.missing else []),
+            *(() if said is None else said.notes),
+        ),
         {"over": over, "exclude": list(exclude), "truncate": truncate, "n_boot": n_boot},
         **{
             name: part.to_frame() if name in _FRAMES and part else part

@@ -30,7 +30,7 @@ from affectlab.evaluation.soft_labels.distributions import (
     Votes,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import Ratings, canonical, rows_as_listed
+from affectlab.ratings import ModelRatings, Ratings, canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
@@ -257,7 +257,7 @@ def _why_none(n_endless: int, *, are_differences: bool) -> str:
 
 def soft_label_metrics(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None = None,
     *,
     taxonomy: TaxonomyLike | None = None,
     costs: CostsLike | None = None,
@@ -534,7 +534,7 @@ def _people_rows(
 
 def soft_label_comparison(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None = None,
     *,
     taxonomy: TaxonomyLike | None = None,
     costs: CostsLike | None = None,
