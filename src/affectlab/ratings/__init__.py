@@ -69,6 +69,10 @@ if TYPE_CHECKING:
         rows_as_listed as rows_as_listed,
     )
     from affectlab.ratings.reading.hub import load_dataset
+    from affectlab.ratings.training import (
+        mark_training as mark_training,
+        training_counts as training_counts,
+    )
 
 
 __all__ = [

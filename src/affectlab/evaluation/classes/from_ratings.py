@@ -33,6 +33,7 @@ from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
     no_shared_class,
     notes_of_repeats,
+    of_training,
     unknown_classes,
     unknown_stimuli,
 )
@@ -334,6 +335,8 @@ def classes_of(
         settings = TruthRule(None, 0.5, 1, ties, None, multilabel)
     elif source.kind == "rater":
         settings = replace(settings, min_people=1)
+    tables = [*([ratings.models()] if set(ratings.rater_kinds) & set(MODEL_KINDS) else [])]
+    tables += model_tables(models)
     people, judged = split_panels(
         ratings, models, scores, told_by, own_sets=multilabel and threshold is None
     )
@@ -424,6 +427,7 @@ def classes_of(
         multilabel=multilabel,
         ties=tied,
         notes=tuple(dict.fromkeys(notes)),
+        trained=of_training(tables, names),
     )
 
 

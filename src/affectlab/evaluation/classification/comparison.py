@@ -540,7 +540,7 @@ def _result(
     each = verdicts if few and len(pairs) > 1 else ()
     return ModelComparison(
         tuple(tables),
-        (_together_in_words(frame, verdicts), *each, about(classes, costs)),
+        (*classes.trained, _together_in_words(frame, verdicts), *each, about(classes, costs)),
         notes=tuple(notes),
         settings=settings_of(classes, costs) | {"alpha": alpha},
         classes=classes,

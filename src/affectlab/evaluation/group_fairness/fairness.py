@@ -24,6 +24,7 @@ from affectlab.evaluation.people_and_models import (
     Rounding,
     answer_steps,
     judged_runs,
+    of_training,
     on_people,
     side_by_side,
     sides,
@@ -341,4 +342,6 @@ def _compared(
     else:
         judged = side_by_side(tables)
     steps = answer_steps(both.people, judged)
-    return both.people, judged, (*left_out, *(f"{step[:1].upper()}{step[1:]}." for step in steps))
+    said = (f"{step[:1].upper()}{step[1:]}." for step in steps)
+    trained = of_training(tables, both.people.stimulus_names)
+    return both.people, judged, (*trained, *left_out, *said)

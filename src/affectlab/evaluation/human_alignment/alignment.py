@@ -66,6 +66,8 @@ class AlignmentResult(Result):
     """Its name in a sentence."""
     pooled: bool = False
     """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, which the sentences begin with."""
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -825,7 +827,7 @@ def alignment(
             found.everybody(),
             *(replace(table, name=name, limit=0) for name, table in behind.items()),
         ),
-        tuple(map(found.sentence, range(len(panel.models)))),
+        (*panel.trained, *map(found.sentence, range(len(panel.models)))),
         found.figures(),
         found.notes(),
         {
@@ -845,6 +847,7 @@ def alignment(
         primary=found.first.name,
         measure_words=found.first.words,
         pooled=found.first.pooled,
+        trained=panel.trained,
     )
 
 

@@ -367,7 +367,7 @@ def alt_test_of(
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
         Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
     )
-    sentences = tuple(map(_sentence, frame.iter_rows(named=True)))
+    sentences = (*panel.trained, *map(_sentence, frame.iter_rows(named=True)))
     return AltTest(tables, sentences, score=chosen, items=items, epsilon=epsilon)
 
 

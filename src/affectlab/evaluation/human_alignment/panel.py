@@ -18,6 +18,7 @@ from affectlab.evaluation.people_and_models import (
     Sides,
     answer_steps,
     judged_sides,
+    of_training,
     people_of,
     scale_map,
 )
@@ -112,6 +113,8 @@ class Panel:
     unmapped: Mapping[str, str] = field(default_factory=dict)
     """Why the answers of a model cannot be put on the scale of people, by model; models that are
     not named can."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, in words."""
 
     def of_each_label(self, function: Callable[[LabelPanel], Made]) -> list[Made]:
         """Compute something of every label, labels side by side.
@@ -269,6 +272,7 @@ def panel_of(
             for name in table.rater_names
             if way.missing
         },
+        of_training(tables, units),
     )
 
 

@@ -36,3 +36,4 @@ from affectlab.evaluation.people_and_models.sides import (
     side_by_side as side_by_side,
     sides as sides,
 )
+from affectlab.evaluation.people_and_models.training import of_training as of_training

@@ -13,7 +13,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
-from affectlab.evaluation.people_and_models import judged_sides, on_people
+from affectlab.evaluation.people_and_models import judged_sides, of_training, on_people
 from affectlab.evaluation.rater_comparison.groups import group_comparison, groups_of
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side,
@@ -163,7 +163,10 @@ def published_tables(
     said = parts["groups"]
     return PublishedTables(
         tuple(_tables(parts, words)),
-        () if said is None or len(said.sentences) > _FEW else said.sentences,
+        (
+            *of_training(both.tables, both.people.stimulus_names),
+            *(() if said is None or len(said.sentences) > _FEW else said.sentences),
+        ),
         tuple(_figures(parts, words, families)),
         (
             *([f"Only ranks are compared: {way.why()}."] if way.missing else []),

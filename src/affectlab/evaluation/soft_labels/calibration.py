@@ -796,7 +796,8 @@ def model_calibration(
             "no model gives probabilities: each puts everything on one label; expected scores of "
             "several labels per stimulus"
         )
-    return of_models(found, truth)
+    made = of_models(found, truth)
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 def calibrations(

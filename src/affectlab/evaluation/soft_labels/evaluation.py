@@ -327,7 +327,8 @@ def evaluate_soft_labels(
         one_label=one_label,
         truth=truth,
     )
-    return replace(made, sentences=tuple(_sentence_on(made, model) for model in made.models))
+    said = (_sentence_on(made, model) for model in made.models)
+    return replace(made, sentences=(*both.trained, *said))
 
 
 def _settings(people: LabelDistributions, truth: Truth) -> dict[str, Any]:

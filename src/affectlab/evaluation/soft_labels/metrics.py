@@ -360,7 +360,8 @@ def soft_label_metrics(
     measures = measures_of(names, both, taxonomy, costs, floor)
     sampling = Sampling(n_splits, n_boot, confidence, seed)
     found = metrics_of_sides(both, measures, sampling, by_person=by_person)
-    return with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
+    made = with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 _HEADS = {
@@ -611,7 +612,8 @@ def soft_label_comparison(
     names = metric_names(metrics)
     both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    return compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
+    made = compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:

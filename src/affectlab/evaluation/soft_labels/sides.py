@@ -16,6 +16,7 @@ from affectlab.evaluation.people_and_models import (
     no_shared_class,
     notes_of_repeats,
     notes_of_stimuli,
+    of_training,
     sides,
 )
 from affectlab.evaluation.soft_labels.distributions import (
@@ -43,6 +44,8 @@ class SoftSides:
     """Votes that are added to every label of people."""
     notes: tuple[str, ...]
     """What was left out, in words."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, in words."""
 
     @cached_property
     def predicted(self) -> dict[str, Floats]:
@@ -90,10 +93,11 @@ def soft_sides(
                 f"{ratings!r}: expected the distributions of at least one model beside it"
             )
         _check_answered(ratings)
-        return SoftSides(ratings, given, None, None, reading.smoothing, notes)
+        trained = of_training(judged, ratings.stimuli)
+        return SoftSides(ratings, given, None, None, reading.smoothing, notes, trained)
     notes = ()
     if isinstance(models, Mapping):
-        people, given = ratings.humans(), dict(models)
+        people, judged, given = ratings.humans(), (), dict(models)
     else:
         people, judged, said = _two_sides(ratings, tables)
         judged, notes = judged_runs(judged)
@@ -108,7 +112,8 @@ def soft_sides(
     found = pooled_distributions(people, reading)
     _check_answered(found)
     ballots = votes_of(people, reading)
-    return SoftSides(found, given, people, ballots, reading.smoothing, notes)
+    trained = of_training(judged, people.stimulus_names)
+    return SoftSides(found, given, people, ballots, reading.smoothing, notes, trained)
 
 
 def _check_answered(people: LabelDistributions) -> None:
