@@ -204,6 +204,7 @@ def both_wrong(
     else:
         if stimuli is not None:
             raise InputError("stimuli goes with labels by model; ratings name theirs themselves")
+        options = {"multilabel": False, **options}
         classes = classes_of(ratings, models, truth=truth, taxonomy=taxonomy, **options)  # type: ignore[arg-type]
     if classes.multilabel:
         raise InputError("the answers are sets of classes; expected one class for each stimulus")

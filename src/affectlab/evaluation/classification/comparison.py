@@ -682,6 +682,7 @@ def compare_models(
         min_people=min_people,
         ties=ties,
         answer_ties=answer_ties,
+        **({} if isinstance(ratings, Classes) else {"multilabel": False}),
     )
     if classes.multilabel:
         raise InputError("models are compared on one class per stimulus; these are sets of classes")

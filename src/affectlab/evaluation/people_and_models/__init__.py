@@ -22,6 +22,7 @@ from affectlab.evaluation.people_and_models.scale_map import (
     Mapped as Mapped,
     Rounding as Rounding,
     answer_steps as answer_steps,
+    check_shares as check_shares,
     moved as moved,
     on_people as on_people,
     on_scale as on_scale,
@@ -29,6 +30,7 @@ from affectlab.evaluation.people_and_models.scale_map import (
 )
 from affectlab.evaluation.people_and_models.sides import (
     Sides as Sides,
+    check_level as check_level,
     check_models as check_models,
     people_of as people_of,
     scores_beside_names as scores_beside_names,

@@ -197,6 +197,35 @@ def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = Fals
     return models.with_values(value, scale, step=way.words(how))
 
 
+def check_shares(models: Ratings, why: str) -> None:
+    """Refuse scores outside 0 to 1 on a scale that nobody declared, where shares are expected.
+
+    Raises
+    ------
+    InputError
+        When there are such scores; the sentence begins with who gave them, and says `why` they
+        cannot be used.
+    """
+    unknown = [
+        code
+        for code, scale in enumerate(models.scales.values())
+        if not (scale.declared and (scale.low, scale.high) != (None, None))
+        and scale.kind not in ("nominal", "text", "binary")
+    ]
+    rows = np.isin(models.label_code, unknown) & ~np.isnan(models.value)
+    wrong = rows & ((models.value < 0) | (models.value > 1))
+    if not wrong.any():
+        return
+    code = models.rater_code[np.argmax(wrong)]
+    own = models.value[rows & (models.rater_code == code)]
+    name = models.rater_names[code]
+    raise InputError(
+        f"{name}: scores from {own.min():.4g} to {own.max():.4g} are no probabilities, and {why}; "
+        "write the sigmoid (or softmax) of logits, or declare the scale of the scores "
+        f"({_example(models.select(raters=name))})"
+    )
+
+
 @dataclass(frozen=True)
 class Mapped:
     """Models on the scale of people, each from its own."""

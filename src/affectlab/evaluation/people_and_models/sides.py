@@ -27,6 +27,7 @@ from affectlab.ratings import (
     on_own_scales,
     said_by_label,
 )
+from affectlab.taxonomy import Taxonomy
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
@@ -74,6 +75,39 @@ def check_models(models: object, *others: type) -> None:
             f"models: got {type(models).__name__} {shown(models, 40)!r}; expected Ratings, the "
             "answers of models in a table of their own"
         )
+
+
+def check_level(models: Ratings, taxonomy: Taxonomy | None, whose: str, way: str = "") -> None:
+    """Refuse groups of labels beside the labels themselves, which may have the same names.
+
+    Parameters
+    ----------
+    models
+        Their table knows the taxonomy of its labels, and so whether these are groups of a level.
+    taxonomy
+        That of the others.
+    whose
+        Who they are.
+    way
+        How to get groups on both sides.
+
+    Raises
+    ------
+    InputError
+        When one side answers groups of the labels of the other.
+    """
+    own = models.taxonomy
+    if own is None or taxonomy is None or own.name == taxonomy.name:
+        return
+    who = models.rater_names[0]
+    for fine, coarse, one, other in ((taxonomy, own, who, whose), (own, taxonomy, whose, who)):
+        for level in fine.levels:
+            if fine.coarsen(level).name == coarse.name:
+                raise InputError(
+                    f"{one} has groups of labels (level {level} of {fine.name}), and {other} the "
+                    "labels themselves, some of which have the same names; expected groups on both "
+                    f"sides: {way or f'Ratings.group_labels({level!r})'}"
+                )
 
 
 def side_by_side(tables: Sequence[Ratings]) -> Ratings:
@@ -151,6 +185,8 @@ def sides(ratings: Ratings, models: ModelRatings | None = None) -> Sides:
             f"({option('models', 'FILE')}), or each its rater_kind ({option('raters', 'FILE')})"
         )
     _check_shared(people, tables)
+    for table in tables:
+        check_level(table, people.taxonomy, _name(people))
     notes: tuple[str, ...] = ()
     for at, table in enumerate(tables):
         people, moved, said = on_one_nominal(people, table)

@@ -12,6 +12,8 @@ from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import (
+    check_level,
+    check_shares,
     judged_runs,
     no_shared_class,
     notes_of_repeats,
@@ -104,6 +106,8 @@ def soft_sides(
         notes = (*notes, *said)
         given = {}
         for table in judged:
+            if table.has_labels and table.scales != people.scales:
+                check_shares(table, "distributions are made of shares")
             people = _widened(people, table)
         for table in judged:
             # One question to people, scores of its categories from models: each by its own rule.
@@ -136,6 +140,7 @@ def _two_sides(
         both = sides(ratings, naming)
         people, named, notes = both.people, both.tables, both.notes
     for models in scoring:
+        check_level(models, people.taxonomy, _name(people))
         if models.scale.kind == "nominal":
             raise InputError(
                 f"{_name(models)}: people name one label, and here is a name for each; where these "
