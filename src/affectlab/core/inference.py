@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import MOST_LEFT_OUT, Draws, Statistic, student
+from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic, student
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
@@ -434,6 +434,7 @@ def infer(
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
     joint: bool = True,
+    clusters: Clusters | None = None,
 ) -> Estimates:
     """Compute a statistic with its uncertainty.
 
@@ -456,6 +457,9 @@ def infer(
         Seed or generator. Draws depend on it and on the order of units, not on blocks or threads.
     joint
         Whether the rows of the statistic share replicates.
+    clusters
+        Stimuli that belong together, as the faces of one actor do: they are drawn, and left out,
+        together, and the interval is about other clusters. Fewer than five give none.
 
     Raises
     ------
@@ -501,6 +505,8 @@ def infer(
         )
     check_confidence(confidence)
     value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    if clusters is not None and target in ("stimuli", "both"):
+        statistic = statistic.of_clusters(clusters)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
@@ -510,7 +516,13 @@ def infer(
     elif interval in ("analytic", "jackknife"):
         if interval == "analytic":
             if statistic.closed is None:
-                raise InputError("interval 'analytic': no formula gives it; expected another")
+                raise InputError(
+                    "interval 'analytic': no formula gives it; expected another"
+                    if clusters is None
+                    else "interval 'analytic': its formula takes stimuli as drawn one by one, and "
+                    f"these are drawn with their {statistic.units}; expected another, or "
+                    f"{option('cluster', 'none')}"
+                )
             ends = statistic.closed(value, confidence)
             how, over = _each(statistic.formula, value.size), _each(statistic.over, value.size)
             missing = [""] * value.size
@@ -518,9 +530,10 @@ def infer(
             _check_target(statistic, target)
             jackknife = _jackknife(statistic, value, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
-            how, over = jackknife.how(statistic.units), jackknife.targets(statistic.units)
-        if statistic.no_interval:
-            missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
+            how, over = jackknife.how(), jackknife.targets()
+        for reasons in (statistic.no_interval, _too_few(statistic, target)):
+            if reasons:
+                missing = [own or of for own, of in zip(reasons, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
         se, low, high = (np.where(hidden, np.nan, end) for end in ends)
         certain = withhold_certainty(value, se, low, high)[3]
@@ -543,11 +556,21 @@ def infer(
             skew = _acceleration(statistic, target)
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
+        missing = list(spread.missing)
+        if few := _too_few(statistic, target):
+            known = ~np.isnan(value)
+            missing = [
+                own if own and one else of
+                for own, of, one in zip(few, missing, known.tolist(), strict=True)
+            ]
+            se, low, high = (np.where(np.array(few) != "", np.nan, end) for end in (se, low, high))
         about = [statistic.units if target == "stimuli" else target] * value.size
-        drawn = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
+        both = target == "both" and statistic.units != "stimuli"
+        what = f" of {statistic.units} and raters" if both else ""
+        drawn = f"{interval} bootstrap{what}, {statistic.replicates}{n_boot} replicates"
         method = [
             f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
-            for text, k, why in zip(method, spread.undefined.tolist(), spread.missing, strict=True)
+            for text, k, why in zip(method, spread.undefined.tolist(), missing, strict=True)
         ]
     reasons = _each(statistic.undefined, value.size)
     table = Estimates.build(
@@ -574,6 +597,18 @@ def infer(
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
     """Give a text for each row."""
     return [text] * n if isinstance(text, str) else text
+
+
+def _too_few(statistic: Statistic, target: str) -> list[str]:
+    """Why rows have no interval about other clusters, of which there are few; empty for those."""
+    if not statistic.fewest or target == "raters":
+        return []
+    return [
+        f"{NO_INTERVAL}{n} {statistic.units}, expected {statistic.fewest} or more"
+        if n < statistic.fewest
+        else ""
+        for n in statistic.design.stimulus.sum(axis=1).tolist()
+    ]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
@@ -686,6 +721,7 @@ def _jackknife(
         statistic.bounds,
         statistic.log_odds_from,
         statistic.corrects_raters,
+        units=statistic.units,
     )
 
 

@@ -146,6 +146,8 @@ class Jackknife:
     :class:`~affectlab.core.statistic.Statistic`."""
     fewest_raters: int = 3
     """Raters from which on they tell of others, where stimuli are left out, too."""
+    units: str = "stimuli"
+    """What is left out in place of stimuli."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -164,24 +166,29 @@ class Jackknife:
             scarce = part.scarce
             if part.what == "raters":
                 scarce = scarce & ~self.about_these_raters
-            why[scarce] = f"{NO_INTERVAL}not defined without one of the {part.what}"
-            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {part.what} tells no error"
+            name = self._name(part)
+            why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
+            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
 
-    def how(self, units: str = "stimuli") -> list[str]:
-        """What is left out for each row, in words; `units` is what stimuli are called."""
-        kinds = [units if part.what == "stimuli" else part.what for part in self.parts]
+    def _name(self, part: LeftOut) -> str:
+        return self.units if part.what == "stimuli" else part.what
+
+    def how(self) -> list[str]:
+        """What is left out for each row, in words."""
+        kinds = list(map(self._name, self.parts))
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
-        over = [f"{units}, since {_FEW}" if one else whole for one in few.tolist()]
+        over = [f"{self.units}, since {_FEW}" if one else whole for one in few.tolist()]
         return [f", jackknife over {what}" for what in over]
 
-    def targets(self, units: str = "stimuli") -> list[str]:
+    def targets(self) -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""
-        whole = "both" if len(self.parts) > 1 else self.parts[0].what if self.parts else "none"
+        whole = self._name(self.parts[0]) if self.parts else "none"
+        whole = "both" if len(self.parts) > 1 else whole
         few = self.about_these_raters & (len(self.parts) > 1)
-        return [units if one or whole == "stimuli" else whole for one in few.tolist()]
+        return [self.units if one else whole for one in few.tolist()]
 
     def _counts(self, part: LeftOut) -> Bools:
         """Rows whose error a part adds to."""
