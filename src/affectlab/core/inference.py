@@ -690,11 +690,10 @@ def _left_out(
     Values are ``nan`` in rows that have no answers of them.
     """
     design, units = statistic.design, what == "stimuli"
-    freedom = statistic.freedom if units else None
     if units and statistic.n_groups is None:
         values = _without_stimuli(statistic)
         present = design.stimulus.T
-        return LeftOut(what, values, present, freedom, statistic.effective, statistic.times)
+        return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
@@ -706,7 +705,7 @@ def _left_out(
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present, freedom)
+    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present)
 
 
 def _jackknife(

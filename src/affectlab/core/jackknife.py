@@ -31,8 +31,6 @@ class LeftOut:
     """Shape (things, rows)."""
     present: Bools
     """Whether a row rests on a thing; same shape."""
-    freedom: Ints | None = None
-    """Degrees of freedom of rows; one less than the things of a row where not said."""
     effective: Bools | bool = False
     """Rows that are granted no more degrees of freedom than things in effect carry the error, or
     four."""
@@ -84,8 +82,6 @@ class LeftOut:
     def degrees(self) -> Floats | Ints:
         """Degrees of freedom, shape (rows,)."""
         n = np.maximum(self.count - 1, 1)
-        if self.freedom is not None:
-            return self.freedom
         if not np.any(self.effective):
             return n
         carried = np.maximum(in_effect(self._apart, self._times) - 1, LEAST_EFFECTIVE)

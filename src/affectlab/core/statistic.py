@@ -29,6 +29,8 @@ FEWEST_CLUSTERS = 5
 """Clusters from which on they tell of others."""
 _BLOCK = 1 << 22
 """Weights of stimuli that are held at once."""
+STIMULI_AND_RATERS = ("stimuli", "raters", "both")
+"""Targets of a statistic that takes weights of stimuli and of raters."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 
@@ -252,10 +254,9 @@ class Statistic:
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    targets: tuple[str, ...] = ("stimuli", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
-    freedom: Ints | None = None
-    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    targets: tuple[str, ...] = ("stimuli",)
+    """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
+    too; without ``"stimuli"`` it gives the point alone."""
     log_odds_from: Floats | None = None
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
@@ -400,7 +401,24 @@ class Sums:
         """Compute the values in all rows of draws."""
         if draws.is_point:
             return self.of_totals(self.total[None, :])
+        if draws.rater is not None:
+            return self.of_totals(self.rater_totals(draws))
         return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def rater_totals(self, draws: Draws) -> Floats:
+        """Sum over stimuli where raters have weights, shape (rows, k).
+
+        Sums over stimuli do not know who answered: a subclass that does gives them.
+
+        Raises
+        ------
+        InputError
+            Of sums that do not know.
+        """
+        raise InputError(
+            f"{draws.n_rows} rows with weights of raters: sums over stimuli cannot be drawn over "
+            "raters; expected target 'stimuli', or a subclass of Sums with rater_totals"
+        )
 
     def of_totals(self, totals: Floats) -> Floats:
         """Compute values from totals; ``nan`` where they are not defined."""
@@ -437,10 +455,14 @@ def from_sums(
     Parameters
     ----------
     parts, design, bounds
-        See :class:`Sums` and :class:`Statistic`.
+        See :class:`Sums` and :class:`Statistic`. Raters are drawn where all parts say what follows
+        from their weights (:meth:`Sums.rater_totals`); else intervals are about stimuli.
     more
         The other fields of :class:`Statistic`.
     """
+    known = [part for part in parts if part is not None]
+    if all(type(part).rater_totals is not Sums.rater_totals for part in known):
+        more = {"targets": STIMULI_AND_RATERS} | more
 
     def evaluate(draws: Draws) -> Floats:
         columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
@@ -532,7 +554,6 @@ def from_weights(
         n_items=np.broadcast_to(n_items, rows),
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
-        targets=("stimuli",),
         times=times,
         **more,
     )

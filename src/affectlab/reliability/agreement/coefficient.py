@@ -336,10 +336,13 @@ def _function(made: Coefficient) -> CoefficientFunction:
     @wraps(made.statistic)
     def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
         bound = signature.bind(ratings, **options)
+        said = "target" in bound.arguments
         bound.apply_defaults()
         given = bound.kwargs
         answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
+        if not said and statistic.targets and given.get("target") not in statistic.targets:
+            given["target"] = statistic.targets[0]
         of_infer = {name: given[name] for name in of_interval}
         table = infer(statistic, **{"interval": made.interval, **of_infer})
         if of_infer.get("interval") == "jackknife":
