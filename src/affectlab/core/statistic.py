@@ -342,7 +342,6 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
-            freedom=None,
             fewest=FEWEST_CLUSTERS,
             places=None,
         )
