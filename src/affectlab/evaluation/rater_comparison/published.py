@@ -91,8 +91,8 @@ def published_tables(
     truncate
         Drop the fractions of models for kappa, in place of rounding.
     n_boot
-        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
-        and the discrepancies; 0 for no intervals.
+        Bootstrap replicates for the differences of groups, the correlation with the median and
+        alpha; 0 for no intervals, of discrepancies neither.
     seed
         Seed or generator.
 
@@ -153,7 +153,9 @@ def published_tables(
             n_boot=n_boot,
             seed=rng,
         ),
-        "discrepancy": discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        "discrepancy": discrepancy(
+            ratings, models, exclude=exclude, target="both" if n_boot else "sample"
+        )
         if ordered and mapped
         else None,
     }
