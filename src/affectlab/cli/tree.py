@@ -106,7 +106,7 @@ TREE = Branch(
                 ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
-                    "ratings.csv --method reml --out scores.csv",
+                    "ratings.csv --out scores.csv",
                     people=True,
                 ),
                 "screen": Operation(

@@ -19,7 +19,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings, require_order
+from affectlab.ratings import Ratings, Scale, require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
 from affectlab.reliability.subject_models.estimation import (
     FITS,
@@ -361,8 +361,8 @@ class _Model:
     """Which standard error the intervals of scores rest on: ``model``, ``rater``, ``stimulus``."""
     target: str
     """Whom intervals of scores are about: other ``raters``, or these (``sample``)."""
-    bounds: Floats | None
-    """Ends of the scale of each label, shape (labels, 2); ``None`` of an array."""
+    scales: tuple[Scale, ...] | None
+    """Scale of each label; ``None`` of an array."""
     confidence: float
     has_labels: bool
     likeness: Likeness
@@ -473,15 +473,12 @@ class _Model:
         label, stimulus = one.panel.label[rated], one.panel.stimulus[rated]
         value = one.score[rated]
         if self.target == "raters":
-            se, quantile = one.about_raters(self.confidence)
+            se, quantile = (part[rated] for part in one.about_raters(self.confidence))
+            value, low, high = self._on_scale(one, value, quantile * se)
         else:
-            se, quantile = one.se(self.se), one.score_quantile(self.se, self.confidence)
-        half, se = (quantile * se)[rated], se[rated]
-        low, high = self.bounds.T[:, label] if self.bounds is not None else (-np.inf, np.inf)
-        if self.method == "reml":
-            value = np.clip(value, low, high)
-        else:
-            low, high = -np.inf, np.inf
+            se = one.se(self.se)[rated]
+            half = one.score_quantile(self.se, self.confidence)[rated] * se
+            low, high = value - half, value + half
         keys = {"stimulus": _names(one.panel.stimuli, stimulus)}
         if self.has_labels:
             keys = {"label": _names(one.panel.labels, label), **keys}
@@ -493,8 +490,8 @@ class _Model:
             keys,
             value=value,
             se=se,
-            low=np.maximum(value - half, low),
-            high=np.minimum(value + half, high),
+            low=low,
+            high=high,
             method=f"subject model, {self.method}, {self.se} error",
             target=self.target,
             n_items=1,
@@ -511,6 +508,28 @@ class _Model:
             pl.Series(f"se_{name}", withhold_certainty(value, one.se(name)[rated], none, none)[0])
             for name in ("rater", "stimulus")
         )
+
+    def _on_scale(self, one: Fitted, value: Floats, half: Floats) -> tuple[Floats, Floats, Floats]:
+        """Give scores and ends on the scale.
+
+        The error of the model is one for all levels; where raters differ more than at the mean
+        level, as in the middle of a scale of which most answers are at an end, it is larger.
+        """
+        data, rated = one.panel.data, one.rated
+        spread = Spread.of(self.scales, one.panel.label[rated])
+        n = data.n_of_stimulus[rated]
+        mean, square = (
+            np.bincount(data.stimulus, power, data.n_stimuli)[rated] / n
+            for power in (data.value, data.value**2)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level, _, curve = spread.terms(mean)
+            variance = np.where(n > 1, (square - mean**2) / (n - 1), 0.0)
+            typical = np.average(level - curve * variance, weights=n)
+            value = np.clip(value, spread.low, spread.high)
+            low, high = spread.around(value, half**2 / typical)
+            low = np.fmin(low, np.maximum(value - half, spread.low))
+            return value, low, np.fmax(high, np.minimum(value + half, spread.high))
 
     def _raters(self, one: Fitted) -> pl.DataFrame:
         """Give one row per rater (and label)."""
@@ -771,26 +790,21 @@ def subject_model(
     if not fitted:
         raise InputError("no rating has a value; expected at least one")
     has_labels = isinstance(ratings, Ratings) and ratings.has_labels
+    scales = None
+    if isinstance(ratings, Ratings):
+        scales = tuple(ratings.scales[name] for name in panels[0].labels)
     parts: dict[str, Any] = {
         "fitted": fitted,
         "method": method,
         "se": error,
         "target": about,
-        "bounds": _bounds(ratings, fitted[0].panel.labels),
+        "scales": scales,
         "confidence": confidence,
         "has_labels": has_labels,
         "likeness": alike,
     }
     model = _Model(**parts)
     return SubjectModel(_tables(model), (model._summary(),), notes=model._cautions(), **parts)
-
-
-def _bounds(ratings: Ratings | ArrayLike, labels: tuple[str, ...]) -> Floats | None:
-    if not isinstance(ratings, Ratings):
-        return None
-    scales = [ratings.scales[name] for name in labels]
-    spread = Spread.of(scales, np.arange(len(labels)))
-    return np.column_stack([spread.low, spread.high])
 
 
 def _error(method: str, se: str | None) -> str:

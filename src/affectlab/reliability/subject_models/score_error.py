@@ -55,6 +55,14 @@ class Spread:
         slope = np.where(both, down - up, below.astype(np.float64) - above)
         return up * down, slope, np.where(both, -1.0, 0.0)
 
+    def around(self, mean: Floats, share: Floats) -> tuple[Floats, Floats]:
+        """Give the ends of all mu with (mean - mu)^2 <= share * V(mu), which are on the scale."""
+        level, slope, curve = self.terms(mean)
+        turn = 1 - share * curve
+        half = np.sqrt((share * slope) ** 2 + 4 * turn * share * level) / (2 * turn)
+        middle = mean + share * slope / (2 * turn)
+        return np.maximum(middle - half, self.low), np.minimum(middle + half, self.high)
+
 
 def pooled_interval(
     value: Floats,
@@ -92,7 +100,7 @@ def pooled_interval(
     away = value - mean[stimulus]
     squares = np.bincount(stimulus, away**2, label.size)
     own_df = n - 1
-    level, slope, curve = spread.terms(mean)
+    level, _, curve = spread.terms(mean)
     n_labels = int(label.max(initial=-1)) + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(own_df > 0, squares / own_df, 0.0)
@@ -106,7 +114,7 @@ def pooled_interval(
         shared = _shared_df(
             away[used] / unit[used], rater[used], label[stimulus[used]], n_labels
         )
-        label_df = 1 / (1 / shared + 1 / pooled_df)
+        label_df = np.fmin(shared, pooled_df)
         total = PRIOR_DF + own_df
         moderated = (PRIOR_DF * factor[label] + own_df * variance / unbiased) / total
         moderated = np.where(unbiased > 0, moderated, factor[label])
@@ -116,13 +124,8 @@ def pooled_interval(
         moderated = np.where(spread.exact, 1.0, moderated)
         tail = (1 + confidence) / 2
         quantile = np.where(spread.exact, ndtri(tail), stdtrit(np.maximum(freedom, 1), tail))
-        share = quantile**2 * moderated / n
-        # (mean - mu)^2 = share * V(mu), solved for mu - mean.
-        turn = 1 - share * curve
-        half = np.sqrt((share * slope) ** 2 + 4 * turn * share * level) / (2 * turn)
-        middle = mean + share * slope / (2 * turn)
-        low, high = np.maximum(middle - half, spread.low), np.minimum(middle + half, spread.high)
-    return half / quantile, low, high
+        low, high = spread.around(mean, quantile**2 * moderated / n)
+    return (high - low) / (2 * quantile), low, high
 
 
 def _shared_df(unit: Floats, rater: Ints, label: Ints, n_labels: int) -> Floats:
