@@ -184,7 +184,7 @@ def _frames(
         # Answers to repeated trials tell views of raters from noise.
         used = ratings.select(trial_kind=("main", "repeat"), outcome="ok")
     else:
-        used = ratings.answers()
+        used = ratings.answers(every=True)
     frame = with_label(used.to_frame().filter(pl.col("value").is_not_null()), ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]

@@ -25,7 +25,13 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scores_beside_names,
 )
-from affectlab.ratings import Ratings, RatingsSummary, aggregated_raters, by_scale
+from affectlab.ratings import (
+    Ratings,
+    RatingsSummary,
+    aggregated_raters,
+    answered_rows,
+    by_scale,
+)
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
@@ -320,10 +326,7 @@ class Study:
         """Numeric answers that statistics use; None when there are none."""
         if not self.ratings.scale.numeric:
             return None
-        try:
-            return self.ratings.answers()
-        except InputError:  # its one complaint: no answer is of use
-            return None
+        return self.ratings.answers() if answered_rows(self.ratings).any() else None
 
     def _of(self, *, people: bool) -> Ratings | None:
         if self.numeric is None:
