@@ -250,6 +250,14 @@ def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
     published = result("evaluate", "published")
     kinds = {row["pair_kind"]: row["mean"] for row in published["kinds"]}
     assert kinds["human-human"] == pytest.approx(findings["hq.kappa"].value)
+    # Of models with fractions, too: one rule, that of the study.
+    fractions = read_ratings(file).models().value
+    assert (fractions != np.rint(fractions)).any()
+    for row in published["raters"]:
+        key = f"table6.{key_of(row['rater'])}.mean"
+        if key in findings:
+            assert row["mean"] == pytest.approx(findings[key].value, abs=1e-12)
+    assert any("as the study does" in note for note in published["notes"])
 
     alphas = {
         row["label"]: row["value"]
