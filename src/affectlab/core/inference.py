@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.jackknife import Jackknife, LeftOut
+from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.jackknife import Jackknife, LeftOut, too_few
 from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic, student
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
@@ -507,6 +507,9 @@ def infer(
     value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
+    few = []
+    if statistic.fewest and target != "raters":
+        few = too_few(statistic.design.stimulus.sum(axis=1), statistic.fewest, statistic.units)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
@@ -531,7 +534,7 @@ def infer(
             jackknife = _jackknife(statistic, value, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
             how, over = jackknife.how(), jackknife.targets()
-        for reasons in (statistic.no_interval, _too_few(statistic, target)):
+        for reasons in (statistic.no_interval, few):
             if reasons:
                 missing = [own or of for own, of in zip(reasons, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
@@ -557,13 +560,11 @@ def infer(
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
         missing = list(spread.missing)
-        if few := _too_few(statistic, target):
-            known = ~np.isnan(value)
-            missing = [
-                own if own and one else of
-                for own, of, one in zip(few, missing, known.tolist(), strict=True)
-            ]
-            se, low, high = (np.where(np.array(few) != "", np.nan, end) for end in (se, low, high))
+        if any(few):
+            hidden = np.array(few) != ""
+            missing = np.where(hidden & ~np.isnan(value), few, missing).tolist()
+            se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
+            replicates = np.where(hidden, np.nan, replicates)
         about = [statistic.units if target == "stimuli" else target] * value.size
         both = target == "both" and statistic.units != "stimuli"
         what = f" of {statistic.units} and raters" if both else ""
@@ -597,18 +598,6 @@ def infer(
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
     """Give a text for each row."""
     return [text] * n if isinstance(text, str) else text
-
-
-def _too_few(statistic: Statistic, target: str) -> list[str]:
-    """Why rows have no interval about other clusters, of which there are few; empty for those."""
-    if not statistic.fewest or target == "raters":
-        return []
-    return [
-        f"{NO_INTERVAL}{n} {statistic.units}, expected {statistic.fewest} or more"
-        if n < statistic.fewest
-        else ""
-        for n in statistic.design.stimulus.sum(axis=1).tolist()
-    ]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
@@ -722,6 +711,7 @@ def _jackknife(
         statistic.log_odds_from,
         statistic.corrects_raters,
         units=statistic.units,
+        fewest=statistic.fewest,
     )
 
 
