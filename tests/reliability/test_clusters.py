@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from affectlab.cli import main
@@ -37,7 +38,7 @@ def answers(seed: int = 1) -> np.ndarray:
     return np.clip(np.rint(level + noise), 0, 7)
 
 
-def table_of(data: np.ndarray, **more) -> Ratings:
+def columns_of(data: np.ndarray) -> pl.DataFrame:
     stimulus, rater = (part.ravel() for part in np.indices(data.T.shape))
     columns = {
         "stimulus": NAMES[stimulus],
@@ -45,7 +46,11 @@ def table_of(data: np.ndarray, **more) -> Ratings:
         "value": data.T.ravel(),
         "actor": [f"a{k}" for k in ACTOR[stimulus]],
     }
-    return Ratings(columns | more, scale="0-7")
+    return pl.DataFrame(columns)
+
+
+def table_of(data: np.ndarray) -> Ratings:
+    return Ratings(columns_of(data), scale="0-7")
 
 
 def without(ratings: Ratings, actor: int) -> Ratings:
@@ -125,7 +130,9 @@ def test_models_beside_people() -> None:
         "actors",
         "stimuli",
     )
-    assert mean_spearman(people, model, target="labels")["m"].target == "labels"
+    # What is drawn there are labels.
+    labels = mean_spearman(people, model, target="labels")["m"].method
+    assert labels.endswith("one of the labels tells no error")
     # Of arrays: the cluster of each unit.
     data = answers()
     array = mean_spearman(data[:1], data[None, 1:2], cluster=ACTOR)
@@ -139,10 +146,7 @@ def test_scales_of_several_items_and_traces() -> None:
     items = Ratings(
         {
             "stimulus": frame["stimulus"],
-            "rater": [
-                name.replace("5", "0") if False else f"r{int(name[1:]) % 5}"
-                for name in frame["rater"]
-            ],
+            "rater": [f"r{int(name[1:]) % 5}" for name in frame["rater"]],
             "label": ["joy" if int(name[1:]) < 5 else "calm" for name in frame["rater"]],
             "value": frame["value"],
         },
@@ -188,8 +192,11 @@ def test_it_is_said_what_intervals_are_about() -> None:
     assert notes_of(stimuli.tables[0]) == ["intervals are about other actors, the same raters"]
     assert "they are about other actors, whose stimuli are drawn together" in alpha.methods()
     assert "Owen" in alpha.methods()
-    film = [f"f{int(name[1:]) % 6}" for name in table_of(answers()).to_frame()["stimulus"]]
-    across = rater_agreement(table_of(answers(), film=film), more=True)
+    ratings = table_of(answers())
+    film = pl.DataFrame({"stimulus": NAMES, "film": [f"f{k % 6}" for k in range(NAMES.size)]})
+    across = rater_agreement(
+        ratings.with_stimuli(ratings.stimuli.join(film, on="stimulus")), more=True
+    )
     assert [note for note in across.notes if "neither within the other" in note] == [
         "stimuli are drawn one by one in intervals, though they belong to 'actor' and 'film', "
         "neither within the other; name one (cluster='actor')"
@@ -199,25 +206,22 @@ def test_it_is_said_what_intervals_are_about() -> None:
 @pytest.mark.parametrize("verb", ["agreement", "concordance", "split-half"])
 def test_verbs_take_clusters(verb: str, tmp_path, capsys) -> None:
     path = tmp_path / "faces.csv"
-    table_of(answers()).to_frame().write_csv(path)
-    methods = {}
+    columns_of(answers()).write_csv(path)
+    over = []
     for cluster in ((), ("--cluster", "none"), ("--cluster", "actor")):
-        main(["reliability", verb, str(path), "--scale", "0-7", "--json", *cluster])
-        found = json.loads(capsys.readouterr().out)
-        table = next(part for part in found.values() if part and "method" in str(part))
-        methods[cluster] = table[0]["method"].rpartition("over ")[2]
-    assert list(methods.values()) == [
-        "actors and raters",
-        "stimuli and raters",
-        "actors and raters",
-    ]
+        with pytest.raises(SystemExit):
+            main(["reliability", verb, str(path), "--scale", "0-7", "--json", *cluster])
+        found = json.loads(capsys.readouterr().out)["result"]
+        table = found[{"agreement": "krippendorff_alpha"}.get(verb, verb.replace("-", "_"))]
+        over.append(table[0]["method"].rpartition("over ")[2])
+    assert over == ["actors and raters", "stimuli and raters", "actors and raters"]
 
 
 def test_draws_of_clusters_depend_on_their_names_alone() -> None:
     """The order of rows, and so of stimuli and actors, changes nothing."""
-    ratings = table_of(answers())
-    order = np.random.default_rng(3).permutation(ratings.n_rows)
-    again = Ratings(ratings.to_frame()[order.tolist()], scale="0-7")
+    columns = columns_of(answers())
+    order = np.random.default_rng(3).permutation(columns.height)
+    ratings, again = (Ratings(rows, scale="0-7") for rows in (columns, columns[order.tolist()]))
     for interval in ("percentile", "bca"):
         options = {"interval": interval, "n_boot": 50, "seed": 2}
         first, second = (krippendorff_alpha(data, **options)["rating"] for data in (ratings, again))
