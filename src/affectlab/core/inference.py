@@ -19,7 +19,14 @@ from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut, too_few
-from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic, student
+from affectlab.core.statistic import (
+    MOST_CLUSTERS,
+    MOST_LEFT_OUT,
+    Clusters,
+    Draws,
+    Statistic,
+    student,
+)
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option, plural
 
@@ -680,12 +687,13 @@ def _left_out(
     """
     design, units = statistic.design, what == "stimuli"
     freedom = statistic.freedom if units else None
-    if units and statistic.n_groups is None:
+    many = statistic.fewest > 0 and design.n_stimuli > MOST_CLUSTERS
+    if units and statistic.n_groups is None and not many:
         values = _without_stimuli(statistic)
         present = design.stimulus.T
         return LeftOut(what, values, present, freedom, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
-    most = statistic.n_groups or MOST_LEFT_OUT
+    most = statistic.n_groups or (MOST_CLUSTERS if units else MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -695,7 +703,8 @@ def _left_out(
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present, freedom)
+    values = np.where(present, np.concatenate(blocks), np.nan)
+    return LeftOut(what, values, present, freedom, statistic.effective if units else False)
 
 
 def _jackknife(

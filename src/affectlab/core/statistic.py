@@ -25,10 +25,10 @@ from affectlab.core.words import many, option
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+MOST_CLUSTERS = 1000
+"""Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
 FEWEST_CLUSTERS = 5
 """Clusters from which on they tell of others."""
-_MOST_CLUSTERS = 1000
-"""Clusters up to which each is left out by itself; groups of them beyond."""
 _BLOCK = 1 << 22
 """Weights of stimuli that are held at once."""
 _STEP = 1e-30
@@ -329,7 +329,6 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
-            n_groups=self.n_groups or _MOST_CLUSTERS,
             freedom=None,
             fewest=FEWEST_CLUSTERS,
             places=None,
