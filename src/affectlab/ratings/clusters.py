@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.statistic import Clusters
-from affectlab.core.words import joined, option
+from affectlab.core.words import joined, many, option
 from affectlab.ratings.table import Ratings
 
 ClusterLike: TypeAlias = str | Mapping[Any, Any] | Sequence[Any] | None
@@ -76,6 +76,11 @@ class StimulusClusters:
     """Cluster of each stimulus; one that is not in it is drawn by itself."""
     notes: tuple[str, ...] = ()
     """Why columns that could be clusters are not."""
+
+    @property
+    def units(self) -> str:
+        """What is drawn: ``actors``, or ``stimuli`` where these are drawn one by one."""
+        return "stimuli" if self.of is None else many(self.name)
 
     def notes_for(self, targets: Iterable[str]) -> tuple[str, ...]:
         """Give the notes where an interval is about other stimuli, by the targets of estimates."""
