@@ -174,8 +174,8 @@ def _of_intervals(study: Study, sections: Sequence[Section]) -> str:
         together = "" if units == "stimuli" else ", whose stimuli are drawn together,"
         text = (
             f" That of agreement is about other {units}{together} and other raters; others come "
-            "from drawing the stimuli again with replacement (bootstrap), are too narrow for few stimuli, and "
-            f"do not cover a change of raters{beside}."
+            "from drawing the stimuli again with replacement (bootstrap), are too narrow for few "
+            f"stimuli, and do not cover a change of raters{beside}."
         )
     if "outcomes" in keys:
         text += " Intervals of outcomes are Wilson's, from the counts alone."
