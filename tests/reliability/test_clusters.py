@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.cli import main
+from affectlab.core.errors import InputError
 from affectlab.core.render.intervals import notes_of
 from affectlab.ratings import Ratings, read_ratings, write_ratings
 from affectlab.reliability import (
@@ -20,6 +21,7 @@ from affectlab.reliability import (
     krippendorff_alpha,
     mean_spearman,
     percent_agreement,
+    plan,
     split_half,
     traces,
 )
@@ -232,3 +234,71 @@ def test_a_stored_table_keeps_its_clusters(tmp_path) -> None:
     path = tmp_path / "faces.parquet"
     write_ratings(table_of(answers()), path)
     assert krippendorff_alpha(read_ratings(path), target="stimuli")["rating"].target == "actors"
+
+
+@pytest.mark.parametrize("target", ["alpha", "groups"])
+def test_plans_about_other_stimuli_are_of_stimuli_drawn_one_by_one(target: str) -> None:
+    """What is planned from several faces of an actor would be too narrow for the same again."""
+    options = {"target": target, "goal": 0.5, "n_stimuli": 40, "n_pilots": 0, "n_sim": 20}
+    if target == "groups":
+        options["difference"] = 1.0
+    ratings = table_of(answers())
+    with pytest.raises(InputError, match="stimuli of the pilot share their actors"):
+        plan(ratings, **options)
+    with pytest.raises(InputError, match="plans a study with one stimulus of each cluster"):
+        plan(answers(), cluster=ACTOR, **options)
+    alone = plan(ratings, cluster="none", **options)
+    plain = ratings.with_stimuli(ratings.stimuli.drop("actor"))
+    assert alone.finding == plan(plain, **options).finding
+    # What is about scores of single stimuli, or about halves, draws no stimuli.
+    assert plan(ratings, goal=3.0, n_pilots=0, n_sim=20).recommended
+
+
+SD = {"actor": 1.0, "face": 0.7, "rater": 0.5, "answer": 1.0}
+"""Of the simulated study below, in points of a scale of 0 to 7."""
+
+
+def study(rng: np.random.Generator, n_actors: int, n_faces: int, n_raters: int) -> np.ndarray:
+    """Answers of shape (raters, faces), the faces of an actor beside each other."""
+    actor = np.repeat(np.arange(n_actors), n_faces)
+    level = 3.5 + rng.normal(0, SD["actor"], n_actors)[actor]
+    level = level + rng.normal(0, SD["face"], actor.size)
+    level = level + rng.normal(0, SD["rater"], (n_raters, 1))
+    return np.clip(np.rint(level + rng.normal(0, SD["answer"], (n_raters, actor.size))), 0, 7)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("design", [(12, 10, 6), (60, 2, 6)])
+def test_intervals_hold_the_truth_of_the_population(design: tuple[int, int, int]) -> None:
+    """Of all actors, faces and raters; without clusters they hold less often than they say."""
+    statistics = {
+        "interval": lambda data, **more: krippendorff_alpha(data, level="interval", **more),
+        "ordinal": lambda data, **more: krippendorff_alpha(data, level="ordinal", **more),
+        "correlation": lambda data, **more: interrater_correlation(data, **more)["rating"],
+    }
+    n_actors, n_faces, n_raters = design
+    rng = np.random.default_rng(21)
+    # The correlation is of a panel of so many raters, alpha of all there are.
+    truth = {
+        name: np.mean(
+            [
+                statistic(study(rng, 400, 3, n_raters if name == "correlation" else 40),
+                          target="sample").value
+                for _ in range(12)
+            ]
+        )
+        for name, statistic in statistics.items()
+    }  # fmt: skip
+    n_studies = 150
+    held = {(name, clustered): 0 for name in statistics for clustered in (True, False)}
+    for _ in range(n_studies):
+        data = study(rng, *design)
+        actor = np.repeat(np.arange(n_actors), n_faces)
+        for name, statistic in statistics.items():
+            for clustered in (True, False):
+                found = statistic(data, cluster=actor if clustered else "none")
+                held[name, clustered] += found.low <= truth[name] <= found.high
+    share = {key: n / n_studies for key, n in held.items()}
+    assert all(0.92 <= share[name, True] <= 1.0 for name in statistics), share
+    if n_faces > 2:
+        assert all(share[name, False] < 0.92 for name in statistics), share
