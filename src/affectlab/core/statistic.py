@@ -31,6 +31,8 @@ FEWEST_CLUSTERS = 5
 """Clusters from which on they tell of others."""
 _BLOCK = 1 << 22
 """Weights of stimuli that are held at once."""
+STIMULI_AND_RATERS = ("stimuli", "raters", "both")
+"""Targets of a statistic that takes weights of stimuli and of raters."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 
@@ -242,10 +244,9 @@ class Statistic:
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    targets: tuple[str, ...] = ("stimuli", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
-    freedom: Ints | None = None
-    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    targets: tuple[str, ...] = ("stimuli",)
+    """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
+    too; without ``"stimuli"`` it gives the point alone."""
     log_odds_from: Floats | None = None
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
@@ -256,6 +257,9 @@ class Statistic:
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    answers_once: Bools | bool = False
+    """Rows of which a jackknife over stimuli and raters takes off once what is particular to single
+    answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
@@ -329,7 +333,7 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
-            freedom=None,
+            n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),
             fewest=FEWEST_CLUSTERS,
             places=None,
         )
@@ -388,7 +392,24 @@ class Sums:
         """Compute the values in all rows of draws."""
         if draws.is_point:
             return self.of_totals(self.total[None, :])
+        if draws.rater is not None:
+            return self.of_totals(self.rater_totals(draws))
         return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def rater_totals(self, draws: Draws) -> Floats:
+        """Sum over stimuli where raters have weights, shape (rows, k).
+
+        Sums over stimuli do not know who answered: a subclass that does gives them.
+
+        Raises
+        ------
+        InputError
+            Of sums that do not know.
+        """
+        raise InputError(
+            f"{draws.n_rows} rows with weights of raters: sums over stimuli cannot be drawn over "
+            "raters; expected target 'stimuli', or a subclass of Sums with rater_totals"
+        )
 
     def of_totals(self, totals: Floats) -> Floats:
         """Compute values from totals; ``nan`` where they are not defined."""
@@ -425,10 +446,14 @@ def from_sums(
     Parameters
     ----------
     parts, design, bounds
-        See :class:`Sums` and :class:`Statistic`.
+        See :class:`Sums` and :class:`Statistic`. Raters are drawn where all parts say what follows
+        from their weights (:meth:`Sums.rater_totals`); else intervals are about stimuli.
     more
         The other fields of :class:`Statistic`.
     """
+    known = [part for part in parts if part is not None]
+    if all(type(part).rater_totals is not Sums.rater_totals for part in known):
+        more = {"targets": STIMULI_AND_RATERS} | more
 
     def evaluate(draws: Draws) -> Floats:
         columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
@@ -520,7 +545,6 @@ def from_weights(
         n_items=np.broadcast_to(n_items, rows),
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
-        targets=("stimuli",),
         times=times,
         **more,
     )

@@ -118,13 +118,15 @@ def rater_agreement(
             f"{option('more', True, cli='--more')} shows; add it"
         )
     panel = ratings if everyone else people_or_all(ratings)
-    sampling = {
+    sampling: dict[str, Any] = {
         "interval": interval,
-        "target": target,
         "n_boot": n_boot,
         "cluster": cluster,
         "seed": seed,
     }
+    if target != "both":
+        # By default each coefficient has the widest target that can be drawn for it.
+        sampling["target"] = target
     own: dict[str, dict[str, Any]] = {
         _ALPHA: {"level": level},
         "intraclass_correlation": {"missing": missing},
