@@ -105,8 +105,8 @@ class Coefficient:
     """Whether it is defined for answers on a scale."""
     interval: Interval = "jackknife"
     """How its interval usually comes about."""
-    has_weights: bool = True
-    """Whether stimuli and raters can count several times, as resampling and groups need."""
+    keys: tuple[str, ...] = ("label",)
+    """What its table has a row for."""
     lines: Sequence[float] = ()
     """Values that a figure marks."""
 
@@ -234,7 +234,7 @@ def coefficient(
     graded: Mapping[str, Any] | None = None,
     suits: Callable[[Scale], bool] = has_levels,
     interval: Interval = "jackknife",
-    has_weights: bool = True,
+    keys: tuple[str, ...] = ("label",),
     lines: Sequence[float] = (),
 ) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
     """Make of a statistic of answers the function that people call, and register it.
@@ -255,18 +255,15 @@ def coefficient(
         Whether it is defined for answers on a scale; by default on those with a number of levels.
     interval
         How its interval usually comes about.
-    has_weights
-        Whether stimuli and raters can count several times; without, it has an interval by formula
-        alone.
+    keys
+        What its table has a row for.
     lines
         Values that a figure marks.
     """
 
     def register(statistic: Callable[..., Statistic]) -> CoefficientFunction:
         name = statistic.__name__
-        made = Coefficient(
-            name, title, statistic, graded or {}, suits, interval, has_weights, lines
-        )
+        made = Coefficient(name, title, statistic, graded or {}, suits, interval, keys, lines)
         if statistic.__module__.startswith(f"{_PACKAGE}."):
             _OURS[name] = made
         return made.function
@@ -306,12 +303,8 @@ n_boot
     Bootstrap replicates, where the interval comes from these; 0 for no interval.
 joint
     One resample shared by all labels, so that the replicates of labels belong together.
-"""
-_CONFIDENCE = """\
 confidence
     Coverage of the interval, in (0, 1).
-"""
-_SEED = """\
 seed
     Seed or generator of the replicates; the same seed gives the same bytes.
 """
@@ -323,7 +316,6 @@ def _function(made: Coefficient) -> CoefficientFunction:
     of_interval = {
         part.name: part.replace(default=made.interval) if part.name == "interval" else part
         for part in _UNCERTAINTY
-        if made.has_weights or part.name == "confidence"
     }
     own = [part for part in taken if part.name not in of_interval]
     first = inspect.Parameter(
@@ -364,10 +356,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
 
 def _documented(made: Coefficient) -> str:
     """Describe ratings in place of answers, and the options of the interval behind the others."""
-    said = f"{_SAID}{_CONFIDENCE}{_SEED}" if made.has_weights else _CONFIDENCE
     text = cleandoc(made.statistic.__doc__ or "")
     text = re.sub(r"(?m)^answers$(\n    .*)*", _RATINGS, text, count=1)
-    return re.sub(r"(?m)^\n(?=Returns\n)", f"{said}\n", text, count=1)
+    return re.sub(r"(?m)^\n(?=Returns\n)", f"{_SAID}\n", text, count=1)
 
 
 def below_each_other(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:
