@@ -1,4 +1,4 @@
-r"""Variance components by moments: how far apart pairs of answers are that share a stimulus or rater.
+r"""Variance components by moments: how far apart are answers to one stimulus, or of one rater.
 
 Half the squared difference of two answers is on average the sum of the variances in which they
 differ. Means over all pairs that share a stimulus, a rater or neither therefore give the components
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -230,7 +230,7 @@ class CrossedSums:
 
         ends = np.searchsorted(self.label, np.arange(self.n_labels + 1))
         made = []
-        for start, end in zip(ends, ends[1:], strict=False):
+        for start, end in pairwise(ends.tolist()):
             place = (self.stimulus[start:end], self.rater[start:end])
             y = self.value[start:end]
             shape = (self.n_stimuli, self.n_raters)
