@@ -15,7 +15,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
 from affectlab.core.inference import Interval
-from affectlab.core.statistic import Design, Draws, Ends, Statistic
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
@@ -543,7 +543,10 @@ def intraclass_correlation(
         keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
         design=_design(used, len(answers.units), len(answers.raters), len(forms)),
         evaluate=coefficients,
+        targets=STIMULI_AND_RATERS,
         transform=_OfMeans(np.array([form.endswith("k") for form in forms] * len(parts)), k),
+        # No share of variance is below 0, and no interval goes there from above.
+        bounds=(np.where(coefficients.point < 0, -1.0, 0.0), 1.0),
         log_odds_from=least_agreement(
             repeated(part.n_items for part in parts), repeated(part.n_ratings for part in parts)
         ),
@@ -631,16 +634,17 @@ class _Coefficients:
         return shift
 
     @cached_property
-    def _point(self) -> Floats:
+    def point(self) -> Floats:
+        """Coefficients of all ratings, shape (labels x forms,)."""
         return np.concatenate([part.single for part in self.parts])
 
     def __call__(self, draws: Draws) -> Floats:
         if draws.is_point:
-            single = self._point[None].repeat(draws.n_rows, 0)
+            single = self.point[None].repeat(draws.n_rows, 0)
         else:
             moments = np.stack(self._sums(draws))[None] + self._shift[:, :, None]
             single = np.stack(self._singles(moments), axis=-1).reshape(draws.n_rows, -1)
-            single = np.where(np.isfinite(single) & ~np.isnan(self._point), single, np.nan)
+            single = np.where(np.isfinite(single) & ~np.isnan(self.point), single, np.nan)
         return single if draws.columns is None else single[:, draws.columns]
 
     def _singles(self, moments: Floats) -> list[Floats]:
