@@ -128,8 +128,9 @@ def variance_components(
     Result
         The table ``components``: by ``label`` and ``factor`` (the last is ``residual``), ``value``
         (variance, in squared units of the scale), ``low``, ``high``, ``share`` of the whole with
-        ``share_low`` and ``share_high``, ``n_levels``, counts and ``status``. The table
-        ``reliability``: by ``label``, ``coefficient`` (``agreement``, ``consistency``) and numbers of ``raters``, and of
+        ``share_low`` and ``share_high``, ``n_levels``, counts and ``status``.
+        The table ``reliability``: by ``label``, ``coefficient`` (``agreement``,
+        ``consistency``) and numbers of ``raters``, and of
         ``sessions`` and so on where these are factors; empty where ``stimulus`` is no factor or
         each stimulus belongs to one level of a factor. On balanced data with positive variances,
         the estimates are those of the analysis of variance, as in Brennan's tables; where that has
