@@ -271,6 +271,9 @@ class Statistic:
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    answers_once: Bools | bool = False
+    """Rows of which a jackknife over stimuli and raters takes off once what is particular to single
+    answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
@@ -346,7 +349,6 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
-            freedom=None,
             fewest=FEWEST_CLUSTERS,
             places=None,
         )

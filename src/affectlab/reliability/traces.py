@@ -237,7 +237,7 @@ def traces(
     if step is not None:
         check_number("step", step, 0, above=True)
     check_choice("between", between, ("linear", "last"))
-    used = numeric_part(ratings).answers()
+    used = numeric_part(ratings).answers(every=True)
     require_order(used, "an average of traces")
     at, step = _seconds(used, step)
     most = int(max_lag / step + 1e-9)

@@ -35,6 +35,9 @@ from affectlab.ratings import (
 from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
+_FEWEST_STIMULI = 3
+"""Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
+rest is agreement on a single one."""
 NOBODY_SHARES = "no two raters share the rarer answer"
 Found = TypeVar("Found", bound=Estimates)
 
@@ -336,6 +339,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
         if not said and statistic.targets and given.get("target") not in statistic.targets:
             given["target"] = statistic.targets[0]
         of_infer = {name: given[name] for name in of_interval}
+        if made.has_weights:
+            fewest = max(statistic.fewest, _FEWEST_STIMULI)
+            statistic = replace(statistic, fewest=fewest)
         table = infer(statistic, **{"interval": made.interval, **of_infer})
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers)

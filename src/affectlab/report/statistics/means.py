@@ -151,8 +151,8 @@ _MOST_ANSWERS = 6
 def scores_of(answers: Ratings) -> pl.DataFrame:
     """Score every stimulus on every label of one scale.
 
-    Means with Student's intervals; of yes/no the share of yes with Wilson's; of categories the one
-    that most chose, with its share and Wilson's interval.
+    Means of raters, as :func:`affectlab.reliability.mean_opinion_scores` has them (of yes/no the
+    share of yes); of categories the one that most chose, with its share and Wilson's interval.
 
     Returns
     -------
@@ -163,20 +163,20 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
     kind = answers.scale.kind
     is_share = kind in ("nominal", "binary")
     cells = _cells(answers)
-    if is_share:
-        hits = "most" if kind == "nominal" else "yes"
-        low, high = wilson_interval(cells[hits].to_numpy(), cells["n_ratings"].to_numpy())
+    if kind == "nominal":
+        low, high = wilson_interval(cells["most"].to_numpy(), cells["n_ratings"].to_numpy())
         found = cells.with_columns(
-            value=pl.col(hits) / pl.col("n_ratings"),
+            value=pl.col("most") / pl.col("n_ratings"),
             low=pl.Series(low),
             high=pl.Series(high),
             sd=pl.lit(None, pl.Float64),
         )
     else:
         means = mean_opinion_scores(answers).to_frame()
-        found = means.select("label", "stimulus", "value", "low", "high", "sd").join(
-            cells, on=["label", "stimulus"], how="left", maintain_order="left"
-        )
+        found = means.select(
+            *("label", "stimulus", "value", "low", "high"),
+            sd=pl.lit(None, pl.Float64) if is_share else pl.col("sd"),
+        ).join(cells, on=["label", "stimulus"], how="left", maintain_order="left")
     middle = pl.lit(0.5) if is_share else pl.col("value").mean().over("label")
     answer = pl.col("answer") if kind == "nominal" else pl.lit(None, pl.String).alias("answer")
     return found.select(
@@ -189,7 +189,7 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
 
 def _cells(ratings: Ratings) -> pl.DataFrame:
     """Count the answers to each stimulus on each label."""
-    answers = answers_of(ratings, repeats=True)
+    answers = answers_of(ratings)
     names = {"label": answers.labels, "stimulus": answers.units}
     coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
     counts = coded.group_by("label", "stimulus", "value").agg(n=pl.len()).sort("value")
@@ -207,7 +207,6 @@ def _cells(ratings: Ratings) -> pl.DataFrame:
     cells = counts.group_by("label", "stimulus", maintain_order=True).agg(
         pl.col("answer").sort_by("n", descending=True, maintain_order=True).first(),
         most=pl.col("n").max(),
-        yes=pl.col("n").filter(pl.col("value") == 1).sum(),
         n_ratings=pl.col("n").sum().cast(pl.Int64),
         answers=pl.when(several)
         .then(pl.format("{} to {}", pl.col("answer").first(), pl.col("answer").last()))
