@@ -16,9 +16,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic
+from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.jackknife import Jackknife, LeftOut, too_few
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    Clusters,
+    Draws,
+    Statistic,
+)
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
 
@@ -515,6 +520,9 @@ def infer(
     value = transform(raw)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
+    few = []
+    if statistic.fewest and target != "raters":
+        few = too_few(statistic.design.stimulus.sum(axis=1), statistic.fewest, statistic.units)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
@@ -541,7 +549,7 @@ def infer(
             if statistic.transform is not None:
                 ends = (ends[0] * _slope(transform, raw), *map(transform, ends[1:]))
             how, over = jackknife.how(), jackknife.targets()
-        for reasons in (statistic.no_interval, _too_few(statistic, target)):
+        for reasons in (statistic.no_interval, few):
             if reasons:
                 missing = [own or of for own, of in zip(reasons, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
@@ -567,13 +575,11 @@ def infer(
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
         missing = list(spread.missing)
-        if few := _too_few(statistic, target):
-            known = ~np.isnan(value)
-            missing = [
-                own if own and one else of
-                for own, of, one in zip(few, missing, known.tolist(), strict=True)
-            ]
-            se, low, high = (np.where(np.array(few) != "", np.nan, end) for end in (se, low, high))
+        if any(few):
+            hidden = np.array(few) != ""
+            missing = np.where(hidden & ~np.isnan(value), few, missing).tolist()
+            se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
+            replicates = np.where(hidden, np.nan, replicates)
         about = [statistic.units if target == "stimuli" else target] * value.size
         both = target == "both" and statistic.units != "stimuli"
         what = f" of {statistic.units} and raters" if both else ""
@@ -619,18 +625,6 @@ def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
     """Give a text for each row."""
     return [text] * n if isinstance(text, str) else text
-
-
-def _too_few(statistic: Statistic, target: str) -> list[str]:
-    """Why rows have no interval about other clusters, of which there are few; empty for those."""
-    if not statistic.fewest or target == "raters":
-        return []
-    return [
-        f"{NO_INTERVAL}{n} {statistic.units}, expected {statistic.fewest} or more"
-        if n < statistic.fewest
-        else ""
-        for n in statistic.design.stimulus.sum(axis=1).tolist()
-    ]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
@@ -718,6 +712,7 @@ def _left_out(
         return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
+    most = most if units else min(most, MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -727,7 +722,8 @@ def _left_out(
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present)
+    values = np.where(present, np.concatenate(blocks), np.nan)
+    return LeftOut(what, values, present, statistic.effective if units else False)
 
 
 def _answers(
@@ -784,6 +780,7 @@ def _jackknife(
         statistic.log_odds_from,
         statistic.corrects_raters,
         units=statistic.units,
+        fewest=statistic.fewest,
     )
 
 

@@ -88,6 +88,20 @@ class LeftOut:
         return np.where(self.effective, np.minimum(carried, n), n)
 
 
+def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
+    """Say which rows have no interval since they rest on few units; empty texts for the others.
+
+    Examples
+    --------
+    >>> too_few(np.array([12, 3]), 5, "actors")
+    ['', 'no interval: 3 actors, expected 5 or more']
+    """
+    return [
+        f"{NO_INTERVAL}{n} {units}, expected {fewest} or more" if n < fewest else ""
+        for n in counts.tolist()
+    ]
+
+
 def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
     r"""Say how many of many things in effect carry an error, shape (rows,).
 
@@ -144,6 +158,8 @@ class Jackknife:
     """Raters from which on they tell of others, where stimuli are left out, too."""
     units: str = "stimuli"
     """What is left out in place of stimuli."""
+    fewest: int = 0
+    """How many of these give an interval."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -165,6 +181,9 @@ class Jackknife:
             name = self._name(part)
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
             why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
+            if part.what == "stimuli":
+                few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
+                why = np.where(few != "", few, why)
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()

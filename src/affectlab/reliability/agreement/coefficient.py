@@ -26,11 +26,13 @@ from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
+    ClusterLike,
     Ratings,
     Scale,
     answers_of,
     in_label_order,
     labels_on,
+    stimulus_clusters,
 )
 from affectlab.reliability.agreement.coverage import with_coverage
 
@@ -282,6 +284,7 @@ _UNCERTAINTY = tuple(
         ("n_boot", 1000, int),
         ("joint", True, bool),
         ("confidence", 0.95, float),
+        ("cluster", None, ClusterLike),
         ("seed", 0, int | np.random.Generator | None),
     )
 )
@@ -308,6 +311,11 @@ joint
     One resample shared by all labels, so that the replicates of labels belong together.
 confidence
     Coverage of the interval, in (0, 1).
+cluster
+    What stimuli belong to, and are drawn and left out with: a column of the stimulus table, a
+    mapping from stimulus to cluster, or of an array the cluster of each unit. By default a column
+    like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+    ``"none"`` takes stimuli as drawn one by one.
 seed
     Seed or generator of the replicates; the same seed gives the same bytes.
 """
@@ -338,13 +346,16 @@ def _function(made: Coefficient) -> CoefficientFunction:
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
         if not said and statistic.targets and given.get("target") not in statistic.targets:
             given["target"] = statistic.targets[0]
-        of_infer = {name: given[name] for name in of_interval}
+        of_infer = {name: given[name] for name in of_interval if name != "cluster"}
         if made.has_weights:
             fewest = max(statistic.fewest, _FEWEST_STIMULI)
             statistic = replace(statistic, fewest=fewest)
-        table = infer(statistic, **{"interval": made.interval, **of_infer})
+        found = stimulus_clusters(ratings, given.get("cluster", "none"))
+        clusters = found.on(answers.units)
+        table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
+        table = replace(table, notes=found.notes_for(table.frame["target"]))
         if of_infer.get("interval") == "jackknife":
-            table = with_coverage(table, made.name, given["target"], answers)
+            table = with_coverage(table, made.name, given["target"], answers, clusters)
         if table.keys == ("label",) and not given.get("by_label", True):
             return one_for_an_array(table, ())
         table = replace(table, figures=(made.figure,))

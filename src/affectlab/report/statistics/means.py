@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import holm, wilson_interval
-from affectlab.ratings import Ratings, answers_of
+from affectlab.ratings import ClusterLike, Ratings, answers_of
 from affectlab.reliability import (
     intraclass_correlation,
     krippendorff_alpha,
@@ -51,7 +51,9 @@ def raters_for(wanted: float, single: float) -> float:
     return max(1.0, float(np.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9)))
 
 
-def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
+def reliability_of_means(
+    panel: Ratings, *, intervals: bool, cluster: ClusterLike = None
+) -> pl.DataFrame:
     """Reliability of one rater and of the mean of as many as rated a stimulus, by label.
 
     Of categories without an order it is that of shares of answers, which follows from
@@ -63,6 +65,8 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
         Answers on one scale.
     intervals
         Whether intervals are asked for.
+    cluster
+        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
 
     Returns
     -------
@@ -70,7 +74,9 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
     ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
     """
     rows = []
-    for row in _nominal(panel) if panel.scale.kind == "nominal" else _graded(panel):
+    options = {} if cluster is None else {"cluster": cluster}
+    nominal = panel.scale.kind == "nominal"
+    for row in _nominal(panel, options) if nominal else _graded(panel, options):
         if not intervals:
             row |= dict.fromkeys(("single_low", "single_high", "low", "high"), math.nan)
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
@@ -79,15 +85,15 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
-    frame = intraclass_correlation(panel, forms=("2,1", "2,k")).to_frame()
+    frame = intraclass_correlation(panel, forms=("2,1", "2,k"), **options).to_frame()
     confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
     if confounded.height:
         # Where each stimulus has raters of its own, what raters differ in is part of the noise.
         chosen = confounded["label"].to_list()
         part = panel.select(labels=chosen) if panel.has_labels else panel
-        other = intraclass_correlation(part, forms=("1,1", "1,k")).to_frame()
+        other = intraclass_correlation(part, forms=("1,1", "1,k"), **options).to_frame()
         frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
     for (label,), rows in frame.group_by(["label"], maintain_order=True):
         one, mean = rows.rows(named=True)
@@ -104,11 +110,11 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Reliability of the shares of answers."""
     for part, row in zip(
         answers_of(panel).by_label(),
-        krippendorff_alpha(panel, target="both").to_frame().iter_rows(named=True),
+        krippendorff_alpha(panel, target="both", **options).to_frame().iter_rows(named=True),
         strict=True,
     ):
         raters = np.bincount(part.unit)
