@@ -347,10 +347,8 @@ def _function(made: Coefficient) -> CoefficientFunction:
         if not said and statistic.targets and given.get("target") not in statistic.targets:
             given["target"] = statistic.targets[0]
         of_infer = {name: given[name] for name in of_interval if name != "cluster"}
-        if made.has_weights:
-            fewest = max(statistic.fewest, _FEWEST_STIMULI)
-            statistic = replace(statistic, fewest=fewest)
-        found = stimulus_clusters(ratings, given.get("cluster", "none"))
+        statistic = replace(statistic, fewest=max(statistic.fewest, _FEWEST_STIMULI))
+        found = stimulus_clusters(ratings, given["cluster"])
         clusters = found.on(answers.units)
         table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
         table = replace(table, notes=found.notes_for(table.frame["target"]))

@@ -9,11 +9,12 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
 from affectlab.core.words import in_brackets, joined, number, option, percent, plural
-from affectlab.ratings import Ratings
+from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
@@ -66,6 +67,7 @@ def variance_components(
     estimator: Estimator = "reml",
     interval: ComponentInterval = "jackknife",
     target: Target = "both",
+    cluster: ClusterLike = None,
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> Result:
@@ -118,6 +120,9 @@ def variance_components(
     target
         What intervals of the jackknife are about: other ``"stimuli"``, other ``"raters"`` or
         ``"both"``; ``"sample"`` for none.
+    cluster
+        What stimuli belong to, and are left out with: a column of the stimulus table, or a mapping
+        from stimulus to cluster. By default a column like ``actor``; ``"none"`` for none.
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -202,6 +207,7 @@ def variance_components(
         fitted(design, link) if estimator == "reml" else _posterior(design)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
+    found = stimulus_clusters(ratings, cluster if by_moments else "none")
     by_fit = None if by_moments or target == "sample" else confidence
     rows, means = list[dict[str, Any]](), list[dict[str, Any]]()
     for design, fit in parts:
@@ -214,7 +220,10 @@ def variance_components(
         ]
         if by_moments and fit is not None and target != "sample":
             left_out = LeftOutComponents(design, fit, factors, coefficients)
-            _put_intervals(own, of_means, left_out, target, confidence)
+            clusters = found.on(design.frame[STIMULUS].unique().sort().to_list())
+            _put_intervals(
+                own, of_means, left_out.intervals(target, confidence, clusters), fit, confidence
+            )
         rows += own
         means += of_means
     components = components_table(rows)
@@ -241,7 +250,10 @@ def variance_components(
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
-        notes=tuple(_notes([design for design, _ in parts], link, estimator, interval)),
+        notes=(
+            *_notes([design for design, _ in parts], link, estimator, interval),
+            *found.notes_for(row["target"] for row in rows),
+        ),
         settings={
             "factors": list(factors),
             "k": {name: list(n) for name, n in k.items()} if isinstance(k, Mapping) else list(k),
@@ -257,14 +269,12 @@ def variance_components(
 def _put_intervals(
     rows: list[dict[str, Any]],
     means: list[dict[str, Any]],
-    left_out: LeftOutComponents,
-    target: Target,
+    found: Estimates,
+    fit: Components,
     confidence: float,
 ) -> None:
     """Put the intervals from leaving out stimuli and raters into rows."""
-    found = left_out.intervals(target, confidence).frame
-    said = ("se", "low", "high", "method", "target")
-    own = [dict(zip(said, row, strict=True)) for row in found.select(said).iter_rows()]
+    own = list(found.frame.select("se", "low", "high", "method", "target").iter_rows(named=True))
     n = len(rows)
     for row, of_variance, of_share in zip(rows, own[:n], own[n : 2 * n], strict=True):
         row |= {"share_low": of_share["low"], "share_high": of_share["high"]}
@@ -272,7 +282,6 @@ def _put_intervals(
             row |= of_variance
             continue
         # Leaving out stimuli and raters tells nothing of other sessions.
-        fit = left_out.fit
         row["low"], row["high"] = fit.variance_interval(row["factor"], confidence)
         row["method"] = f"{fit.method}, {fit.interval_method}"
     for row, of_mean in zip(means, own[2 * n :], strict=True):
@@ -326,6 +335,7 @@ def components_table(rows: Sequence[dict[str, Any]], *, intervals: bool = True) 
         ("label", "factor"),
         extra,
         [column for column in _COLUMNS if intervals or "interval" not in column.kind],
+        size=min((row["value"] for row in rows if row["value"] > 0), default=1.0),
     )
 
 
