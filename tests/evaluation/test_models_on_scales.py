@@ -64,7 +64,7 @@ MODELS = {name: table([name], *given) for name, given in VALUES.items()}
 
 
 def test_a_model_gets_beside_others_what_it_gets_alone() -> None:
-    options = {"n_boot": 100, "seed": 1}
+    options = {"seed": 1}
     together = alignment(PEOPLE, list(MODELS.values()), **options).to_frame()
     # Holm's correction alone is about all models.
     together = together.drop("p_holm")
@@ -78,8 +78,8 @@ def test_a_model_gets_beside_others_what_it_gets_alone() -> None:
 def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
     value = VALUES["share"][0]
     unknown = table(["unknown"], value, None)
-    alone = alignment(PEOPLE, unknown, n_boot=100)
-    both = alignment(PEOPLE, [MODELS["steps"], unknown], n_boot=100)
+    alone = alignment(PEOPLE, unknown)
+    both = alignment(PEOPLE, [MODELS["steps"], unknown])
     row = both.to_frame().filter(rater="unknown").drop("p_holm")
     assert row.equals(alone.to_frame().drop("p_holm"))
     assert row["measure"].item() == "spearman"
@@ -94,8 +94,8 @@ def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
 def test_several_models_in_one_table_without_a_scale_are_told_apart() -> None:
     """The scale of each is inferred alone, not over the answers of all."""
     value = np.concatenate([VALUES["share"][0], VALUES["steps"][0]])
-    found = alignment(PEOPLE, table(["share", "steps"], value, None), n_boot=0)
-    steps = alignment(PEOPLE, MODELS["steps"], n_boot=0)
+    found = alignment(PEOPLE, table(["share", "steps"], value, None), target="sample")
+    steps = alignment(PEOPLE, MODELS["steps"], target="sample")
     assert dict(found.to_frame().select("rater", "measure").iter_rows()) == {
         "share": "spearman",
         "steps": "kappa",
@@ -109,7 +109,7 @@ def of_alt(models: Any) -> pl.DataFrame:
 
 
 def of_discrepancy(models: Any) -> pl.DataFrame:
-    return discrepancy(PEOPLE, models, n_boot=0).to_frame()
+    return discrepancy(PEOPLE, models, target="sample").to_frame()
 
 
 def of_spearman(models: Any) -> pl.DataFrame:
@@ -189,7 +189,7 @@ def test_words_beside_numbers_are_refused() -> None:
         scale="nominal:a,b",
     )
     with pytest.raises(InputError, match="has no order"):
-        alignment(PEOPLE, [MODELS["steps"], words], n_boot=0)
+        alignment(PEOPLE, [MODELS["steps"], words], target="sample")
 
 
 def test_controls_of_models_on_several_scales() -> None:
@@ -208,7 +208,7 @@ def test_a_report_shows_models_on_several_scales() -> None:
     assert not study.ranks_only
     found = study.beside.alignment
     assert found is not None
-    alone = alignment(PEOPLE, MODELS["share"], n_boot=0).to_frame()["agreement"].item()
+    alone = alignment(PEOPLE, MODELS["share"], target="sample").to_frame()["agreement"].item()
     assert dict(found.to_frame().select("rater", "agreement").iter_rows())["share"] == alone
 
 
@@ -224,7 +224,7 @@ def test_the_command_line_judges_files_on_their_own_scales(
 
     def agreement(*options: str) -> dict[str, float]:
         capsys.readouterr()
-        argv = ["evaluate", "alignment", str(people), *options, "--n-boot", "0", "--json"]
+        argv = ["evaluate", "alignment", str(people), *options, "--target", "sample", "--json"]
         with pytest.raises(SystemExit) as ended:
             main(argv)
         assert ended.value.code == 0
@@ -233,7 +233,7 @@ def test_the_command_line_judges_files_on_their_own_scales(
 
     both = ["--models", str(files["share"]), "--models", str(files["steps"])]
     expected = {
-        name: alignment(PEOPLE, MODELS[name], n_boot=0).to_frame()["agreement"].item()
+        name: alignment(PEOPLE, MODELS[name], target="sample").to_frame()["agreement"].item()
         for name in files
     }
     named = ["--models-scale", "share=0-1 interval"]
@@ -248,6 +248,6 @@ def test_stored_scales_hold_beside_one_another(tmp_path: Path) -> None:
     paths = [one.write(tmp_path / f"{name}.parquet") for name, one in MODELS.items()]
     found = read_models(paths, PEOPLE)
     assert {str(one.scale) for one in found} == {str(one.scale) for one in MODELS.values()}
-    together = alignment(PEOPLE, found, n_boot=0).to_frame()
-    expected = alignment(PEOPLE, list(MODELS.values()), n_boot=0).to_frame()
+    together = alignment(PEOPLE, found, target="sample").to_frame()
+    expected = alignment(PEOPLE, list(MODELS.values()), target="sample").to_frame()
     assert together.equals(expected)

@@ -173,7 +173,7 @@ def test_groups_of_labels_are_not_read_as_labels(tmp_path: Path) -> None:
     for judge in (
         lambda: evaluate_classification(people, again, threshold=0.5, n_boot=0),
         lambda: evaluate_classification(people, again, multilabel=False, n_boot=0),
-        lambda: alignment(people, again, n_boot=0),
+        lambda: alignment(people, again, target="sample"),
         lambda: evaluate_soft_labels(people, again, n_boot=0),
         lambda: compare_models(people, again.merge(table(SHARES, "b", "0-1 interval")), n_boot=0),
     ):

@@ -154,7 +154,7 @@ def test_verdicts_on_heads_say_what_they_learned_from(heads: HeadBank, tmp_path:
     assert of(model) == (40, 1.0)
     said = "heads was trained on all 40 stimuli that it is judged on"
     for found in (
-        alignment(people, model, n_boot=0),
+        alignment(people, model, target="sample"),
         alt_test(people, model),
         published_tables(people, model, n_boot=0),
     ):
@@ -168,13 +168,13 @@ def test_verdicts_on_heads_say_what_they_learned_from(heads: HeadBank, tmp_path:
     people, model = answers(heads, clouds(2, 40))
     assert of(model) == (0, 0.0)
     assert "in_training" not in model.frame.columns
-    assert "trained" not in " ".join(alignment(people, model, n_boot=0).sentences)
+    assert "trained" not in " ".join(alignment(people, model, target="sample").sentences)
 
 
 def test_a_table_of_raters_may_say_it(heads: HeadBank) -> None:
     people, model = answers(heads, clouds(2, 40))
     told = model.with_raters({"rater": ["heads"], "rater_kind": ["model"], "n_seen": [12]})
-    said = alignment(people, told, n_boot=0).sentences[0]
+    said = alignment(people, told, target="sample").sentences[0]
     assert said.startswith("heads was trained on 12 of the 40 stimuli")
 
 

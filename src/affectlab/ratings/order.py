@@ -36,7 +36,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
         Raters who are not drawn, and whose order is kept because results list them so: nobody,
         models, or all raters of a table of models.
     """
-    if isinstance(data, list | tuple) and all(isinstance(table, Ratings) for table in data):
+    if isinstance(data, list | tuple) and data and all(isinstance(t, Ratings) for t in data):
         return cast("T", tuple(canonical(table, listed=listed) for table in data))
     if not isinstance(data, Ratings):
         return data
@@ -52,7 +52,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
     key = (stimulus.code.astype(np.int64) * rater.n + rater.code) * data.n_labels + label
     numbered = Body(stimulus, rater, body.label, body.value, body.extras)
     if (np.diff(key) <= 0).any():
-        order = in_order(key, stimulus.n * rater.n * data.n_labels, repeats=True)
+        order = in_order(key, stimulus.n * rater.n * data.n_labels)
         if (np.diff(key[order]) == 0).any():
             order = np.lexsort((*reversed(moments(body, np.arange(body.n_rows))), key))
         numbered = numbered.take(order)

@@ -13,7 +13,13 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
-from affectlab.evaluation.people_and_models import judged_sides, of_training, on_people
+from affectlab.evaluation.people_and_models import (
+    Rounding,
+    judged_sides,
+    of_training,
+    on_people,
+    scale_map,
+)
 from affectlab.evaluation.rater_comparison.groups import group_comparison, groups_of
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side,
@@ -67,7 +73,7 @@ def published_tables(
     groups: str | Mapping[str, str] | None = None,
     over: Over = "labels",
     exclude: Collection[str] = (),
-    truncate: bool = False,
+    truncate: bool = True,
     n_boot: int = 1000,
     seed: int | np.random.Generator | None = 0,
 ) -> PublishedTables:
@@ -89,10 +95,11 @@ def published_tables(
     exclude
         Labels that are left out.
     truncate
-        Drop the fractions of models for kappa, in place of rounding.
+        Drop the fractions of models for kappa and alpha, as the study does, which loses half a
+        step on average; otherwise they are rounded, as elsewhere.
     n_boot
-        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
-        and the discrepancies; 0 for no intervals.
+        Bootstrap replicates for the differences of groups, the correlation with the median and
+        alpha; 0 for no intervals, of discrepancies neither.
     seed
         Seed or generator.
 
@@ -118,6 +125,10 @@ def published_tables(
     scale = both.people.scale
     way = on_people(both, "none")
     mapped = way.table is not None
+    maps = [scale_map(table, scale, together=both.together) for table in both.tables]
+    how: Rounding = "truncate" if truncate else "round"
+    moved = dict.fromkeys(one.words(how) for one in maps if not one.missing)
+    stepped = [one for one in moved if one] if scale.step is not None else []
     if mapped:
         table = merged(ratings, models, truncate=truncate, exclude=exclude, partly=True)
     steps = scale.step is not None and scale.low is not None and scale.high is not None
@@ -154,24 +165,32 @@ def published_tables(
             n_boot=n_boot,
             seed=rng,
         ),
-        "discrepancy": discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        "discrepancy": discrepancy(
+            ratings, models, exclude=exclude, target="both" if n_boot else "sample"
+        )
         if ordered and mapped
         else None,
     }
     families = groups_of(table, groups) if groups is not None and mapped else {}
     words = "kappa" if scale.kind in ("nominal", "binary") else "quadratic kappa"
     said = parts["groups"]
+    notes = () if said is None else said.notes
+    if way.missing:
+        notes = (f"Only ranks are compared: {way.why()}.", *notes)
+    rule = ""
+    if stepped:
+        rule = f"fractions of models {'dropped' if truncate else 'rounded'}"
+        instead = "the study drops them (truncate)" if not truncate else "as the study does"
+        done = (f"For kappa and alpha, {one}; {instead}." for one in stepped)
+        notes = (*done, *notes)
     return PublishedTables(
-        tuple(_tables(parts, words)),
+        tuple(_tables(parts, f"{words}, {rule}" if rule else words)),
         (
             *of_training(both.tables, both.people.stimulus_names),
             *(() if said is None or len(said.sentences) > _FEW else said.sentences),
         ),
         tuple(_figures(parts, words, families)),
-        (
-            *([f"Only ranks are compared: {way.why()}."] if way.missing else []),
-            *(() if said is None else said.notes),
-        ),
+        notes,
         {"over": over, "exclude": list(exclude), "truncate": truncate, "n_boot": n_boot},
         **{
             name: part.to_frame() if name in _FRAMES and part else part

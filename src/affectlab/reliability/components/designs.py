@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
@@ -48,15 +48,17 @@ class Design:
     has_cells: bool
     """Whether each combination of stimulus and rater has an effect of its own."""
     status: str = "ok"
+    reason: Reason | None = None
+    """Where the answers cannot tell, however many there are."""
 
     def model(self, fixed: Floats | None = None) -> MixedModel:
         """Arrange the answers for the linear mixed model, with columns of fixed effects."""
         cells = CELL if self.has_cells else None
         return MixedModel.of(self.value, self.factors, fixed, cells)
 
-    def undefined(self, why: str) -> Design:
+    def undefined(self, why: str, reason: Reason | None = None) -> Design:
         """Say why there is nothing to estimate."""
-        return replace(self, status=f"undefined: {why}")
+        return replace(self, status=f"undefined: {why}", reason=reason)
 
 
 def crossed(value: Floats, **levels: Ints) -> MixedModel:
@@ -184,7 +186,7 @@ def _frames(
         # Answers to repeated trials tell views of raters from noise.
         used = ratings.select(trial_kind=("main", "repeat"), outcome="ok")
     else:
-        used = ratings.answers()
+        used = ratings.answers(every=True)
     frame = with_label(used.to_frame().filter(pl.col("value").is_not_null()), ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]
@@ -281,9 +283,11 @@ def estimates_table(
     keys: Sequence[str],
     extra: dict[str, Any],
     columns: Sequence[Column],
+    *,
+    size: float = 1.0,
     **more: Any,
 ) -> Table:
-    """Declare a table of estimates, which may have no rows."""
+    """Declare a table of estimates, which may have no rows; `size` is how large numbers are."""
     none = Estimates.build({key: [] for key in keys}, value=[])
-    made = Estimates.of_rows(rows, keys, extra, target="both") if rows else none
+    made = Estimates.of_rows(rows, keys, extra, target="both", size=size) if rows else none
     return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)
