@@ -277,7 +277,8 @@ def panel_of(
     scale = people.scale
     labels = [name for name in answers.labels if name not in exclude]
     units: tuple[str, ...] = answers.units
-    ways = [scale_map(table, scale, together=both.together) for table in tables]
+    several = len(tables) > 1
+    ways = [scale_map(table, scale, together=both.together, named=several) for table in tables]
     notes: tuple[str, ...] = ()
     if tables:
         known = {name for table in tables for name in table.label_names}

@@ -82,12 +82,15 @@ def _without_steps(scale: Scale) -> Scale:
     return Scale("interval", scale.low, scale.high, declared=scale.declared)
 
 
-def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> ScaleMap:
+def scale_map(
+    models: Ratings, scale: Scale, *, together: bool = False, named: bool = False
+) -> ScaleMap:
     """Find the map: none is needed on the same bounds, a linear one between declared bounds.
 
     Answers on a scale that was not declared are taken on that of people where all lie within its
     bounds, unless all lie between 0 and 1 and the scale is longer: these may be shares. The words
-    of the map say so. Two scales without bounds are one where both sides come `together`, in one
+    of the map say so. Models are `named` in the option that would declare their scale where others
+    stand beside them. Two scales without bounds are one where both sides come `together`, in one
     table; in tables of their own, nothing tells what the numbers of one are on the other.
 
     Raises
@@ -117,10 +120,10 @@ def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> Scale
                 f"on it ({option('models_scale', '…')} for another)"
             )
             return ScaleMap(theirs, scale, guess=guess)
-        why = f"that of models is not declared ({_example(models)})"
+        why = f"that of models is not declared ({_example(models, named=named)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if theirs.low is None or theirs.high is None:
-        why = f"that of models has no bounds ({_example(models)})"
+        why = f"that of models has no bounds ({_example(models, named=named)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if not scale.declared:
         why = f"that of people is not declared ({option('scale', '0-7')})"
@@ -128,7 +131,7 @@ def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> Scale
     return ScaleMap(theirs, scale)
 
 
-def _example(models: Ratings) -> str:
+def _example(models: Ratings, *, named: bool) -> str:
     """Name the option, with a scale on which the answers of models lie."""
     given = models.value[~np.isnan(models.value)]
     low, high = (0.0, 1.0) if not given.size else (float(given.min()), float(given.max()))
@@ -136,9 +139,9 @@ def _example(models: Ratings) -> str:
         low, high = 0.0, 1.0
     elif low == high:
         high = low + 1
-    return option(
-        "models_scale", f"{np.floor(low):g}{'..' if low < 0 else '-'}{np.ceil(high):g} interval"
-    )
+    scale = f"{np.floor(low):g}{'..' if low < 0 else '-'}{np.ceil(high):g} interval"
+    whose = [f"{name}={scale}" for name in models.rater_names] if named else [scale]
+    return option("models_scale", ",".join(whose))
 
 
 def _no_way(between: str) -> str:
@@ -222,7 +225,7 @@ def check_shares(models: Ratings, why: str) -> None:
     raise InputError(
         f"{name}: scores from {own.min():.4g} to {own.max():.4g} are no probabilities, and {why}; "
         "write the sigmoid (or softmax) of logits, or declare the scale of the scores "
-        f"({_example(models.select(raters=name))})"
+        f"({_example(models.select(raters=name), named=True)})"
     )
 
 
@@ -261,7 +264,8 @@ def on_people(both: Sides, how: Rounding) -> Mapped:
     """Bring each model from its own scale to that of people; see :func:`on_scale`."""
     found, missing = [], {}
     for table in both.tables:
-        why = scale_map(table, both.people.scale, together=both.together).missing
+        several = len(both.tables) > 1
+        why = scale_map(table, both.people.scale, together=both.together, named=several).missing
         if why:
             missing |= dict.fromkeys(table.rater_names, why)
         else:

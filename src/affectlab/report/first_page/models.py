@@ -22,9 +22,10 @@ def models_question(study: Study) -> Section | None:
     """Answer for each model, with all of them on the range of people; None without models."""
     if study.models is None:
         return None
-    several = study.models.n_raters > 1
-    title = "Are the models as good as people?" if several else "Is the model as good as people?"
     found = study.beside.alignment
+    n_models = study.models.n_raters if found is None else found.to_frame().height
+    several = n_models > 1
+    title = "Are the models as good as people?" if several else "Is the model as good as people?"
     if found is None:
         return Section(
             "verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),)

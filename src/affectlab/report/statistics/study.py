@@ -181,7 +181,7 @@ def _together(ratings: Ratings, tables: Sequence[Ratings]) -> tuple[Ratings, dic
             missing |= dict.fromkeys(models.rater_names, scores_beside_names(models, ratings))
         elif {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
             judged.append(models)
-        elif why := scale_map(models, ratings.scale).missing:
+        elif why := scale_map(models, ratings.scale, named=len(tables) > 1).missing:
             missing |= dict.fromkeys(models.rater_names, why)
         else:
             judged.append(on_scale(models, ratings.scale))
