@@ -583,11 +583,7 @@ def _n_boot(study: Simulated) -> int:
 
 
 def _aligned(study: WithModel) -> AlignmentResult:
-    return evaluation.alignment(
-        study.ratings(model=study.model),
-        n_boot=_n_boot(study),
-        target="both" if study.cell.target == "sample" else study.cell.target,
-    )
+    return evaluation.alignment(study.ratings(model=study.model), target=study.cell.target)
 
 
 def _of_alignment(table: str, measure: str, **keys: str) -> Callable[[WithModel], Interval]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
-from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
+from affectlab.core.statistic import Clusters, Design, Draws, Statistic, Sums, from_sums
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
@@ -236,3 +237,158 @@ def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str)
             assert getattr(first, part) == pytest.approx(getattr(second, part), abs=1e-12)
         assert first.se == pytest.approx(usual.se, rel=0.15)
         assert first.low < first.value < first.high
+
+
+def faces(seed: int = 11, n_actors: int = 12, n_faces: int = 10, n_raters: int = 6) -> np.ndarray:
+    """Answers of shape (raters, faces): actors differ, and their faces, and raters."""
+    rng = np.random.default_rng(seed)
+    actor = np.repeat(np.arange(n_actors), n_faces)
+    level = 3.5 + rng.normal(size=n_actors)[actor] + rng.normal(0, 0.7, actor.size)
+    answers = level + rng.normal(0, 0.5, (n_raters, 1)) + rng.normal(size=(n_raters, actor.size))
+    return np.clip(np.rint(answers), 0, 7)
+
+
+def of_actors(n_actors: int = 12, n_faces: int = 10) -> Clusters:
+    return Clusters.of("actor", np.repeat(np.arange(n_actors), n_faces).tolist())
+
+
+def coefficients_of(data: np.ndarray) -> dict[str, Statistic]:
+    """The statistic of every coefficient of which stimuli can be drawn."""
+    answers = answers_of(data)
+    made = {}
+    for one in load_coefficients():
+        if one.has_weights:
+            given = {"level": "interval", "scale": "0-7", "interval": "jackknife"}
+            options = {}
+            for name, part in list(signature(one.statistic).parameters.items())[1:]:
+                options[name] = given.get(name, part.default)
+            made[one.name] = one.statistic(answers, **options)
+    return made
+
+
+@pytest.mark.parametrize("name", sorted(coefficients_of(faces())))
+def test_clusters_are_left_out_whole(name: str) -> None:
+    """The error is that of leaving out the faces of one actor after the other, by hand."""
+    data, actors = faces(), of_actors()
+    whole = coefficients_of(data)[name]
+    found = next(iter(infer(whole, interval="jackknife", clusters=actors)))[1]
+    without = []
+    for k in range(12):
+        left = coefficients_of(data[:, actors.code != k])[name]
+        without.append(left.evaluate(Draws(1))[0, 0])
+    apart = np.array(without) - np.mean(without)
+    assert found.se == pytest.approx(np.sqrt(11 / 12 * (apart**2).sum()), rel=1e-9)
+    assert (found.target, found.method[-21:]) == ("actors", "jackknife over actors")
+    both = next(iter(infer(whole, interval="jackknife", target="both", clusters=actors)))[1]
+    raters = next(iter(infer(whole, interval="jackknife", target="raters", clusters=actors)))[1]
+    assert both.se == pytest.approx(np.hypot(found.se, raters.se))
+    assert (both.target, both.method[-31:]) == ("both", "jackknife over actors and raters"[-31:])
+    # What is about other raters alone does not draw faces.
+    alone = next(iter(infer(whole, interval="jackknife", target="raters")))[1]
+    assert (raters.low, raters.method) == (alone.low, alone.method)
+
+
+@pytest.mark.parametrize("name", sorted(coefficients_of(faces())))
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+@pytest.mark.parametrize("target", ["stimuli", "both"])
+def test_clusters_are_drawn_whole(name: str, interval: str, target: str) -> None:
+    data, actors = faces(), of_actors()
+    statistic = coefficients_of(data)[name]
+    options = {"interval": interval, "target": target, "n_boot": 30, "seed": 3}
+    found = infer(statistic, clusters=actors, **options)
+    rng = np.random.default_rng(3)
+    of_raters, of_actor = (None, rng) if target == "stimuli" else rng.spawn(2)
+    rater = None if of_raters is None else of_raters.integers(0, 6, (30, 6), dtype=np.int32)
+    drawn = of_actor.integers(0, 12, (30, 12), dtype=np.int32)
+    for row in (0, 29):
+        weight = np.bincount(drawn[row], minlength=12).repeat(10).astype(float)
+        own = None if rater is None else np.bincount(rater[row], minlength=6).astype(float)[None]
+        expected = statistic.evaluate(Draws(1, stimulus=weight[None], rater=own))[0, 0]
+        assert found.replicates[row, 0] == pytest.approx(expected, abs=1e-12)
+    ((_, one),) = found
+    assert one.target == ("actors" if target == "stimuli" else "both")
+    assert target == "stimuli" or f"{interval} bootstrap of actors and raters, 30" in one.method
+    assert one.low < one.value < one.high
+
+
+def test_stimuli_of_a_cluster_of_their_own_are_stimuli() -> None:
+    data = faces()
+    single = Clusters.of("face", [f"{k:03d}" for k in range(120)])
+    for statistic in coefficients_of(data).values():
+        for interval in ("jackknife", "percentile", "bca"):
+            options = {"interval": interval, "n_boot": 20}
+            plain, own = (infer(statistic, clusters=of, **options) for of in (None, single))
+            for part in ("se", "low", "high"):
+                first, second = (getattr(next(iter(of))[1], part) for of in (plain, own))
+                assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_formula_of_clusters_is_that_of_their_sums(values) -> None:
+    """A mean over clusters of equal size is the mean of their means."""
+    x = values["b"]
+    actors = of_actors(6, 5)
+    found = infer(mean_statistic({"x": x}), interval="analytic", clusters=actors, confidence=0.9)[
+        "x"
+    ]
+    means = x.reshape(6, 5).mean(axis=1)
+    half = stats.t.ppf(0.95, 5) * stats.sem(means)
+    assert found.se == pytest.approx(stats.sem(means))
+    assert (found.low, found.high) == pytest.approx((x.mean() - half, x.mean() + half))
+    assert (found.target, found.method) == ("actors", "mean, linearised over actors")
+    alpha = coefficients_of(faces())["krippendorff_alpha"]
+    with pytest.raises(InputError, match="drawn with their actors; expected another, or"):
+        infer(alpha, interval="analytic", clusters=of_actors())
+
+
+@pytest.mark.parametrize("interval", ["analytic", "jackknife", "percentile", "bca"])
+def test_few_clusters_give_no_interval(values, interval: str) -> None:
+    """Rows are counted by themselves: one has answers about four of five actors."""
+    x = np.arange(30.0) % 7
+    some = np.where(np.arange(30) < 24, x, np.nan)
+    found = infer(
+        mean_statistic({"all": x, "some": some}),
+        interval=interval,
+        n_boot=50,
+        clusters=of_actors(5, 6),
+    )
+    assert found["all"].low < found["all"].value < found["all"].high
+    assert np.isnan([found["some"].se, found["some"].low, found["some"].high]).all()
+    assert found["some"].value == np.nanmean(some)
+    assert found["some"].method.endswith("no interval: 4 actors, expected 5 or more")
+
+
+def test_clusters_of_units_that_nobody_pairs_count_for_nothing() -> None:
+    """Units with one answer are none of alpha's, and the actor of such faces is none, either."""
+    data = faces()
+    data[1:, :10] = np.nan
+    alpha = coefficients_of(data)["krippendorff_alpha"]
+    rest = coefficients_of(data[:, 10:])["krippendorff_alpha"]
+    actors = of_actors()
+    fewer = Clusters.of("actor", actors.code[10:].tolist())
+    for interval in ("jackknife", "percentile"):
+        options = {"interval": interval, "n_boot": 20}
+        first = next(iter(infer(alpha, clusters=actors, **options)))[1]
+        second = next(iter(infer(rest, clusters=fewer, **options)))[1]
+        assert (first.se, first.low) == pytest.approx((second.se, second.low), abs=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_totals_without_clusters(sparse: bool) -> None:
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(12)
+    sums, cluster = rng.normal(size=(7, 2)), np.array([2, 0, 0, 1, 2, 1, 0])
+    draws = Draws(3, without=np.arange(3), cluster=cluster)
+    expected = [sums[cluster != k].sum(axis=0) for k in range(3)]
+    np.testing.assert_allclose(draws.totals(csr_array(sums) if sparse else sums), expected)
+    np.testing.assert_allclose(draws.weights(7), cluster != np.arange(3)[:, None])
+    # Of sums of some stimuli, in any order.
+    some = np.array([5, 1, 0])
+    expected = [sums[:3][cluster[some] != k].sum(axis=0) for k in range(3)]
+    np.testing.assert_allclose(draws.totals(sums[:3], some, 7), expected)
+
+
+def test_alike_stimuli_have_no_clusters_of_their_own() -> None:
+    statistic = replace(mean_statistic({"x": np.arange(5.0)}), times=np.ones(5, np.int64))
+    with pytest.raises(InputError, match="cluster 'actor': not possible for mean"):
+        infer(statistic, clusters=Clusters(np.arange(5), 5, "actor"))

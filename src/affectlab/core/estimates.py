@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -27,6 +28,20 @@ from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
 
 __all__ = ["Estimate", "Estimates"]
+
+
+class Reason(StrEnum):
+    """Why answers do not tell what is asked, however many of their kind there are."""
+
+    CONFOUNDED = "confounded"
+    """A fixed effect takes as many values as a random factor has levels."""
+    SHARES_NOTHING = "shares_nothing"
+    """A rater shares too few stimuli with others for any error to be seen."""
+    NEVER_COMPARED = "never_compared"
+    """Systems that nothing but a prior links."""
+    CONSTANT_ANSWER = "constant_answer"
+    """A model that gives one answer to everything."""
+
 
 ESTIMATE_COLUMNS = (
     "value",

@@ -31,8 +31,6 @@ class LeftOut:
     """Shape (things, rows)."""
     present: Bools
     """Whether a row rests on a thing; same shape."""
-    freedom: Ints | None = None
-    """Degrees of freedom of rows; one less than the things of a row where not said."""
     effective: Bools | bool = False
     """Rows that are granted no more degrees of freedom than things in effect carry the error, or
     four."""
@@ -84,8 +82,6 @@ class LeftOut:
     def degrees(self) -> Floats | Ints:
         """Degrees of freedom, shape (rows,)."""
         n = np.maximum(self.count - 1, 1)
-        if self.freedom is not None:
-            return self.freedom
         if not np.any(self.effective):
             return n
         carried = np.maximum(in_effect(self._apart, self._times) - 1, LEAST_EFFECTIVE)
@@ -146,6 +142,8 @@ class Jackknife:
     :class:`~affectlab.core.statistic.Statistic`."""
     fewest_raters: int = 3
     """Raters from which on they tell of others, where stimuli are left out, too."""
+    units: str = "stimuli"
+    """What is left out in place of stimuli."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -164,28 +162,39 @@ class Jackknife:
             scarce = part.scarce
             if part.what == "raters":
                 scarce = scarce & ~self.about_these_raters
-            why[scarce] = f"{NO_INTERVAL}not defined without one of the {part.what}"
-            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {part.what} tells no error"
+            name = self._name(part)
+            why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
+            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
 
-    def how(self, units: str = "stimuli") -> list[str]:
-        """What is left out for each row, in words; `units` is what stimuli are called."""
-        kinds = [units if part.what == "stimuli" else part.what for part in self.parts]
+    def _name(self, part: LeftOut) -> str:
+        return self.units if part.what == "stimuli" else part.what
+
+    @property
+    def _sampled(self) -> tuple[LeftOut, ...]:
+        """Parts of what is sampled; answers are not, but by stimulus and rater."""
+        return tuple(part for part in self.parts if part.what != "answers")
+
+    def how(self) -> list[str]:
+        """What is left out for each row, in words."""
+        kinds = [self._name(part) for part in self._sampled]
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
-        over = [f"{units}, since {_FEW}" if one else whole for one in few.tolist()]
+        over = [f"{self.units}, since {_FEW}" if one else whole for one in few.tolist()]
         return [f", jackknife over {what}" for what in over]
 
-    def targets(self, units: str = "stimuli") -> list[str]:
+    def targets(self) -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""
-        whole = "both" if len(self.parts) > 1 else self.parts[0].what if self.parts else "none"
-        few = self.about_these_raters & (len(self.parts) > 1)
-        return [units if one or whole == "stimuli" else whole for one in few.tolist()]
+        parts = self._sampled
+        whole = self._name(parts[0]) if parts else "none"
+        whole = "both" if len(parts) > 1 else whole
+        few = self.about_these_raters & (len(parts) > 1)
+        return [self.units if one else whole for one in few.tolist()]
 
     def _counts(self, part: LeftOut) -> Bools:
         """Rows whose error a part adds to."""
-        if part.what != "raters":
+        if part.what == "stimuli":
             return np.ones(self.value.size, dtype=np.bool_)
         return np.asarray(~self.about_these_raters)
 
@@ -213,16 +222,30 @@ class Jackknife:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(variance), np.where(variance > 0, variance**2 / per_freedom, np.nan)
 
-    def ends(self, confidence: float) -> Ends:
-        """Compute standard errors and the ends of intervals.
+    def share(self, what: Part) -> Floats:
+        """Give the share of the variance that is due to one kind of thing, shape (rows,)."""
+        own = np.zeros(self.value.size)
+        for part in self.parts:
+            if part.what == what:
+                own += np.where(self._counts(part), part.error() ** 2, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return own / self.spread()[0] ** 2
 
-        The value is corrected for the bias that leaving out shows.
-        """
+    @property
+    def bias(self) -> Floats:
+        """What leaving out shows values to be too large by, shape (rows,)."""
         bias = np.zeros(self.value.size)
         for part in self.parts:
             if part.what == "stimuli" or self.corrects_raters:
                 shift = (part.count - 1) * (part.mean - self.value)
                 bias += np.where(self._counts(part), shift, 0.0)
+        return bias
+
+    def ends(self, confidence: float) -> Ends:
+        """Compute standard errors and the ends of intervals.
+
+        The value is corrected for the bias that leaving out shows.
+        """
         se, freedom = self.spread()
         return around(
             self.value,
@@ -230,7 +253,7 @@ class Jackknife:
             np.where(np.isnan(freedom), 1.0, freedom),
             confidence,
             self.bounds,
-            bias=bias,
+            bias=self.bias,
             log_odds_from=self.log_odds_from,
         )
 

@@ -12,17 +12,25 @@ a standard error for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import many, option
 
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+FEWEST_CLUSTERS = 5
+"""Clusters from which on they tell of others."""
+_BLOCK = 1 << 22
+"""Weights of stimuli that are held at once."""
+STIMULI_AND_RATERS = ("stimuli", "raters", "both")
+"""Targets of a statistic that takes weights of stimuli and of raters."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 
@@ -65,6 +73,44 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
+class Clusters:
+    """Stimuli that are drawn together, as the faces of one actor are.
+
+    Examples
+    --------
+    >>> clusters = Clusters.of("actor", ["Jo", "Al", "Jo"])
+    >>> clusters.code.tolist(), clusters.n, clusters.units
+    ([1, 0, 1], 2, 'actors')
+    """
+
+    code: Ints
+    """Cluster of each stimulus that there are answers about, shape (stimuli,)."""
+    n: int
+    """Number of clusters."""
+    name: str = "cluster"
+    """What one of them is."""
+
+    @classmethod
+    def of(cls, name: str, keys: Sequence[Any]) -> Clusters:
+        """Number clusters in the order of their names, in which they are drawn.
+
+        Parameters
+        ----------
+        name
+            What one of them is.
+        keys
+            What the cluster of each stimulus is called; what can be sorted.
+        """
+        number = {key: k for k, key in enumerate(sorted(set(keys)))}
+        return cls(np.array([number[key] for key in keys], dtype=np.int64), len(number), name)
+
+    @property
+    def units(self) -> str:
+        """What several of them are."""
+        return many(self.name)
+
+
+@dataclass(frozen=True, eq=False)
 class Draws:
     """Weights of stimuli and of raters in some rows: the point, parts left out, or replicates.
 
@@ -88,7 +134,9 @@ class Draws:
     rater: Floats | None = None
     """How often each rater counts, shape (rows, raters); ``None`` where each counts once."""
     without: Ints | None = None
-    """The stimulus that each row leaves out, shape (rows,)."""
+    """The stimulus, or cluster, that each row leaves out, shape (rows,)."""
+    cluster: Ints | None = None
+    """Cluster of each stimulus, where ``without`` names clusters."""
     columns: Ints | None = None
     """Rows of the statistic that are asked for; ``None`` for all."""
 
@@ -116,6 +164,9 @@ class Draws:
         if self.stimulus is None and self.without is None:
             total = np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, -1)
             return np.repeat(total, self.n_rows, axis=0)
+        if self.cluster is not None:
+            unit = self.cluster if unit is None else self.cluster[unit]
+            n_units = int(self.cluster.max()) + 1
         if unit is not None:
             sums = _by_unit(sums, unit, n_units)
         if self.without is not None:
@@ -133,6 +184,8 @@ class Draws:
         """Give the weights of stimuli as an array, shape (rows, stimuli)."""
         if self.stimulus is not None:
             return self.stimulus
+        if self.without is not None and self.cluster is not None:
+            return (self.cluster != self.without[:, None]).astype(np.float64)
         weights = np.ones((self.n_rows, n_stimuli))
         if self.without is not None:
             weights[np.arange(self.n_rows), self.without] = 0
@@ -147,11 +200,19 @@ class Draws:
                 for part in (self.stimulus, self.rater, self.without)
             )
             n = rows.stop - start
-            yield rows, Draws(n, stimulus, rater, without, self.columns)  # type: ignore[arg-type]
+            yield (
+                rows,
+                replace(self, n_rows=n, stimulus=stimulus, rater=rater, without=without),
+            )
 
 
-def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
-    """Sum rows that belong to the same unit; shape (n_units, k)."""
+def _by_unit(sums: Any, unit: Ints, n_units: int) -> Any:
+    """Sum rows that belong to the same unit, shape (n_units, k); may be sparse."""
+    if not isinstance(sums, np.ndarray):
+        from scipy.sparse import csr_array
+
+        belongs = (np.ones(unit.size), (unit, np.arange(unit.size)))
+        return (csr_array(belongs, shape=(n_units, unit.size)) @ sums).tocsr()
     table = np.zeros((n_units, sums.shape[1]))
     if (np.diff(unit) > 0).all():
         table[unit] = sums
@@ -181,6 +242,9 @@ class Statistic:
     """Why a value is ``nan``, where it is: one reason, or one for each row."""
     closed: Callable[[Floats, float], Ends] | None = None
     """From values and a confidence level to standard errors and ends, by a formula."""
+    influence: Callable[[], Floats] | None = None
+    """What each stimulus adds to each value, to first order, shape (stimuli, rows): from it the
+    formula follows for clusters of them."""
     formula: str | Sequence[str] = ""
     """What is said of intervals that ``closed`` gives, put behind the method: one text, or one for
     each row."""
@@ -190,10 +254,9 @@ class Statistic:
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    targets: tuple[str, ...] = ("stimuli", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
-    freedom: Ints | None = None
-    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    targets: tuple[str, ...] = ("stimuli",)
+    """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
+    too; without ``"stimuli"`` it gives the point alone."""
     log_odds_from: Floats | None = None
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
@@ -204,6 +267,9 @@ class Statistic:
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    answers_once: Bools | bool = False
+    """Rows of which a jackknife over stimuli and raters takes off once what is particular to single
+    answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
@@ -212,11 +278,16 @@ class Statistic:
     """How many alike stimuli each one stands for, where they are told apart by kind."""
     units: str = "stimuli"
     """What ``target`` calls what is drawn in place of stimuli."""
+    fewest: int = 0
+    """Units from which on a row has an interval."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
     draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None
     """Replicates, of which a number is asked for, where alike stimuli are drawn by how many they
     are; by default each stimulus is drawn by itself."""
+    places: Ints | None = None
+    """Place of each stimulus among all that there are answers about, where only some are in the
+    design; clusters are of all."""
     columns: Sequence[Any] = field(default=())
     """Columns that are particular, as polars series."""
 
@@ -224,6 +295,59 @@ class Statistic:
     def names(self) -> list[str]:
         """One name for each row, from its keys."""
         return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
+
+    def of_clusters(self, clusters: Clusters) -> Statistic:
+        """Make the same statistic of clusters of stimuli, which are its units in their place.
+
+        Raises
+        ------
+        InputError
+            When alike stimuli are counted together, so that they have no cluster of their own.
+        """
+        if self.times is not None or self.draw is not None:
+            raise InputError(
+                f"cluster {clusters.name!r}: not possible for "
+                f"{self.method[0].partition(',')[0]}; expected {option('cluster', 'none')}"
+            )
+        code = clusters.code if self.places is None else clusters.code[self.places]
+        # Of some clusters no stimulus may be in the design.
+        code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+        n = int(code.max(initial=-1)) + 1
+        present = np.zeros((len(self.design.stimulus), n), dtype=np.bool_)
+        row, stimulus = np.nonzero(self.design.stimulus)
+        present[row, code[stimulus]] = True
+
+        def evaluate(draws: Draws) -> Floats:
+            if draws.without is not None:
+                return self.evaluate(replace(draws, cluster=code))
+            if draws.stimulus is None:
+                return self.evaluate(draws)
+            return np.concatenate(
+                [
+                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code]))
+                    for _, part in draws.blocks(max(1, _BLOCK // max(code.size, 1)))
+                ]
+            )
+
+        def closed(value: Floats, confidence: float) -> Ends:
+            assert self.influence is not None
+            pull = _by_unit(self.influence(), code, n)
+            count = present.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                se = np.sqrt(count / (count - 1) * (pull**2).sum(axis=0))
+            return student(value, se, np.maximum(count - 1, 1), confidence, self.bounds)
+
+        return replace(
+            self,
+            design=Design(present, self.design.rater),
+            evaluate=evaluate,
+            closed=None if self.influence is None else closed,
+            formula=f", linearised over {clusters.units}",
+            over=clusters.units,
+            units=clusters.units,
+            fewest=FEWEST_CLUSTERS,
+            places=None,
+        )
 
 
 def student(
@@ -279,7 +403,24 @@ class Sums:
         """Compute the values in all rows of draws."""
         if draws.is_point:
             return self.of_totals(self.total[None, :])
+        if draws.rater is not None:
+            return self.of_totals(self.rater_totals(draws))
         return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def rater_totals(self, draws: Draws) -> Floats:
+        """Sum over stimuli where raters have weights, shape (rows, k).
+
+        Sums over stimuli do not know who answered: a subclass that does gives them.
+
+        Raises
+        ------
+        InputError
+            Of sums that do not know.
+        """
+        raise InputError(
+            f"{draws.n_rows} rows with weights of raters: sums over stimuli cannot be drawn over "
+            "raters; expected target 'stimuli', or a subclass of Sums with rater_totals"
+        )
 
     def of_totals(self, totals: Floats) -> Floats:
         """Compute values from totals; ``nan`` where they are not defined."""
@@ -316,10 +457,14 @@ def from_sums(
     Parameters
     ----------
     parts, design, bounds
-        See :class:`Sums` and :class:`Statistic`.
+        See :class:`Sums` and :class:`Statistic`. Raters are drawn where all parts say what follows
+        from their weights (:meth:`Sums.rater_totals`); else intervals are about stimuli.
     more
         The other fields of :class:`Statistic`.
     """
+    known = [part for part in parts if part is not None]
+    if all(type(part).rater_totals is not Sums.rater_totals for part in known):
+        more = {"targets": STIMULI_AND_RATERS} | more
 
     def evaluate(draws: Draws) -> Floats:
         columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
@@ -335,7 +480,21 @@ def from_sums(
         freedom = np.array([1 if part is None else max(len(part.sums) - 1, 1) for part in parts])
         return student(value, se, freedom, confidence, bounds)
 
-    return Statistic(design=design, evaluate=evaluate, closed=closed, bounds=bounds, **more)
+    def influence() -> Floats:
+        pulls = np.zeros((design.n_stimuli, len(parts)))
+        for pull, part in zip(pulls.T, parts, strict=True):
+            if part is not None:
+                np.add.at(pull, part.unit, part.influence())
+        return pulls
+
+    return Statistic(
+        design=design,
+        evaluate=evaluate,
+        closed=closed,
+        influence=influence,
+        bounds=bounds,
+        **more,
+    )
 
 
 def from_weights(
@@ -381,7 +540,7 @@ def from_weights(
     rows = len(method)
 
     def of_draws(draws: Draws) -> Floats:
-        if draws.without is not None and left_out is not None:
+        if draws.without is not None and draws.cluster is None and left_out is not None:
             return left_out()[draws.without]
         weights = draws.weights(n_units)
         if times is not None and draws.stimulus is None:
@@ -397,7 +556,6 @@ def from_weights(
         n_items=np.broadcast_to(n_items, rows),
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
-        targets=("stimuli",),
         times=times,
         **more,
     )

@@ -14,7 +14,14 @@ from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Ends, Statistic
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    STIMULI_AND_RATERS,
+    Design,
+    Draws,
+    Ends,
+    Statistic,
+)
 from affectlab.core.tables import (
     Count,
     Figure,
@@ -214,6 +221,7 @@ class _Questionnaires:
             over=["raters" if raters.size == n else "both", "none"],
             no_interval=["", no_formula] if interval == "analytic" else (),
             bounds=(np.array([-np.inf, 0.0]), 1.0),
+            targets=STIMULI_AND_RATERS,
             log_odds_from=np.zeros(2),
             n_groups=MOST_LEFT_OUT,
             columns=[pl.Series("k", [k] * 2), pl.Series("n_questionnaires", [n] * 2)],

@@ -110,7 +110,10 @@ def rater_agreement(
             f"{option('more', True, cli='--more')} shows; add it"
         )
     panel = ratings if everyone else people_or_all(ratings)
-    sampling = {"interval": interval, "target": target, "n_boot": n_boot, "seed": seed}
+    sampling: dict[str, Any] = {"interval": interval, "n_boot": n_boot, "seed": seed}
+    if target != "both":
+        # By default each coefficient has the widest target that can be drawn for it.
+        sampling["target"] = target
     own: dict[str, dict[str, Any]] = {
         _ALPHA: {"level": level},
         "intraclass_correlation": {"missing": missing},

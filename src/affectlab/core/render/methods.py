@@ -31,7 +31,9 @@ _MOST = 6
 """Methods of a table that are written out."""
 
 
-def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: str) -> str:
+def methods_text(
+    tables: Sequence[Table], settings: Mapping[str, Any], version: str, missing: str = ""
+) -> str:
     """Say which statistics were computed of which answers, and what their intervals are about.
 
     Parameters
@@ -40,6 +42,8 @@ def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: 
         Those of a result.
     version
         Of the package that made it.
+    missing
+        What was done with missing ratings, as a sentence; nothing is said where it is not known.
     """
     estimates = [table for table in tables if _holds_estimates(table)]
     cited: set[str] = set()
@@ -49,6 +53,7 @@ def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: 
         also = "We also tabulated" if estimates else "We tabulated"
         sentences.append(f"{also} {_listed(others)}{bracketed(_new(others, cited))}.")
     sentences += _intervals(estimates, settings, cited)
+    sentences += [missing] if missing and estimates else []
     sentences += _undefined(estimates)
     own = references()["affectlab"]
     sentences.append(f"Computations used affectlab {version}{bracketed([own])}.")
@@ -192,7 +197,7 @@ def _way(way: str, what: str) -> str:
 
 
 def _undefined(tables: Sequence[Table]) -> list[str]:
-    """Say how missing answers and what is not defined were treated."""
+    """Say how what is not defined was treated."""
     statuses: list[str] = []
     reasons: list[str] = []
     n, without = 0, 0
@@ -204,9 +209,7 @@ def _undefined(tables: Sequence[Table]) -> list[str]:
         whys = [_WHY.search(method or "") for method in frame["method"].to_list()]
         reasons += [why[1] or why[2] for why in whys if why]
         without += sum(why is not None for why in whys)
-    if not tables:
-        return []
-    said = ["Missing ratings were not replaced by other values."]
+    said = []
     if statuses:
         kinds = list(dict.fromkeys(text.removeprefix("undefined: ") for text in statuses))
         were, are = ("was", "is") if len(statuses) == 1 else ("were", "are")

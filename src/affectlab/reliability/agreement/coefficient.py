@@ -35,6 +35,9 @@ from affectlab.ratings import (
 from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
+_FEWEST_STIMULI = 3
+"""Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
+rest is agreement on a single one."""
 NOBODY_SHARES = "no two raters share the rarer answer"
 Found = TypeVar("Found", bound=Estimates)
 
@@ -336,11 +339,17 @@ def _function(made: Coefficient) -> CoefficientFunction:
     @wraps(made.statistic)
     def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
         bound = signature.bind(ratings, **options)
+        said = "target" in bound.arguments
         bound.apply_defaults()
         given = bound.kwargs
         answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
+        if not said and statistic.targets and given.get("target") not in statistic.targets:
+            given["target"] = statistic.targets[0]
         of_infer = {name: given[name] for name in of_interval}
+        if made.has_weights:
+            fewest = max(statistic.fewest, _FEWEST_STIMULI)
+            statistic = replace(statistic, fewest=fewest)
         table = infer(statistic, **{"interval": made.interval, **of_infer})
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers)

@@ -18,7 +18,7 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
@@ -418,6 +418,7 @@ def pooled_statistic(
         n_raters=[of.size for of in of_raters],
         n_ratings=n_ratings,
         undefined=_NO_PAIRS,
+        targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(columns, n_ratings),
         n_groups=MOST_LEFT_OUT,
         **more,
@@ -483,6 +484,7 @@ def beside_statistic(
         n_ratings=n_ratings,
         undefined=[_FEW if n < 2 else _CONSTANT for n in point[:, 0]],
         log_odds_from=np.full(len(point), -1.0),
+        targets=STIMULI_AND_RATERS,
         corrects_raters=False,
         columns=[pl.Series(name, one) for name, one in zip(_BESIDE, beside, strict=True)],
         **more,

@@ -87,8 +87,9 @@ def split_half(
     scorer
         How halves are scored: ``reml``, ``p910``, ``mle`` or ``mean``.
 
-        The first three are those of :func:`subject_model`; a function from a half (with
-        ``stimulus``, ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
+        The first three are those of :func:`subject_model`, which needs two ratings of a stimulus: a
+        half with one of each is scored by these. A function from a half (with ``stimulus``,
+        ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
     n_splits
         Number of random splits.
     seed
@@ -239,6 +240,9 @@ def _scoring(scorer: str | Scorer, max_iter: int, tol: float) -> Callable[[Group
     fit = FITS[scorer]
 
     def model(half: Grouped) -> _Scored:
+        if np.diff(half.start).max(initial=0) < 2:
+            # One rating of each stimulus does not tell raters' errors apart from what is rated.
+            return _Scored(_means(half))
         half, _ = only_present(half)
         names = Panel(half, (), np.empty(0, int), (), np.empty(0, int), ())
         fitted = Fitted(

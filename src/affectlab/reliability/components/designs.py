@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
@@ -48,15 +48,17 @@ class Design:
     has_cells: bool
     """Whether each combination of stimulus and rater has an effect of its own."""
     status: str = "ok"
+    reason: Reason | None = None
+    """Where the answers cannot tell, however many there are."""
 
     def model(self, fixed: Floats | None = None) -> MixedModel:
         """Arrange the answers for the linear mixed model, with columns of fixed effects."""
         cells = CELL if self.has_cells else None
         return MixedModel.of(self.value, self.factors, fixed, cells)
 
-    def undefined(self, why: str) -> Design:
+    def undefined(self, why: str, reason: Reason | None = None) -> Design:
         """Say why there is nothing to estimate."""
-        return replace(self, status=f"undefined: {why}")
+        return replace(self, status=f"undefined: {why}", reason=reason)
 
 
 def crossed(value: Floats, **levels: Ints) -> MixedModel:

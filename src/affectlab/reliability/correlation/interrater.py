@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, check_confidence, infer
-from affectlab.core.statistic import Design, Draws, Statistic, by_formula
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, by_formula
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
 from affectlab.reliability.agreement import why_no_interval, with_coverage
@@ -363,6 +363,7 @@ class _Means:
             n_raters=known.sum(axis=1),
             n_ratings=np.where(known, n, 0).sum(axis=1),
             undefined="undefined: no rater with a defined correlation",
+            targets=STIMULI_AND_RATERS,
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
             no_interval=() if target == "sample" else self._why_no_interval,

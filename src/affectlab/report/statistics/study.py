@@ -223,12 +223,12 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
+    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, n_boot=n_boot, seed=seed)
+            found = alignment(compared, models, target=target, seed=seed)
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -423,13 +423,17 @@ class Study:
         """What the panel is called."""
         return "people" if self.panel is self.people else "all raters"
 
+    @property
+    def _target(self) -> Target:
+        """What intervals are about, where there are any."""
+        return "both" if self.n_boot else "sample"
+
     @cached_property
     def alpha(self) -> Estimates | None:
         """Krippendorff's alpha per label of the panel."""
         if self.panel is None:
             return None
-        target: Target = "both" if self.n_boot else "sample"
-        return krippendorff_alpha(self.panel, target=target, seed=self.seed)
+        return krippendorff_alpha(self.panel, target=self._target, seed=self.seed)
 
     @cached_property
     def others(self) -> tuple[Ratings, ...]:
@@ -578,7 +582,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, n_boot=self.n_boot, seed=self.seed)
+            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def beside(self) -> Beside:
@@ -587,7 +591,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, n_boot=self.n_boot, seed=self.seed)
+        return Beside.of(*self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:
