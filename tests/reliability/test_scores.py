@@ -201,7 +201,9 @@ def long(answers: np.ndarray, scale: str) -> Ratings:
 
 def population(kind: str, n: int, rng: np.random.Generator):
     """Give a function that lets so many raters drawn at random answer about n stimuli."""
-    level = rng.normal({"zeros": -2.6, "yes": -2.6}.get(kind, 3.5), 1.0 if kind == "yes" else 1.2, n)
+    level = rng.normal(
+        {"zeros": -2.6, "yes": -2.6}.get(kind, 3.5), 1.0 if kind == "yes" else 1.2, n
+    )
 
     def answer(n_raters: int) -> np.ndarray:
         bias, noise = rng.normal(0, 1, (n_raters, 1)), rng.normal(0, 1, (n_raters, n))

@@ -169,7 +169,7 @@ class TestTraces:
     )
     def test_the_first_moment_of_a_trace_is_no_answer(self, file, statistic) -> None:
         ratings = read_ratings(file, scale="0-12 interval")
-        with pytest.raises(InputError, match="the answers are traces.*averaged"):
+        with pytest.raises(InputError, match=r"the answers are traces.*averaged"):
             statistic(ratings)
 
     def test_each_may_count_by_its_mean(self, file) -> None:

@@ -15,7 +15,6 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, T
 from affectlab.core.words import in_brackets, joined, number, option, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.components.designs import (
-    RATER,
     STIMULUS,
     Components,
     Design,

@@ -14,7 +14,14 @@ from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
-from affectlab.ratings import Ratings, canonical, has_traces, people_or_all, require_order, with_label
+from affectlab.ratings import (
+    Ratings,
+    canonical,
+    has_traces,
+    people_or_all,
+    require_order,
+    with_label,
+)
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
 from affectlab.reliability.components.restricted_likelihood import (
     Factor,
