@@ -225,7 +225,9 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     assert double.high == pytest.approx(single.high, abs=0.01)
 
 
-@pytest.mark.parametrize("name", [one.name for one in load_coefficients() if one.keys == ("label",)])
+@pytest.mark.parametrize(
+    "name", [one.name for one in load_coefficients() if one.keys == ("label",)]
+)
 def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str) -> None:
     one = load_coefficient(name)
     rng = np.random.default_rng(10)
