@@ -16,6 +16,7 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, T
 from affectlab.core.words import in_brackets, joined, number, option, percent, plural
 from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 from affectlab.reliability.components.designs import (
+    RATER,
     STIMULUS,
     Components,
     Design,
