@@ -320,6 +320,8 @@ class Measured:
             return values if draws.columns is None else values[:, draws.columns]
 
         apart = np.array([part in ("difference", "by_label") for part in column("part")])
+        pooled = {one.name for one in self.measures if one.pooled}
+        sparse = np.array([name in pooled for name in column("measure")])
         by_rank = np.array([name == "spearman" for name in column("measure")])
         return Statistic(
             keys={name: column(name) for name in ("part", "measure", "rater", "label")},
@@ -337,8 +339,8 @@ class Measured:
             targets=STIMULI_AND_RATERS,
             n_groups=MOST_LEFT_OUT,
             corrects_raters=False,
-            # Kappa itself is skewed where most answers are 0: its intervals need that width.
-            answers_once=apart | by_rank,
+            # Kappa of complete tables is skewed where most answers are 0, and needs that width.
+            answers_once=by_rank | (apart & sparse),
         )
 
 
