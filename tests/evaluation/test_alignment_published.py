@@ -176,7 +176,7 @@ def test_alpha_by_side_as_krippendorff() -> None:
         for e in range(3):
             expected = krippendorff.alpha(values[:, e], level_of_measurement="interval")
             assert found[side, f"e{e}"].value == pytest.approx(expected, abs=1e-10)
-    published = published_tables(panel, judged).alpha
+    published = published_tables(panel, judged, truncate=False).alpha
     assert published.frame["value"].to_list() == found.frame["value"].to_list()
 
 
@@ -298,7 +298,7 @@ def test_control_runs_are_in_no_table() -> None:
     panel = table(people, PEOPLE, "human")
     control: dict[str, Any] = {"control": [None, "no_image"], "of": [None, "net"]}
     judged = table(models, MODELS, "model", "0-7 interval", **control)
-    found = published_tables(panel, judged, n_boot=10, seed=0)
+    found = published_tables(panel, judged, truncate=False, n_boot=10, seed=0)
     assert found.kappa is not None
     assert found.kappa.raters == (*PEOPLE, "net")
     assert found.spearman is not None
@@ -383,3 +383,32 @@ def test_neutral_stimuli_have_to_be_there() -> None:
     models[1, 2, 0] = np.nan
     with pytest.raises(InputError, match="'jet' answered no neutral stimulus on label 'e2'"):
         neutral_calibrated(table(models, MODELS, "model", "0-7 interval"), ["s000"])
+
+
+def test_fractions_of_models_are_dropped_as_in_the_study_and_it_is_said() -> None:
+    people, models = simulated(8)
+    sides = table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
+    found = published_tables(*sides, n_boot=0)
+    # The notebooks of the study: astype(int), and kappa over all steps of the scale.
+    for name, values in zip(MODELS, models, strict=True):
+        for e in range(3):
+            own, person = values[e], people[0, e]
+            both = ~np.isnan(own) & ~np.isnan(person)
+            by_hand = cohen_kappa_score(
+                person[both].astype(int),
+                own[both].astype(int),
+                weights="quadratic",
+                labels=range(8),
+            )
+            assert found.kappa is not None
+            assert found.kappa[f"e{e}", PEOPLE[0], name].value == pytest.approx(by_hand, abs=1e-12)
+    assert "truncated to steps" in found.notes[0]
+    assert "as the study does" in found.notes[0]
+    assert "fractions of models dropped" in found.methods()
+    rounded = published_tables(*sides, truncate=False, n_boot=0)
+    assert "rounded to steps" in rounded.notes[0]
+    assert "fractions of models rounded" in rounded.methods()
+    assert not found.kappa.frame["value"].equals(rounded.kappa.frame["value"])  # type: ignore[union-attr]
+    # Where there are no fractions nothing is said.
+    whole = table(np.rint(models), MODELS, "model")
+    assert not any("steps" in note for note in published_tables(sides[0], whole, n_boot=0).notes)

@@ -237,7 +237,9 @@ class _Comparison:
             spearman_high="high",
             spearman_labels="n_labels",
         )
-        won = self.alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
+        won = self.alt.frame.select(
+            "rater", "advantage", "passed", "epsilon", "reason", winning_rate="value"
+        )
         both = frame.filter(pl.col("measure") == first.name)
         for other in (second, won):
             both = both.join(other, on="rater", how="left", maintain_order="left")
@@ -248,7 +250,7 @@ class _Comparison:
             *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
             *("people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-            *("coverage", "margin", "epsilon", "status"),
+            *("coverage", "margin", "epsilon", "reason", "status"),
         )
         columns = [
             Key("rater", "model"),
