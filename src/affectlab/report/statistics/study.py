@@ -226,12 +226,20 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
+    def of(
+        cls,
+        ratings: Ratings,
+        models: Ratings | None,
+        *,
+        target: Target,
+        cluster: ClusterLike,
+        seed: int,
+    ) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, target=target, seed=seed)
+            found = alignment(compared, models, target=target, cluster=cluster, seed=seed)
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -605,7 +613,9 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
+            self._ahead = pool.submit(
+                Beside.of, *self.sources, target=self._target, cluster=self.cluster, seed=self.seed
+            )
 
     @cached_property
     def beside(self) -> Beside:
@@ -614,7 +624,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, target=self._target, seed=self.seed)
+        return Beside.of(*self.sources, target=self._target, cluster=self.cluster, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:
