@@ -416,9 +416,7 @@ def with_texts(
 def averaged(ratings: Table) -> Table:
     """Make one answer of several to the same question; see :meth:`Ratings.averaged`."""
     used = in_time_order(ratings._keep(answered_rows(ratings)))
-    _, first, question = np.unique(
-        question_of(used._body), return_index=True, return_inverse=True
-    )
+    _, first, question = np.unique(question_of(used._body), return_index=True, return_inverse=True)
     if first.size == used.n_rows:
         return ratings
     unordered = [name for name, scale in used.scales.items() if scale.kind == "nominal"]

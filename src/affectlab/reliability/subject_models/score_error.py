@@ -111,9 +111,7 @@ def pooled_interval(
         # Deviations in units of what the mean lets expect, of stimuli that several rated.
         unit = np.sqrt(unbiased * own_df / n)[stimulus]
         used = (own_df > 0)[stimulus] & (unit > 0)
-        shared = _shared_df(
-            away[used] / unit[used], rater[used], label[stimulus[used]], n_labels
-        )
+        shared = _shared_df(away[used] / unit[used], rater[used], label[stimulus[used]], n_labels)
         label_df = np.fmin(shared, pooled_df)
         total = PRIOR_DF + own_df
         moderated = (PRIOR_DF * factor[label] + own_df * variance / unbiased) / total

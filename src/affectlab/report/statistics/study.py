@@ -480,7 +480,7 @@ class Study:
     @cached_property
     def differences(self) -> tuple[pl.DataFrame, ...]:
         """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0])
+        return () if not self.scored else differences(self.scored[0], self.cluster)
 
     @cached_property
     def reliability(self) -> pl.DataFrame:
