@@ -29,12 +29,12 @@ from affectlab.ratings import (
     ClusterLike,
     Ratings,
     RatingsSummary,
+    StimulusClusters,
     aggregated_raters,
     answered_rows,
     by_scale,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
