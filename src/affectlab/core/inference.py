@@ -7,7 +7,7 @@ values, says why there is none, and words how each came about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -425,6 +425,8 @@ other stimuli, other raters, or both."""
 DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 """The same, of what has no interval about these raters and stimuli alone."""
 
+_STEP = 1e-6
+"""Step of the slope of a transformation."""
 _GROUPS = 20
 """Groups of stimuli, and of raters, of which all pairs are left out."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
@@ -506,13 +508,16 @@ def infer(
     check_choice("target", target, _TARGETS)
     check_choice("interval", interval, _KINDS)
     check_n_boot(n_boot)
-    if target in ("raters", "both") and interval == "analytic":
+    of_formula = set(_each(statistic.over, 1))
+    if interval == "analytic" and target in ("raters", "both") and target not in of_formula:
         raise InputError(
             f"interval {interval!r} is about other stimuli; expected it with target 'stimuli', or "
             f"'jackknife', 'percentile' or 'bca' with target {target!r}"
         )
     check_confidence(confidence)
-    value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    raw = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    transform = statistic.transform or _as_it_is
+    value = transform(raw)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
     few = []
@@ -539,8 +544,10 @@ def infer(
             missing = [""] * value.size
         else:
             _check_target(statistic, target)
-            jackknife = _jackknife(statistic, value, target, seed)
+            jackknife = _jackknife(statistic, raw, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
+            if statistic.transform is not None:
+                ends = (ends[0] * _slope(transform, raw), *map(transform, ends[1:]))
             how, over = jackknife.how(), jackknife.targets()
         for reasons in (statistic.no_interval, few):
             if reasons:
@@ -560,7 +567,7 @@ def infer(
     if n_boot and interval in ("percentile", "bca"):
         _check_target(statistic, target)
         rng = np.random.default_rng(seed)
-        replicates = _replicates(statistic, target, n_boot, rng, joint=joint)
+        replicates = transform(_replicates(statistic, target, n_boot, rng, joint=joint))
         spread = summarise(value, replicates, confidence)
         se, low, high = spread.se, spread.low, spread.high
         if interval == "bca":
@@ -581,6 +588,8 @@ def infer(
             f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
             for text, k, why in zip(method, spread.undefined.tolist(), missing, strict=True)
         ]
+    if jackknife is not None and statistic.transform is not None:
+        jackknife = jackknife.through(transform)
     reasons = _each(statistic.undefined, value.size)
     table = Estimates.build(
         statistic.keys,
@@ -601,6 +610,16 @@ def infer(
     return replace(
         table, replicates=replicates, joint=joint, jackknife=jackknife, settings=settings
     )
+
+
+def _as_it_is(values: Floats) -> Floats:
+    return values
+
+
+def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
+    """Slope of a function of rows at their values."""
+    slope: Floats = (transform(value + _STEP) - transform(value - _STEP)) / (2 * _STEP)
+    return slope
 
 
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
@@ -719,28 +738,24 @@ def _answers(
     rng = np.random.default_rng(seed)
     n = statistic.design.n_stimuli, statistic.design.n_raters
     groups = [min(size, _GROUPS) for size in n]
-    kept = [
-        1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])
-        for size, most in zip(n, groups, strict=True)
-    ]
-    of_stimuli, of_raters = (np.arange(most) for most in groups)
-    first, second = np.repeat(of_stimuli, groups[1]), np.tile(of_raters, groups[0])
-    apart = [
-        np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in draws.blocks(size)])
-        for draws, size in (
-            (Draws(groups[0], stimulus=kept[0]), groups[0]),
-            (Draws(groups[1], rater=kept[1]), groups[1]),
-            (
-                Draws(first.size, stimulus=kept[0][first], rater=kept[1][second]),
-                statistic.n_rows or max(1, _BLOCK // max(n)),
-            ),
+    # Row 0 of either has all; the others leave out one group.
+    kept_stimuli, kept_raters = (
+        np.concatenate(
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
         )
-    ]
-    change = value - apart[0][first] - apart[1][second] + apart[2]
+        for size, most in zip(n, groups, strict=True)
+    )
+    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
+    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
+    values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
+    table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
+    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = change.reshape(-1, value.size)
     change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
-    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(first.size - 1, 1))
+    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
     return LeftOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
 
 

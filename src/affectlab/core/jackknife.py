@@ -289,6 +289,11 @@ class Jackknife:
         covariance: Floats = vectors * np.maximum(values, 0.0)[:, None] @ vectors.swapaxes(1, 2)
         return covariance
 
+    def through(self, transform: Callable[[Floats], Floats]) -> Jackknife:
+        """Put the value, and those without each thing, through a function of rows."""
+        parts = tuple(replace(part, values=transform(part.values)) for part in self.parts)
+        return replace(self, value=transform(self.value), parts=parts)
+
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
         """Combine rows to others, such as their mean, or their differences.
 
@@ -327,8 +332,9 @@ def around(
     """Put Student's interval around values less their bias, on a scale without bounds.
 
     Where values have two bounds, that scale is their log odds between these: Fisher's z for -1 and
-    1. The ends are then within the bounds. With a handful of units the bias may be larger than the
-    interval is wide; it then reaches to the value itself.
+    1. Where `log_odds_from` is said and there is no upper bound, it is the logarithm of what is
+    above it, as of a variance. The ends are then within the bounds. With a handful of units the
+    bias may be larger than the interval is wide; it then reaches to the value itself.
 
     Parameters
     ----------
@@ -356,7 +362,16 @@ def around(
     share = np.where(inside, (value - least) / width, 0.5)
     slope = 1 / (width * share * (1 - share))
     middle = np.where(inside, logit(share) - slope * bias, value - bias)
-    _, low, high = student(middle, np.where(inside, slope, 1.0) * se, freedom, confidence)
-    low = np.where(inside, least + width * expit(low), np.maximum(low, bounds[0]))
-    high = np.where(inside, least + width * expit(high), np.minimum(high, bounds[1]))
+    above = np.zeros(inside.shape, np.bool_) if log_odds_from is None else (value > least) & ~inside
+    above &= np.isinf(most)
+    size = np.where(above, value - least, 1.0)
+    middle = np.where(above, np.log(size) - bias / size, middle)
+    slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
+    _, low, high = student(middle, slope * se, freedom, confidence)
+    with np.errstate(over="ignore"):
+        low, high = (
+            np.where(inside, least + width * expit(end), np.where(above, least + np.exp(end), end))
+            for end in (low, high)
+        )
+    low, high = np.maximum(low, bounds[0]), np.minimum(high, bounds[1])
     return se, np.minimum(low, value), np.maximum(high, value)

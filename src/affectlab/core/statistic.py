@@ -251,6 +251,10 @@ class Statistic:
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
     whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    transform: Callable[[Floats], Floats] | None = None
+    """From values, shape (..., rows), to those that are reported, rising: what is left out or drawn
+    is judged before it, so that the interval of a mean of k ratings is that of one rating, put on
+    its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
     groups. By default every stimulus, and raters in at most 100 groups."""

@@ -136,7 +136,7 @@ def rater_agreement(
     tables, others, of_clusters = list[Table](), list[Table](), dict[str, None]()
     for name in [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]:
         one = loaded[name]
-        options = own.get(name, {}) | (sampling if one.has_weights else {})
+        options = own.get(name, {}) | sampling
         estimates = one.estimates(panel, confidence=confidence, **options)
         if estimates is not None:
             (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))

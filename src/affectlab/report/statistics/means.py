@@ -74,11 +74,9 @@ def reliability_of_means(
     ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
     """
     rows = []
-    options = {} if cluster is None else {"cluster": cluster}
+    options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
     nominal = panel.scale.kind == "nominal"
     for row in _nominal(panel, options) if nominal else _graded(panel, options):
-        if not intervals:
-            row |= dict.fromkeys(("single_low", "single_high", "low", "high"), math.nan)
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
         rows.append(row)
@@ -114,7 +112,7 @@ def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]
     """Reliability of the shares of answers."""
     for part, row in zip(
         answers_of(panel).by_label(),
-        krippendorff_alpha(panel, target="both", **options).to_frame().iter_rows(named=True),
+        krippendorff_alpha(panel, **options).to_frame().iter_rows(named=True),
         strict=True,
     ):
         raters = np.bincount(part.unit)

@@ -587,7 +587,7 @@ class Study:
         tables = (
             (one, one.estimates(self.panel, target="sample"))
             for one in load_coefficients()
-            if one.has_weights and one.name != "krippendorff_alpha"
+            if one.keys == ("label",) and one.name != "krippendorff_alpha"
         )
         return tuple((one, of) for one, of in tables if of is not None)
 
