@@ -40,15 +40,19 @@ _NAMES = {
     "speaker": "speaker talker voice singer sprecher sprecherin locuteur locutrice hablante "
     "locutor parlante falante spreker",
     "video": "video clip",
-    "film": "film filme movie pelicula episode",
+    "film": "film filme movie pelicula",
+    "episode": "episode folge episodio",
     "recording": "recording audio aufnahme enregistrement grabacion",
-    "song": "song track album lied chanson cancion",
+    "song": "song track lied chanson cancion",
+    "album": "album",
     "artist": "artist painter photographer",
     "author": "author writer autor autorin verfasser verfasserin auteur autrice autora autore "
     "scrittore escritor",
     "user": "user username account blogger",
     "thread": "thread conversation dialogue dialog hilo link",
-    "document": "document doc article book novel story dokument buch livre libro",
+    "document": "document doc dokument documento",
+    "article": "article artikel articulo articolo",
+    "book": "book novel buch roman livre libro novela",
 }
 """What columns of clusters are called, by what one cluster is called here."""
 _CALLED = {name: cluster for cluster, names in _NAMES.items() for name in names.split()}
