@@ -29,12 +29,12 @@ from affectlab.ratings import (
     ClusterLike,
     Ratings,
     RatingsSummary,
+    StimulusClusters,
     aggregated_raters,
     answered_rows,
     by_scale,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
@@ -488,7 +488,7 @@ class Study:
     @cached_property
     def differences(self) -> tuple[pl.DataFrame, ...]:
         """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0])
+        return () if not self.scored else differences(self.scored[0], self.cluster)
 
     @cached_property
     def reliability(self) -> pl.DataFrame:
