@@ -462,7 +462,11 @@ def _of_factor(factor: str) -> Callable[[Study], Interval]:
 
 def _of_first_score(method: str) -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
-        scores = stimulus_scores(study.answers, method=method)  # type: ignore[arg-type]
+        scores = (
+            stimulus_scores(study.answers)
+            if method == "mean"
+            else subject_model(study.answers, method=method, target="sample")  # type: ignore[arg-type]
+        )
         return _Found.in_table(scores.to_frame("scores"), stimulus="0")
 
     return estimate

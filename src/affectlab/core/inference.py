@@ -738,28 +738,24 @@ def _answers(
     rng = np.random.default_rng(seed)
     n = statistic.design.n_stimuli, statistic.design.n_raters
     groups = [min(size, _GROUPS) for size in n]
-    kept = [
-        1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])
-        for size, most in zip(n, groups, strict=True)
-    ]
-    of_stimuli, of_raters = (np.arange(most) for most in groups)
-    first, second = np.repeat(of_stimuli, groups[1]), np.tile(of_raters, groups[0])
-    apart = [
-        np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in draws.blocks(size)])
-        for draws, size in (
-            (Draws(groups[0], stimulus=kept[0]), groups[0]),
-            (Draws(groups[1], rater=kept[1]), groups[1]),
-            (
-                Draws(first.size, stimulus=kept[0][first], rater=kept[1][second]),
-                statistic.n_rows or max(1, _BLOCK // max(n)),
-            ),
+    # Row 0 of either has all; the others leave out one group.
+    kept_stimuli, kept_raters = (
+        np.concatenate(
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
         )
-    ]
-    change = value - apart[0][first] - apart[1][second] + apart[2]
+        for size, most in zip(n, groups, strict=True)
+    )
+    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
+    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
+    values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
+    table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
+    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = change.reshape(-1, value.size)
     change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
-    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(first.size - 1, 1))
+    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
     return LeftOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
 
 
