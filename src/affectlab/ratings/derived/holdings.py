@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -363,7 +364,7 @@ class Holdings:
         They take more memory than the table: who computes many statistics of it, as a report does,
         lets go of it at the end.
         """
-        made = self._derive(self._body)
+        made = copy(self)
         made._held = {}
         return made
 
