@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
-from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
+from affectlab.core.statistic import (
+    STIMULI_AND_RATERS,
+    Clusters,
+    Design,
+    Draws,
+    Statistic,
+    Sums,
+    from_sums,
+)
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
@@ -216,7 +225,9 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     assert double.high == pytest.approx(single.high, abs=0.01)
 
 
-@pytest.mark.parametrize("name", [one.name for one in load_coefficients() if one.has_weights])
+@pytest.mark.parametrize(
+    "name", [one.name for one in load_coefficients() if one.keys == ("label",)]
+)
 def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str) -> None:
     one = load_coefficient(name)
     rng = np.random.default_rng(10)
@@ -236,3 +247,231 @@ def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str)
             assert getattr(first, part) == pytest.approx(getattr(second, part), abs=1e-12)
         assert first.se == pytest.approx(usual.se, rel=0.15)
         assert first.low < first.value < first.high
+
+
+def faces(seed: int = 11, n_actors: int = 12, n_faces: int = 10, n_raters: int = 6) -> np.ndarray:
+    """Answers of shape (raters, faces): actors differ, and their faces, and raters."""
+    rng = np.random.default_rng(seed)
+    actor = np.repeat(np.arange(n_actors), n_faces)
+    level = 3.5 + rng.normal(size=n_actors)[actor] + rng.normal(0, 0.7, actor.size)
+    answers = level + rng.normal(0, 0.5, (n_raters, 1)) + rng.normal(size=(n_raters, actor.size))
+    return np.clip(np.rint(answers), 0, 7)
+
+
+def of_actors(n_actors: int = 12, n_faces: int = 10) -> Clusters:
+    return Clusters.of("actor", np.repeat(np.arange(n_actors), n_faces).tolist())
+
+
+def coefficients_of(data: np.ndarray) -> dict[str, Statistic]:
+    """The statistic of every coefficient of which stimuli can be drawn."""
+    answers = answers_of(data)
+    made = {}
+    for one in load_coefficients():
+        if one.has_weights:
+            given = {"level": "interval", "scale": "0-7", "interval": "jackknife"}
+            options = {}
+            for name, part in list(signature(one.statistic).parameters.items())[1:]:
+                options[name] = given.get(name, part.default)
+            made[one.name] = one.statistic(answers, **options)
+    return made
+
+
+@pytest.mark.parametrize("name", sorted(coefficients_of(faces())))
+def test_clusters_are_left_out_whole(name: str) -> None:
+    """The error is that of leaving out the faces of one actor after the other, by hand."""
+    data, actors = faces(), of_actors()
+    whole = coefficients_of(data)[name]
+    found = next(iter(infer(whole, interval="jackknife", clusters=actors)))[1]
+    without = []
+    for k in range(12):
+        left = coefficients_of(data[:, actors.code != k])[name]
+        without.append(left.evaluate(Draws(1))[0, 0])
+    apart = np.array(without) - np.mean(without)
+    assert found.se == pytest.approx(np.sqrt(11 / 12 * (apart**2).sum()), rel=1e-9)
+    assert (found.target, found.method[-21:]) == ("actors", "jackknife over actors")
+    both = next(iter(infer(whole, interval="jackknife", target="both", clusters=actors)))[1]
+    raters = next(iter(infer(whole, interval="jackknife", target="raters", clusters=actors)))[1]
+    assert both.se == pytest.approx(np.hypot(found.se, raters.se))
+    assert (both.target, both.method[-31:]) == ("both", "jackknife over actors and raters"[-31:])
+    # What is about other raters alone does not draw faces.
+    alone = next(iter(infer(whole, interval="jackknife", target="raters")))[1]
+    assert (raters.low, raters.method) == (alone.low, alone.method)
+
+
+@pytest.mark.parametrize("name", sorted(coefficients_of(faces())))
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+@pytest.mark.parametrize("target", ["stimuli", "both"])
+def test_clusters_are_drawn_whole(name: str, interval: str, target: str) -> None:
+    data, actors = faces(), of_actors()
+    statistic = coefficients_of(data)[name]
+    options = {"interval": interval, "target": target, "n_boot": 30, "seed": 3}
+    found = infer(statistic, clusters=actors, **options)
+    rng = np.random.default_rng(3)
+    of_raters, of_actor = (None, rng) if target == "stimuli" else rng.spawn(2)
+    rater = None if of_raters is None else of_raters.integers(0, 6, (30, 6), dtype=np.int32)
+    drawn = of_actor.integers(0, 12, (30, 12), dtype=np.int32)
+    for row in (0, 29):
+        weight = np.bincount(drawn[row], minlength=12).repeat(10).astype(float)
+        own = None if rater is None else np.bincount(rater[row], minlength=6).astype(float)[None]
+        expected = statistic.evaluate(Draws(1, stimulus=weight[None], rater=own))[0, 0]
+        assert found.replicates[row, 0] == pytest.approx(expected, abs=1e-12)
+    ((_, one),) = found
+    assert one.target == ("actors" if target == "stimuli" else "both")
+    assert target == "stimuli" or f"{interval} bootstrap of actors and raters, 30" in one.method
+    assert one.low < one.value < one.high
+
+
+def test_stimuli_of_a_cluster_of_their_own_are_stimuli() -> None:
+    data = faces()
+    single = Clusters.of("face", [f"{k:03d}" for k in range(120)])
+    for statistic in coefficients_of(data).values():
+        for interval in ("jackknife", "percentile", "bca"):
+            options = {"interval": interval, "n_boot": 20}
+            plain, own = (infer(statistic, clusters=of, **options) for of in (None, single))
+            for part in ("se", "low", "high"):
+                first, second = (getattr(next(iter(of))[1], part) for of in (plain, own))
+                assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_formula_of_clusters_is_that_of_their_sums(values) -> None:
+    """A mean over clusters of equal size is the mean of their means."""
+    x = values["b"]
+    actors = of_actors(6, 5)
+    found = infer(mean_statistic({"x": x}), interval="analytic", clusters=actors, confidence=0.9)[
+        "x"
+    ]
+    means = x.reshape(6, 5).mean(axis=1)
+    half = stats.t.ppf(0.95, 5) * stats.sem(means)
+    assert found.se == pytest.approx(stats.sem(means))
+    assert (found.low, found.high) == pytest.approx((x.mean() - half, x.mean() + half))
+    assert (found.target, found.method) == ("actors", "mean, linearised over actors")
+    alpha = coefficients_of(faces())["krippendorff_alpha"]
+    with pytest.raises(InputError, match="drawn with their actors; expected another, or"):
+        infer(alpha, interval="analytic", clusters=of_actors())
+
+
+@pytest.mark.parametrize("interval", ["analytic", "jackknife", "percentile", "bca"])
+def test_few_clusters_give_no_interval(values, interval: str) -> None:
+    """Rows are counted by themselves: one has answers about four of five actors."""
+    x = np.arange(30.0) % 7
+    some = np.where(np.arange(30) < 24, x, np.nan)
+    found = infer(
+        mean_statistic({"all": x, "some": some}),
+        interval=interval,
+        n_boot=50,
+        clusters=of_actors(5, 6),
+    )
+    assert found["all"].low < found["all"].value < found["all"].high
+    assert np.isnan([found["some"].se, found["some"].low, found["some"].high]).all()
+    assert found["some"].value == np.nanmean(some)
+    assert found["some"].method.endswith("no interval: 4 actors, expected 5 or more")
+
+
+def test_clusters_of_units_that_nobody_pairs_count_for_nothing() -> None:
+    """Units with one answer are none of alpha's, and the actor of such faces is none, either."""
+    data = faces()
+    data[1:, :10] = np.nan
+    alpha = coefficients_of(data)["krippendorff_alpha"]
+    rest = coefficients_of(data[:, 10:])["krippendorff_alpha"]
+    actors = of_actors()
+    fewer = Clusters.of("actor", actors.code[10:].tolist())
+    for interval in ("jackknife", "percentile"):
+        options = {"interval": interval, "n_boot": 20}
+        first = next(iter(infer(alpha, clusters=actors, **options)))[1]
+        second = next(iter(infer(rest, clusters=fewer, **options)))[1]
+        assert (first.se, first.low) == pytest.approx((second.se, second.low), abs=1e-12)
+
+
+def test_many_clusters_are_left_out_in_groups() -> None:
+    """Groups of two thousand clusters tell the error that the clusters do."""
+    x = np.repeat(np.random.default_rng(12).gamma(2, size=2000), 3)
+    pairs = of_actors(2000, 3)
+    found = infer(mean_statistic({"x": x}), interval="jackknife", clusters=pairs)
+    assert found.jackknife.parts[0].values.shape == (1000, 1)
+    assert found["x"].se == pytest.approx(stats.sem(x[::3]), rel=0.1)
+
+
+def test_alike_stimuli_have_no_clusters_of_their_own() -> None:
+    statistic = replace(mean_statistic({"x": np.arange(5.0)}), times=np.ones(5, np.int64))
+    with pytest.raises(InputError, match="cluster 'actor': not possible for mean"):
+        infer(statistic, clusters=Clusters(np.arange(5), 5, "actor"))
+
+
+def crossed(values: np.ndarray, **more: object) -> Statistic:
+    """The mean of a table of stimuli by raters, and its square."""
+    n, p = values.shape
+
+    def evaluate(draws: Draws) -> np.ndarray:
+        people = np.ones((draws.n_rows, p)) if draws.rater is None else draws.rater
+        weights = draws.weights(n)
+        mean = ((weights @ values) * people).sum(axis=1) / (
+            weights.sum(axis=1) * people.sum(axis=1)
+        )
+        return np.column_stack([mean, mean**2])
+
+    return Statistic(
+        keys={"of": ["mean", "square"]},
+        design=Design(np.ones((2, n), np.bool_), np.ones((2, p), np.bool_)),
+        evaluate=evaluate,
+        method=["mean", "square"],
+        n_items=[n] * 2,
+        n_raters=[p] * 2,
+        n_ratings=[n * p] * 2,
+        undefined="undefined",
+        bounds=(-np.inf, np.inf),
+        targets=STIMULI_AND_RATERS,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("n", "p"), [(20, 6), (12, 20), (60, 5), (45, 33)])
+def test_single_answers_are_taken_off_once(n: int, p: int) -> None:
+    """Of a mean over stimuli and raters the variance is known: that of an analysis of variance."""
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=p) + 2 * rng.normal(size=(n, p))
+    stimulus, rater = values.mean(axis=1), values.mean(axis=0)
+    rest = values - stimulus[:, None] - rater + values.mean()
+    parts = (
+        stimulus.var(ddof=1) / n,
+        rater.var(ddof=1) / p,
+        (rest**2).sum() / ((n - 1) * (p - 1)) / (n * p),
+    )
+    added = infer(crossed(values), interval="jackknife", target="both")
+    once = infer(crossed(values, answers_once=True), interval="jackknife", target="both")
+    assert added["mean"].se ** 2 == pytest.approx(parts[0] + parts[1], rel=0.02)
+    # Of more than 20 stimuli, or raters, groups are left out, which tell as much on average.
+    slack = 1e-9 if max(n, p) <= 20 else 0.25
+    expected = max(parts[0] + parts[1] - parts[2], *parts[:2])
+    assert once["mean"].se ** 2 == pytest.approx(expected, rel=slack)
+    assert once["mean"].se < added["mean"].se
+    assert once["mean"].method == "mean, jackknife over stimuli and raters"
+    assert once["mean"].target == "both"
+    one_row = infer(
+        crossed(values, answers_once=np.array([False, True])), interval="jackknife", target="both"
+    )
+    assert one_row["mean"].se == pytest.approx(added["mean"].se, rel=1e-12)
+    assert one_row["square"].se == pytest.approx(once["square"].se, rel=1e-12)
+
+
+def test_two_raters_leave_nothing_to_take_off() -> None:
+    values = np.random.default_rng(4).normal(size=(15, 2))
+    for target in ("both", "stimuli"):
+        added, once = (
+            infer(crossed(values, answers_once=flag), interval="jackknife", target=target)["mean"]
+            for flag in (False, True)
+        )
+        assert once.se == pytest.approx(added.se, rel=1e-12)
+        assert once.target == "stimuli"
+
+
+def test_share_and_bias_of_a_jackknife() -> None:
+    values = np.random.default_rng(5).normal(size=(15, 6))
+    table = infer(crossed(values), interval="jackknife", target="both")
+    jackknife = table.jackknife
+    assert jackknife is not None
+    of_raters = infer(crossed(values), interval="jackknife", target="raters")["mean"].se ** 2
+    assert jackknife.share("raters")[0] == pytest.approx(of_raters / table["mean"].se ** 2)
+    np.testing.assert_allclose(jackknife.share("raters") + jackknife.share("stimuli"), 1)
+    assert jackknife.bias[0] == pytest.approx(0, abs=1e-12)
+    # The square of a mean is too large by the variance of the mean.
+    assert jackknife.bias[1] == pytest.approx(table["mean"].se ** 2, rel=1e-9)

@@ -12,17 +12,27 @@ a standard error for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import many, option
 
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+MOST_CLUSTERS = 1000
+"""Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
+FEWEST_CLUSTERS = 5
+"""Clusters from which on they tell of others."""
+_BLOCK = 1 << 22
+"""Weights of stimuli that are held at once."""
+STIMULI_AND_RATERS = ("stimuli", "raters", "both")
+"""Targets of a statistic that takes weights of stimuli and of raters."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 
@@ -62,6 +72,44 @@ class Design:
     def n_raters(self) -> int:
         """Raters of all rows."""
         return int(self.rater.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Stimuli that are drawn together, as the faces of one actor are.
+
+    Examples
+    --------
+    >>> clusters = Clusters.of("actor", ["Jo", "Al", "Jo"])
+    >>> clusters.code.tolist(), clusters.n, clusters.units
+    ([1, 0, 1], 2, 'actors')
+    """
+
+    code: Ints
+    """Cluster of each stimulus that there are answers about, shape (stimuli,)."""
+    n: int
+    """Number of clusters."""
+    name: str = "cluster"
+    """What one of them is."""
+
+    @classmethod
+    def of(cls, name: str, keys: Sequence[Any]) -> Clusters:
+        """Number clusters in the order of their names, in which they are drawn.
+
+        Parameters
+        ----------
+        name
+            What one of them is.
+        keys
+            What the cluster of each stimulus is called; what can be sorted.
+        """
+        number = {key: k for k, key in enumerate(sorted(set(keys)))}
+        return cls(np.array([number[key] for key in keys], dtype=np.int64), len(number), name)
+
+    @property
+    def units(self) -> str:
+        """What several of them are."""
+        return many(self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +195,10 @@ class Draws:
                 for part in (self.stimulus, self.rater, self.without)
             )
             n = rows.stop - start
-            yield rows, Draws(n, stimulus, rater, without, self.columns)  # type: ignore[arg-type]
+            yield (
+                rows,
+                replace(self, n_rows=n, stimulus=stimulus, rater=rater, without=without),
+            )
 
 
 def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
@@ -181,6 +232,9 @@ class Statistic:
     """Why a value is ``nan``, where it is: one reason, or one for each row."""
     closed: Callable[[Floats, float], Ends] | None = None
     """From values and a confidence level to standard errors and ends, by a formula."""
+    influence: Callable[[], Floats] | None = None
+    """What each stimulus adds to each value, to first order, shape (stimuli, rows): from it the
+    formula follows for clusters of them."""
     formula: str | Sequence[str] = ""
     """What is said of intervals that ``closed`` gives, put behind the method: one text, or one for
     each row."""
@@ -190,20 +244,26 @@ class Statistic:
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    targets: tuple[str, ...] = ("stimuli", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
-    freedom: Ints | None = None
-    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    targets: tuple[str, ...] = ("stimuli",)
+    """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
+    too; without ``"stimuli"`` it gives the point alone."""
     log_odds_from: Floats | None = None
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
     whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    transform: Callable[[Floats], Floats] | None = None
+    """From values, shape (..., rows), to those that are reported, rising: what is left out or drawn
+    is judged before it, so that the interval of a mean of k ratings is that of one rating, put on
+    its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
     groups. By default every stimulus, and raters in at most 100 groups."""
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    answers_once: Bools | bool = False
+    """Rows of which a jackknife over stimuli and raters takes off once what is particular to single
+    answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
@@ -212,11 +272,16 @@ class Statistic:
     """How many alike stimuli each one stands for, where they are told apart by kind."""
     units: str = "stimuli"
     """What ``target`` calls what is drawn in place of stimuli."""
+    fewest: int = 0
+    """Units from which on a row has an interval."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
     draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None
     """Replicates, of which a number is asked for, where alike stimuli are drawn by how many they
     are; by default each stimulus is drawn by itself."""
+    places: Ints | None = None
+    """Place of each stimulus among all that there are answers about, where only some are in the
+    design; clusters are of all."""
     columns: Sequence[Any] = field(default=())
     """Columns that are particular, as polars series."""
 
@@ -224,6 +289,58 @@ class Statistic:
     def names(self) -> list[str]:
         """One name for each row, from its keys."""
         return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
+
+    def of_clusters(self, clusters: Clusters) -> Statistic:
+        """Make the same statistic of clusters of stimuli, which are its units in their place.
+
+        Raises
+        ------
+        InputError
+            When alike stimuli are counted together, so that they have no cluster of their own.
+        """
+        if self.times is not None or self.draw is not None:
+            raise InputError(
+                f"cluster {clusters.name!r}: not possible for "
+                f"{self.method[0].partition(',')[0]}; expected {option('cluster', 'none')}"
+            )
+        code = clusters.code if self.places is None else clusters.code[self.places]
+        # Of some clusters no stimulus may be in the design.
+        code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+        n = int(code.max(initial=-1)) + 1
+        present = np.zeros((len(self.design.stimulus), n), dtype=np.bool_)
+        row, stimulus = np.nonzero(self.design.stimulus)
+        present[row, code[stimulus]] = True
+
+        def evaluate(draws: Draws) -> Floats:
+            if draws.stimulus is None and draws.without is None:
+                return self.evaluate(draws)
+            return np.concatenate(
+                [
+                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code], without=None))
+                    for _, part in draws.blocks(max(1, _BLOCK // max(code.size, 1)))
+                ]
+            )
+
+        def closed(value: Floats, confidence: float) -> Ends:
+            assert self.influence is not None
+            pull = _by_unit(self.influence(), code, n)
+            count = present.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                se = np.sqrt(count / (count - 1) * (pull**2).sum(axis=0))
+            return student(value, se, np.maximum(count - 1, 1), confidence, self.bounds)
+
+        return replace(
+            self,
+            design=Design(present, self.design.rater),
+            evaluate=evaluate,
+            closed=None if self.influence is None else closed,
+            formula=f", linearised over {clusters.units}",
+            over=clusters.units,
+            units=clusters.units,
+            n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),
+            fewest=FEWEST_CLUSTERS,
+            places=None,
+        )
 
 
 def student(
@@ -279,7 +396,24 @@ class Sums:
         """Compute the values in all rows of draws."""
         if draws.is_point:
             return self.of_totals(self.total[None, :])
+        if draws.rater is not None:
+            return self.of_totals(self.rater_totals(draws))
         return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def rater_totals(self, draws: Draws) -> Floats:
+        """Sum over stimuli where raters have weights, shape (rows, k).
+
+        Sums over stimuli do not know who answered: a subclass that does gives them.
+
+        Raises
+        ------
+        InputError
+            Of sums that do not know.
+        """
+        raise InputError(
+            f"{draws.n_rows} rows with weights of raters: sums over stimuli cannot be drawn over "
+            "raters; expected target 'stimuli', or a subclass of Sums with rater_totals"
+        )
 
     def of_totals(self, totals: Floats) -> Floats:
         """Compute values from totals; ``nan`` where they are not defined."""
@@ -316,10 +450,14 @@ def from_sums(
     Parameters
     ----------
     parts, design, bounds
-        See :class:`Sums` and :class:`Statistic`.
+        See :class:`Sums` and :class:`Statistic`. Raters are drawn where all parts say what follows
+        from their weights (:meth:`Sums.rater_totals`); else intervals are about stimuli.
     more
         The other fields of :class:`Statistic`.
     """
+    known = [part for part in parts if part is not None]
+    if all(type(part).rater_totals is not Sums.rater_totals for part in known):
+        more = {"targets": STIMULI_AND_RATERS} | more
 
     def evaluate(draws: Draws) -> Floats:
         columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
@@ -335,7 +473,21 @@ def from_sums(
         freedom = np.array([1 if part is None else max(len(part.sums) - 1, 1) for part in parts])
         return student(value, se, freedom, confidence, bounds)
 
-    return Statistic(design=design, evaluate=evaluate, closed=closed, bounds=bounds, **more)
+    def influence() -> Floats:
+        pulls = np.zeros((design.n_stimuli, len(parts)))
+        for pull, part in zip(pulls.T, parts, strict=True):
+            if part is not None:
+                np.add.at(pull, part.unit, part.influence())
+        return pulls
+
+    return Statistic(
+        design=design,
+        evaluate=evaluate,
+        closed=closed,
+        influence=influence,
+        bounds=bounds,
+        **more,
+    )
 
 
 def from_weights(
@@ -397,7 +549,6 @@ def from_weights(
         n_items=np.broadcast_to(n_items, rows),
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
-        targets=("stimuli",),
         times=times,
         **more,
     )

@@ -201,6 +201,21 @@ def plural(n: float, one: str, many: str = "") -> str:
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
+def many(one: str) -> str:
+    """Give the plural of an English noun; of what may be none, ``clusters`` with its name.
+
+    Examples
+    --------
+    >>> [many(one) for one in ("actor", "identity", "cluster", "FilmID")]
+    ['actors', 'identities', 'clusters', 'clusters (FilmID)']
+    """
+    if re.fullmatch(r"[a-z]+( [a-z]+)*", one) is None:
+        return f"clusters ({shown(one, 40)})"
+    if re.search(r"[^aeiou]y$", one):
+        return f"{one[:-1]}ies"
+    return one if one.endswith("s") else f"{one}s"
+
+
 def joined(parts: Iterable[str], last_word: str = "and") -> str:
     """Join phrases as a sentence does.
 

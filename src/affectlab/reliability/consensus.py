@@ -498,7 +498,7 @@ def _notes(
 
 def _recorded(data: Ratings) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
     """Give the votes with the batches that the ratings record, or why they cannot be used."""
-    used = data.answers()
+    used = data.answers(every=True)
     if not {*BATCH_COLUMNS} <= {*used.frame.columns}:
         return None, ()
     step, kind = (used.frame[name] for name in BATCH_COLUMNS)

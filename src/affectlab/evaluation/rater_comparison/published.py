@@ -92,8 +92,8 @@ def published_tables(
         Drop the fractions of models for kappa and alpha, as the study does, which loses half a
         step on average; otherwise they are rounded, as elsewhere.
     n_boot
-        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
-        and the discrepancies; 0 for no intervals.
+        Bootstrap replicates for the differences of groups, the correlation with the median and
+        alpha; 0 for no intervals, of discrepancies neither.
     seed
         Seed or generator.
 
@@ -156,7 +156,9 @@ def published_tables(
             n_boot=n_boot,
             seed=rng,
         ),
-        "discrepancy": discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        "discrepancy": discrepancy(
+            ratings, models, exclude=exclude, target="both" if n_boot else "sample"
+        )
         if ordered and mapped
         else None,
     }

@@ -93,7 +93,7 @@ def _hq(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[Re
 
     both = sides(read_ratings(file))
     compared = compare(both.people, both.models, n_boot=n_boot, seed=_SEED)
-    level = human_level(compared, n_boot=n_boot, seed=_SEED)
+    level = human_level(compared, seed=_SEED)
     filled = next(step for step in both.people.history if step.startswith("absent = 0"))
     return (
         hq_findings(compared),

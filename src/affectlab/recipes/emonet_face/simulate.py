@@ -177,7 +177,7 @@ def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
         parts.add(hq_findings(compared))
     if compared is not None:
         with parts("human level"):
-            level = human_level(compared, n_boot=size.n_boot, seed=seed)
+            level = human_level(compared, seed=seed)
             parts.notes += [*level_notes(compared, level), *_recovered(shown, people, compared)]
             parts.figures += hq_figures(compared, level)
     parts.add(with_reasons(parts.findings, why="not played in this simulation"), inconsistencies())

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
-from affectlab.core.statistic import Design, Draws, Statistic
-from affectlab.core.types import Floats
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
+from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
@@ -125,7 +125,8 @@ def krippendorff_alpha(
     pooling = ""
     if pooled and len(answers.labels) > 1:
         pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
-    parts, n_units, n_raters = _pairable(answers, pooled=pooled)
+    parts, places, n_raters = _pairable(answers, pooled=pooled)
+    n_units = places.size
     levels = [
         None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
     ]
@@ -143,22 +144,30 @@ def krippendorff_alpha(
         n_ratings=n_ratings,
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
+        targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(n_items, n_ratings),
         no_interval=why_no_interval(
             (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts
         ),
+        places=places,
     )
 
 
-def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None], int, int]:
-    """Keep units with two ratings, per label (or all as one), and number units and raters anew."""
+def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None], Ints, int]:
+    """Keep units with two ratings, per label (or all as one), and number units and raters anew.
+
+    Returns
+    -------
+    The parts; where their units stand among those of the answers; and the number of raters.
+    """
     kept = answers.take(answers.cell_sizes() >= 2)
+    places = np.flatnonzero(np.bincount(kept.unit))
     unit, rater = renumbered(kept.unit), renumbered(kept.rater)
-    n_units, n_raters = (int(code.max(initial=-1)) + 1 for code in (unit, rater))
+    n_units, n_raters = places.size, int(rater.max(initial=-1)) + 1
     kept = replace(kept, unit=unit, rater=rater)
     slices: Sequence[Answers] = [kept] if pooled else list(kept.by_label())
     parts = [_part(part, n_units, n_raters) if part.value.size else None for part in slices]
-    return parts, n_units, n_raters
+    return parts, places, n_raters
 
 
 def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:

@@ -25,7 +25,16 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scores_beside_names,
 )
-from affectlab.ratings import Ratings, RatingsSummary, aggregated_raters, by_scale
+from affectlab.ratings import (
+    ClusterLike,
+    Ratings,
+    RatingsSummary,
+    aggregated_raters,
+    answered_rows,
+    by_scale,
+    stimulus_clusters,
+)
+from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
@@ -222,12 +231,12 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
+    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, n_boot=n_boot, seed=seed)
+            found = alignment(compared, models, target=target, seed=seed)
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -248,6 +257,8 @@ class Study:
         Bootstrap replicates, of more than 250,000 answers fewer; 0 for no intervals.
     images
         Folder with pictures of the stimuli.
+    cluster
+        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
     """
 
     def __init__(
@@ -258,6 +269,7 @@ class Study:
         seed: int = 0,
         n_boot: int = 1000,
         images: Path | None = None,
+        cluster: ClusterLike = None,
     ) -> None:
         ratings, models, self.elsewhere = _of_one_scale(ratings, models)
         kept, self.stand_ins = _without_aggregated(ratings)
@@ -285,6 +297,7 @@ class Study:
         self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
         self.n_boot_asked = n_boot
         self.images = images
+        self.cluster = cluster
         self._ahead: Future[Beside] | None = None
 
     @cached_property
@@ -331,10 +344,9 @@ class Study:
         """Numeric answers that statistics use; None when there are none."""
         if not self.ratings.scale.numeric:
             return None
-        try:
-            found = self.ratings.answers()
-        except InputError:  # its one complaint: no answer is of use
+        if not answered_rows(self.ratings).any():
             return None
+        found = self.ratings.answers()
         return found if found is self.ratings else found.holding()
 
     def _of(self, *, people: bool) -> Ratings | None:
@@ -433,6 +445,11 @@ class Study:
         """What the panel is called."""
         return "people" if self.panel is self.people else "all raters"
 
+    @property
+    def _target(self) -> Target:
+        """What intervals are about, where there are any."""
+        return "both" if self.n_boot else "sample"
+
     @cached_property
     def rater_model(self) -> SubjectModel | None:
         """Bias and inconsistency of each rater of the panel; None where answers are no scores."""
@@ -454,8 +471,20 @@ class Study:
         """Krippendorff's alpha per label of the panel."""
         if self.panel is None:
             return None
-        target: Target = "both" if self.n_boot else "sample"
-        return krippendorff_alpha(self.panel, target=target, seed=self.seed)
+        return krippendorff_alpha(
+            self.panel, target=self._target, cluster=self.cluster, seed=self.seed
+        )
+
+    @cached_property
+    def clusters(self) -> StimulusClusters:
+        """What stimuli were drawn with, as intervals of agreement take it."""
+        return stimulus_clusters(self.panel or self.ratings, self.cluster)
+
+    @cached_property
+    def n_clusters(self) -> int | None:
+        """How many clusters of stimuli there are; None where stimuli are drawn one by one."""
+        found = self.clusters.on((self.panel or self.ratings).stimulus_names)
+        return None if found is None else found.n
 
     @cached_property
     def others(self) -> tuple[Ratings, ...]:
@@ -489,7 +518,10 @@ class Study:
         """Reliability of single raters and of means, by label; no row where nothing shows it."""
         panels = [] if self.panel is None or self.flow is not None else [self.panel]
         panels += [part for part in self.others if part.n_raters > 1]
-        found = [reliability_of_means(part, intervals=self.n_boot > 0) for part in panels]
+        found = [
+            reliability_of_means(part, intervals=self.n_boot > 0, cluster=self.cluster)
+            for part in panels
+        ]
         return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
 
     @property
@@ -594,7 +626,7 @@ class Study:
         tables = (
             (one, one.estimates(self.panel, target="sample"))
             for one in load_coefficients()
-            if one.has_weights and one.name != "krippendorff_alpha"
+            if one.keys == ("label",) and one.name != "krippendorff_alpha"
         )
         return tuple((one, of) for one, of in tables if of is not None)
 
@@ -612,7 +644,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, n_boot=self.n_boot, seed=self.seed)
+            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def beside(self) -> Beside:
@@ -621,7 +653,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, n_boot=self.n_boot, seed=self.seed)
+        return Beside.of(*self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:
