@@ -288,25 +288,32 @@ def differences(answers: Ratings, cluster: ClusterLike = None) -> tuple[pl.DataF
     """
     found = []
     drawn = stimulus_clusters(answers, cluster).column
-    rated = answers.frame.select("stimulus", "rater").unique()
     carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))
-    for own, other, table in carriers if answers.scale.kind != "nominal" else ():
-        for name in grouping(table):
-            groups = rated.join(table.select(own, name), on=own)
-            within = groups.select(other, name).n_unique() > groups[other].n_unique()
-            factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
-            if drawn and own == "stimulus" and name != drawn:
-                factors += _of_clusters(table, drawn, name)
-            try:
-                result = mixed_model(answers, fixed=[name], factors=factors)
-            except InputError:
-                continue
-            contrasts = result.to_frame("contrasts")
-            if contrasts.is_empty():
-                continue
-            corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
-            of = "stimuli" if own == "stimulus" else "raters"
-            found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
+    compared = [
+        (own, other, table.select(own, name), name)
+        for own, other, table in (carriers if answers.scale.kind != "nominal" else ())
+        for name in grouping(table)
+    ]
+    if not compared:
+        return ()
+    pairs = answers.coded_frame.select("stimulus", "rater").unique()
+    rated = pairs.with_columns(pl.col("stimulus", "rater").cast(pl.String))
+    for own, other, table, name in compared:
+        groups = rated.join(table, on=own)
+        within = groups.select(other, name).n_unique() > groups[other].n_unique()
+        factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
+        if drawn and own == "stimulus" and name != drawn:
+            factors += _of_clusters(answers.stimuli, drawn, name)
+        try:
+            result = mixed_model(answers, fixed=[name], factors=factors)
+        except InputError:
+            continue
+        contrasts = result.to_frame("contrasts")
+        if contrasts.is_empty():
+            continue
+        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+        of = "stimuli" if own == "stimulus" else "raters"
+        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
     return tuple(found)
 
 
