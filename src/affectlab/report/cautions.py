@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import joined, number, option, percent, plural, shown, some
+from affectlab.core.words import joined, option, percent, plural, shown, some
 from affectlab.report.statistics import (
     ENOUGH_ITEMS,
     FEWEST_ITEMS,
     Study,
     rater_called,
     reason,
-    reliability_of_means,
 )
 
 _FULL = 0.99
@@ -139,33 +137,15 @@ def _few(study: Study) -> list[str]:
 
 def _odd_people(study: Study) -> list[str]:
     """Name people who are taken to be careless, with what leaving them out changes."""
-    names = list(study.careless_names)
-    if not names or study.people is None or study.careless is None:
+    names = study.careless_names
+    if not names or study.careless is None:
         return []
-    people = study.people
     evidence = dict(study.careless.to_frame().select("rater", "evidence").rows())
-    found = [
-        "Taken to be careless by the policy panel (affectlab reliability screen): "
-        + some([f"{rater_called(name, 60)} ({evidence[name]})" for name in names], 5)
-        + "."
+    listed = some([f"{rater_called(name, 60)} ({evidence[name]})" for name in names], 5)
+    return [
+        f"Taken to be careless by the policy panel: {listed}. Excluding people needs a rule that "
+        "was set before."
     ]
-    if people.n_raters - len(names) > 1:
-        rest = people.select(raters=[n for n in people.rater_names if n not in names])
-        without = reliability_of_means(rest, intervals=False)
-        both = study.reliability.join(without, on="label", suffix="_rest")
-        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
-        after, before = (
-            number(float(np.median(both[name].to_numpy()))) if both.height else "–"
-            for name in ("value_rest", "value")
-        )
-        if after != before:
-            of = f"the median reliability of the means of {study.things(both.height)}"
-            what = of if both.height > 1 else "the reliability of the mean"
-            found.append(
-                f"Without {_listed(list(names))} {what} would be {after}, not {before}; "
-                "excluding people needs a rule that was set before."
-            )
-    return found
 
 
 def _listed(names: list[str]) -> str:

@@ -175,14 +175,17 @@ class Beside:
         models: Ratings | None,
         *,
         target: Target,
+        without: tuple[str, ...],
         cluster: ClusterLike,
         seed: int,
     ) -> Beside:
-        """Compare models with people, of whom at most 50 enter."""
+        """Compare models with people, of whom at most 50 enter, without those named."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, target=target, cluster=cluster, seed=seed)
+            found = alignment(
+                compared, models, without=without, target=target, cluster=cluster, seed=seed
+            )
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -385,6 +388,23 @@ class Study:
     def careless_names(self) -> tuple[str, ...]:
         """Their names."""
         return () if self.careless is None else self.careless.raters_to_drop()
+
+    @cached_property
+    def without_careless(self) -> tuple[str, float, float] | None:
+        """What is more or less reliable without careless people, as it is and without them."""
+        names, people = self.careless_names, self.people
+        if not names or people is None or people.n_raters - len(names) < 2:
+            return None
+        rest = people.select(raters=[n for n in people.rater_names if n not in names])
+        found = reliability_of_means(rest, intervals=False)
+        both = self.reliability.join(found, on="label", suffix="_rest")
+        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
+        if both.is_empty():
+            return None
+        of = f"the median reliability of the means of {self.things(both.height)}"
+        what = of if both.height > 1 else "the reliability of the mean"
+        before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
+        return what, before, after
 
     @cached_property
     def panel(self) -> Ratings | None:
@@ -597,9 +617,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(
-                Beside.of, *self.sources, target=self._target, cluster=self.cluster, seed=self.seed
-            )
+            self._ahead = pool.submit(Beside.of, *self.sources, **self._how_beside)
 
     @cached_property
     def beside(self) -> Beside:
@@ -608,7 +626,16 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, target=self._target, cluster=self.cluster, seed=self.seed)
+        return Beside.of(*self.sources, **self._how_beside)
+
+    @property
+    def _how_beside(self) -> dict[str, Any]:
+        return {
+            "without": self.careless_names,
+            "target": self._target,
+            "cluster": self.cluster,
+            "seed": self.seed,
+        }
 
     @cached_property
     def incomparable(self) -> str | None:
