@@ -33,6 +33,7 @@ SCHEMA = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
     **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
+    "rare": pl.Float64,
     "status": pl.String,
 }
 
@@ -71,14 +72,23 @@ def reliability_of_means(
     Returns
     -------
     By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
-    ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
+    ends of its interval, ``raters_wanted``, whose mean reaches 0.80, and ``rare``, the share of
+    answers other than the most frequent.
     """
     rows = []
+    rare = {
+        label: 1
+        - float(np.unique(part.value, return_counts=True)[1].max(initial=0))
+        / max(part.value.size, 1)
+        for part in answers_of(panel).by_label()
+        for label in [part.labels[int(part.label[0])] if part.label.size else ""]
+    }
     options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
     nominal = panel.scale.kind == "nominal"
     for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
+        row["rare"] = rare.get(row["label"], math.nan)
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -278,25 +288,32 @@ def differences(answers: Ratings, cluster: ClusterLike = None) -> tuple[pl.DataF
     """
     found = []
     drawn = stimulus_clusters(answers, cluster).column
-    rated = answers.frame.select("stimulus", "rater").unique()
     carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))
-    for own, other, table in carriers if answers.scale.kind != "nominal" else ():
-        for name in grouping(table):
-            groups = rated.join(table.select(own, name), on=own)
-            within = groups.select(other, name).n_unique() > groups[other].n_unique()
-            factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
-            if drawn and own == "stimulus" and name != drawn:
-                factors += _of_clusters(table, drawn, name)
-            try:
-                result = mixed_model(answers, fixed=[name], factors=factors)
-            except InputError:
-                continue
-            contrasts = result.to_frame("contrasts")
-            if contrasts.is_empty():
-                continue
-            corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
-            of = "stimuli" if own == "stimulus" else "raters"
-            found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
+    compared = [
+        (own, other, table.select(own, name), name)
+        for own, other, table in (carriers if answers.scale.kind != "nominal" else ())
+        for name in grouping(table)
+    ]
+    if not compared:
+        return ()
+    pairs = answers.coded_frame.select("stimulus", "rater").unique()
+    rated = pairs.with_columns(pl.col("stimulus", "rater").cast(pl.String))
+    for own, other, table, name in compared:
+        groups = rated.join(table, on=own)
+        within = groups.select(other, name).n_unique() > groups[other].n_unique()
+        factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
+        if drawn and own == "stimulus" and name != drawn:
+            factors += _of_clusters(answers.stimuli, drawn, name)
+        try:
+            result = mixed_model(answers, fixed=[name], factors=factors)
+        except InputError:
+            continue
+        contrasts = result.to_frame("contrasts")
+        if contrasts.is_empty():
+            continue
+        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+        of = "stimuli" if own == "stimulus" else "raters"
+        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
     return tuple(found)
 
 
