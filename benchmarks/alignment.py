@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _SHAPES = {"tiny": (5, 40, 3), "quick": (12, 500, 10), "full": (30, 2500, 40)}
 """People, stimuli, labels."""
 _REPLICATES = 1000
+_ROWS = 1 + 100 + 30 + 20 + 20 + 20 * 20
+"""Data as they are, and without stimuli, people, and both: rows that are computed."""
 _LABELS = 2
 """Labels that the peer does."""
 _DRAWN = 1

@@ -211,7 +211,7 @@ def test_nominal_answers_have_no_ranks(tmp_path: Path) -> None:
     table = pl.concat([*(rows(f"p{k}", "human", 0.3) for k in range(5)), rows("net", "model", 0.3)])
     file = tmp_path / "answers.csv"
     table.write_csv(file)
-    done = run(file, "--n-boot", "50", "--figures", tmp_path / "figures")
+    done = run(file, "--figures", tmp_path / "figures")
     words = plain(done.stdout)
     assert "its mean kappa with people" in words
     assert "Spearman" not in words
@@ -222,7 +222,7 @@ def test_nominal_answers_have_no_ranks(tmp_path: Path) -> None:
 
 def test_the_example_of_the_tutorial() -> None:
     options = ("--wide", "labels", "--scale", "0-7", "--models", EXAMPLES / "model.csv")
-    done = run(EXAMPLES / "people.csv", *options, "--n-boot", "100")
+    done = run(EXAMPLES / "people.csv", *options)
     words = plain(done.stdout)
     assert "model is not shown to be inside the human range" in words
     assert "gus (0.000)" in words

@@ -206,3 +206,26 @@ def test_a_margin_as_wide_as_the_agreement_of_people_shows_nothing() -> None:
     assert "the margin of 0.90 shows nothing" in found.sentences[0]
     wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, seed=0)
     assert any("which is wide" in note for note in wide.notes)
+
+
+@pytest.mark.parametrize(("n_labels", "has_interval"), [(12, True), (3, False)])
+def test_a_label_that_one_stimulus_makes_vary(n_labels: int, has_interval: bool) -> None:
+    """Without it the label says nothing: a mean of many does not jump, one of few has no error."""
+    people, models = study(np.random.default_rng(23), 6, 40, n_labels, [1.5])
+    clean = alignment(people_of(people), models_of(models)).difference
+    people[:, 0], models[:, 0] = 0.0, 0.0
+    people[:, 0, 7], models[:, 0, 7] = [3.0, 4, 4, 3, 5, 4], 4.0
+    found = alignment(people_of(people), models_of(models))
+    rare = found.by_label["kappa", "m0", "e0"]
+    assert not math.isnan(rare.value)
+    assert math.isnan(rare.low)
+    assert "no interval: not defined without one of the stimuli" in rare.method
+    row = found.difference["kappa", "m0"]
+    assert math.isnan(row.low) != has_interval
+    if has_interval:
+        assert row.se < 1.3 * clean["kappa", "m0"].se
+        labels = found.by_label.frame.filter(measure="kappa")["value"]
+        assert row.value == pytest.approx(labels.mean())
+    else:
+        assert found.verdicts == {"m0": "not shown"}
+        assert "for want of an interval" in found.sentences[0]

@@ -7,7 +7,7 @@ values, says why there is none, and words how each came about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -16,9 +16,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic
+from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.jackknife import Jackknife, LeftOut, too_few
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    Clusters,
+    Draws,
+    Statistic,
+)
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import option
 
@@ -420,6 +425,8 @@ other stimuli, other raters, or both."""
 DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 """The same, of what has no interval about these raters and stimuli alone."""
 
+_STEP = 1e-6
+"""Step of the slope of a transformation."""
 _GROUPS = 20
 """Groups of stimuli, and of raters, of which all pairs are left out."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
@@ -501,15 +508,21 @@ def infer(
     check_choice("target", target, _TARGETS)
     check_choice("interval", interval, _KINDS)
     check_n_boot(n_boot)
-    if target in ("raters", "both") and interval == "analytic":
+    of_formula = set(_each(statistic.over, 1))
+    if interval == "analytic" and target in ("raters", "both") and target not in of_formula:
         raise InputError(
             f"interval {interval!r} is about other stimuli; expected it with target 'stimuli', or "
             f"'jackknife', 'percentile' or 'bca' with target {target!r}"
         )
     check_confidence(confidence)
-    value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    raw = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    transform = statistic.transform or _as_it_is
+    value = transform(raw)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
+    few = []
+    if statistic.fewest and target != "raters":
+        few = too_few(statistic.design.stimulus.sum(axis=1), statistic.fewest, statistic.units)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
@@ -531,10 +544,12 @@ def infer(
             missing = [""] * value.size
         else:
             _check_target(statistic, target)
-            jackknife = _jackknife(statistic, value, target, seed)
+            jackknife = _jackknife(statistic, raw, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
+            if statistic.transform is not None:
+                ends = (ends[0] * _slope(transform, raw), *map(transform, ends[1:]))
             how, over = jackknife.how(), jackknife.targets()
-        for reasons in (statistic.no_interval, _too_few(statistic, target)):
+        for reasons in (statistic.no_interval, few):
             if reasons:
                 missing = [own or of for own, of in zip(reasons, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
@@ -552,7 +567,7 @@ def infer(
     if n_boot and interval in ("percentile", "bca"):
         _check_target(statistic, target)
         rng = np.random.default_rng(seed)
-        replicates = _replicates(statistic, target, n_boot, rng, joint=joint)
+        replicates = transform(_replicates(statistic, target, n_boot, rng, joint=joint))
         spread = summarise(value, replicates, confidence)
         se, low, high = spread.se, spread.low, spread.high
         if interval == "bca":
@@ -560,13 +575,11 @@ def infer(
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
         missing = list(spread.missing)
-        if few := _too_few(statistic, target):
-            known = ~np.isnan(value)
-            missing = [
-                own if own and one else of
-                for own, of, one in zip(few, missing, known.tolist(), strict=True)
-            ]
-            se, low, high = (np.where(np.array(few) != "", np.nan, end) for end in (se, low, high))
+        if any(few):
+            hidden = np.array(few) != ""
+            missing = np.where(hidden & ~np.isnan(value), few, missing).tolist()
+            se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
+            replicates = np.where(hidden, np.nan, replicates)
         about = [statistic.units if target == "stimuli" else target] * value.size
         both = target == "both" and statistic.units != "stimuli"
         what = f" of {statistic.units} and raters" if both else ""
@@ -575,6 +588,8 @@ def infer(
             f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
             for text, k, why in zip(method, spread.undefined.tolist(), missing, strict=True)
         ]
+    if jackknife is not None and statistic.transform is not None:
+        jackknife = jackknife.through(transform)
     reasons = _each(statistic.undefined, value.size)
     table = Estimates.build(
         statistic.keys,
@@ -597,21 +612,19 @@ def infer(
     )
 
 
+def _as_it_is(values: Floats) -> Floats:
+    return values
+
+
+def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
+    """Slope of a function of rows at their values."""
+    slope: Floats = (transform(value + _STEP) - transform(value - _STEP)) / (2 * _STEP)
+    return slope
+
+
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
     """Give a text for each row."""
     return [text] * n if isinstance(text, str) else text
-
-
-def _too_few(statistic: Statistic, target: str) -> list[str]:
-    """Why rows have no interval about other clusters, of which there are few; empty for those."""
-    if not statistic.fewest or target == "raters":
-        return []
-    return [
-        f"{NO_INTERVAL}{n} {statistic.units}, expected {statistic.fewest} or more"
-        if n < statistic.fewest
-        else ""
-        for n in statistic.design.stimulus.sum(axis=1).tolist()
-    ]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
@@ -699,6 +712,7 @@ def _left_out(
         return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
+    most = most if units else min(most, MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -708,7 +722,8 @@ def _left_out(
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present)
+    values = np.where(present, np.concatenate(blocks), np.nan)
+    return LeftOut(what, values, present, statistic.effective if units else False)
 
 
 def _answers(
@@ -723,28 +738,24 @@ def _answers(
     rng = np.random.default_rng(seed)
     n = statistic.design.n_stimuli, statistic.design.n_raters
     groups = [min(size, _GROUPS) for size in n]
-    kept = [
-        1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])
-        for size, most in zip(n, groups, strict=True)
-    ]
-    of_stimuli, of_raters = (np.arange(most) for most in groups)
-    first, second = np.repeat(of_stimuli, groups[1]), np.tile(of_raters, groups[0])
-    apart = [
-        np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in draws.blocks(size)])
-        for draws, size in (
-            (Draws(groups[0], stimulus=kept[0]), groups[0]),
-            (Draws(groups[1], rater=kept[1]), groups[1]),
-            (
-                Draws(first.size, stimulus=kept[0][first], rater=kept[1][second]),
-                statistic.n_rows or max(1, _BLOCK // max(n)),
-            ),
+    # Row 0 of either has all; the others leave out one group.
+    kept_stimuli, kept_raters = (
+        np.concatenate(
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
         )
-    ]
-    change = value - apart[0][first] - apart[1][second] + apart[2]
+        for size, most in zip(n, groups, strict=True)
+    )
+    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
+    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
+    values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
+    table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
+    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = change.reshape(-1, value.size)
     change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
-    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(first.size - 1, 1))
+    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
     return LeftOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
 
 
@@ -765,6 +776,7 @@ def _jackknife(
         statistic.log_odds_from,
         statistic.corrects_raters,
         units=statistic.units,
+        fewest=statistic.fewest,
     )
 
 

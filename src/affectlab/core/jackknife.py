@@ -88,6 +88,20 @@ class LeftOut:
         return np.where(self.effective, np.minimum(carried, n), n)
 
 
+def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
+    """Say which rows have no interval since they rest on few units; empty texts for the others.
+
+    Examples
+    --------
+    >>> too_few(np.array([12, 3]), 5, "actors")
+    ['', 'no interval: 3 actors, expected 5 or more']
+    """
+    return [
+        f"{NO_INTERVAL}{n} {units}, expected {fewest} or more" if n < fewest else ""
+        for n in counts.tolist()
+    ]
+
+
 def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
     r"""Say how many of many things in effect carry an error, shape (rows,).
 
@@ -144,6 +158,8 @@ class Jackknife:
     """Raters from which on they tell of others, where stimuli are left out, too."""
     units: str = "stimuli"
     """What is left out in place of stimuli."""
+    fewest: int = 0
+    """How many of these give an interval."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -165,6 +181,9 @@ class Jackknife:
             name = self._name(part)
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
             why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
+            if part.what == "stimuli":
+                few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
+                why = np.where(few != "", few, why)
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
@@ -270,6 +289,11 @@ class Jackknife:
         covariance: Floats = vectors * np.maximum(values, 0.0)[:, None] @ vectors.swapaxes(1, 2)
         return covariance
 
+    def through(self, transform: Callable[[Floats], Floats]) -> Jackknife:
+        """Put the value, and those without each thing, through a function of rows."""
+        parts = tuple(replace(part, values=transform(part.values)) for part in self.parts)
+        return replace(self, value=transform(self.value), parts=parts)
+
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
         """Combine rows to others, such as their mean, or their differences.
 
@@ -308,8 +332,9 @@ def around(
     """Put Student's interval around values less their bias, on a scale without bounds.
 
     Where values have two bounds, that scale is their log odds between these: Fisher's z for -1 and
-    1. The ends are then within the bounds. With a handful of units the bias may be larger than the
-    interval is wide; it then reaches to the value itself.
+    1. Where `log_odds_from` is said and there is no upper bound, it is the logarithm of what is
+    above it, as of a variance. The ends are then within the bounds. With a handful of units the
+    bias may be larger than the interval is wide; it then reaches to the value itself.
 
     Parameters
     ----------
@@ -337,7 +362,16 @@ def around(
     share = np.where(inside, (value - least) / width, 0.5)
     slope = 1 / (width * share * (1 - share))
     middle = np.where(inside, logit(share) - slope * bias, value - bias)
-    _, low, high = student(middle, np.where(inside, slope, 1.0) * se, freedom, confidence)
-    low = np.where(inside, least + width * expit(low), np.maximum(low, bounds[0]))
-    high = np.where(inside, least + width * expit(high), np.minimum(high, bounds[1]))
+    above = np.zeros(inside.shape, np.bool_) if log_odds_from is None else (value > least) & ~inside
+    above &= np.isinf(most)
+    size = np.where(above, value - least, 1.0)
+    middle = np.where(above, np.log(size) - bias / size, middle)
+    slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
+    _, low, high = student(middle, slope * se, freedom, confidence)
+    with np.errstate(over="ignore"):
+        low, high = (
+            np.where(inside, least + width * expit(end), np.where(above, least + np.exp(end), end))
+            for end in (low, high)
+        )
+    low, high = np.maximum(low, bounds[0]), np.minimum(high, bounds[1])
     return se, np.minimum(low, value), np.maximum(high, value)

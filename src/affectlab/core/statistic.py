@@ -25,6 +25,8 @@ from affectlab.core.words import many, option
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+MOST_CLUSTERS = 1000
+"""Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
 FEWEST_CLUSTERS = 5
 """Clusters from which on they tell of others."""
 _BLOCK = 1 << 22
@@ -134,9 +136,7 @@ class Draws:
     rater: Floats | None = None
     """How often each rater counts, shape (rows, raters); ``None`` where each counts once."""
     without: Ints | None = None
-    """The stimulus, or cluster, that each row leaves out, shape (rows,)."""
-    cluster: Ints | None = None
-    """Cluster of each stimulus, where ``without`` names clusters."""
+    """The stimulus that each row leaves out, shape (rows,)."""
     columns: Ints | None = None
     """Rows of the statistic that are asked for; ``None`` for all."""
 
@@ -164,9 +164,6 @@ class Draws:
         if self.stimulus is None and self.without is None:
             total = np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, -1)
             return np.repeat(total, self.n_rows, axis=0)
-        if self.cluster is not None:
-            unit = self.cluster if unit is None else self.cluster[unit]
-            n_units = int(self.cluster.max()) + 1
         if unit is not None:
             sums = _by_unit(sums, unit, n_units)
         if self.without is not None:
@@ -184,8 +181,6 @@ class Draws:
         """Give the weights of stimuli as an array, shape (rows, stimuli)."""
         if self.stimulus is not None:
             return self.stimulus
-        if self.without is not None and self.cluster is not None:
-            return (self.cluster != self.without[:, None]).astype(np.float64)
         weights = np.ones((self.n_rows, n_stimuli))
         if self.without is not None:
             weights[np.arange(self.n_rows), self.without] = 0
@@ -206,13 +201,8 @@ class Draws:
             )
 
 
-def _by_unit(sums: Any, unit: Ints, n_units: int) -> Any:
-    """Sum rows that belong to the same unit, shape (n_units, k); may be sparse."""
-    if not isinstance(sums, np.ndarray):
-        from scipy.sparse import csr_array
-
-        belongs = (np.ones(unit.size), (unit, np.arange(unit.size)))
-        return (csr_array(belongs, shape=(n_units, unit.size)) @ sums).tocsr()
+def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
+    """Sum rows that belong to the same unit; shape (n_units, k)."""
     table = np.zeros((n_units, sums.shape[1]))
     if (np.diff(unit) > 0).all():
         table[unit] = sums
@@ -261,6 +251,10 @@ class Statistic:
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
     whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    transform: Callable[[Floats], Floats] | None = None
+    """From values, shape (..., rows), to those that are reported, rising: what is left out or drawn
+    is judged before it, so that the interval of a mean of k ratings is that of one rating, put on
+    its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
     groups. By default every stimulus, and raters in at most 100 groups."""
@@ -318,13 +312,11 @@ class Statistic:
         present[row, code[stimulus]] = True
 
         def evaluate(draws: Draws) -> Floats:
-            if draws.without is not None:
-                return self.evaluate(replace(draws, cluster=code))
-            if draws.stimulus is None:
+            if draws.stimulus is None and draws.without is None:
                 return self.evaluate(draws)
             return np.concatenate(
                 [
-                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code]))
+                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code], without=None))
                     for _, part in draws.blocks(max(1, _BLOCK // max(code.size, 1)))
                 ]
             )
@@ -345,6 +337,7 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
+            n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),
             fewest=FEWEST_CLUSTERS,
             places=None,
         )
@@ -540,7 +533,7 @@ def from_weights(
     rows = len(method)
 
     def of_draws(draws: Draws) -> Floats:
-        if draws.without is not None and draws.cluster is None and left_out is not None:
+        if draws.without is not None and left_out is not None:
             return left_out()[draws.without]
         weights = draws.weights(n_units)
         if times is not None and draws.stimulus is None:

@@ -62,6 +62,11 @@ if TYPE_CHECKING:
         row_column as row_column,
         with_attributes as with_attributes,
     )
+    from affectlab.ratings.clusters import (
+        ClusterLike as ClusterLike,
+        StimulusClusters as StimulusClusters,
+        stimulus_clusters as stimulus_clusters,
+    )
     from affectlab.ratings.order import (
         as_listed as as_listed,
         canonical as canonical,

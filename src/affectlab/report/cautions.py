@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import count, joined, number, percent, plural, shown, some
-from affectlab.ratings import Ratings
-from affectlab.reliability import duplicate_raters
+from affectlab.core.statistic import FEWEST_CLUSTERS
+from affectlab.core.words import count, joined, number, option, percent, plural, shown, some
 from affectlab.report.statistics import (
     AGAINST,
     ENOUGH_ITEMS,
@@ -34,7 +33,8 @@ def cautions(study: Study) -> list[str]:
             f"0. {'Read' if recorded else 'If so, read'} the consensus flow in their place."
         )
     if study.numeric is not None:
-        found += [*_duplicates(study.numeric), *_odd_people(study), *_few(study)]
+        found += [*_duplicates(study), *_odd_people(study), *_few(study)]
+        found += [f"{note[0].upper()}{note[1:]}." for note in study.clusters.notes]
         found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
         found.append(
@@ -45,9 +45,9 @@ def cautions(study: Study) -> list[str]:
     return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]
 
 
-def _duplicates(ratings: Ratings) -> list[str]:
+def _duplicates(study: Study) -> list[str]:
     """Name raters whose answers agree beyond what their agreement with others allows."""
-    sentences = duplicate_raters(ratings).evidence
+    sentences = study.duplicates.evidence
     found = [
         f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "
         "person or model, statistics that count both overstate agreement."
@@ -119,6 +119,14 @@ def _few(study: Study) -> list[str]:
                 else f"Agreement rests on {smallest} stimuli with two answers: intervals may be "
                 f"too narrow on fewer than {ENOUGH_ITEMS}."
             )
+    few = study.n_clusters is not None and study.n_clusters < FEWEST_CLUSTERS
+    if few and study.n_boot and study.alpha is not None:
+        units = study.clusters.units
+        found.append(
+            f"The stimuli are those of {study.n_clusters} {units}, too few for intervals about "
+            f"other {units} (five or more); {option('cluster', 'none')} gives those about single "
+            "stimuli, which are too narrow for others."
+        )
     if study.pairs is not None:
         pairs = study.pairs.frame.filter(pl.col("value").is_not_nan())
         small = pairs.filter(pl.col("n_items") < FEWEST_ITEMS).height

@@ -25,11 +25,13 @@ from affectlab.core.words import joined, number, option, plural, shown, some, wi
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
+    ClusterLike,
     Ratings,
     answers_of,
     canonical,
     labels_on,
     require_order,
+    stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import least_agreement
 
@@ -543,6 +545,7 @@ def concordance(
     target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Result:
     r"""Compute Lin's concordance: of raters with each other, and of each with the mean of people.
@@ -579,6 +582,12 @@ def concordance(
         Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed or generator of replicates, and of groups that are left out.
 
@@ -635,11 +644,13 @@ def concordance(
             "target 'raters': a gold standard is no sample of raters; expected 'stimuli' or "
             "'sample'"
         )
+    found = stimulus_clusters(ratings, cluster)
     options: dict[str, Any] = {
         "interval": interval,
         "n_boot": n_boot,
         "confidence": confidence,
         "seed": seed,
+        "clusters": found.on(sides.answers.units),
     }
     among = infer(sides.among, target=target, **options)
     of_rows = "stimuli" if sides.reference and target == "both" else target
@@ -650,6 +661,7 @@ def concordance(
         tables,
         tuple(_sentences(tables, sides, confidence)),
         tuple(_figures(tables[-1].frame)),
+        found.notes_for(among.frame["target"]),
         settings={
             "interval": interval,
             "target": target,

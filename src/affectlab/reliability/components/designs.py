@@ -300,9 +300,11 @@ def estimates_table(
     keys: Sequence[str],
     extra: dict[str, Any],
     columns: Sequence[Column],
+    *,
+    size: float = 1.0,
     **more: Any,
 ) -> Table:
-    """Declare a table of estimates, which may have no rows."""
+    """Declare a table of estimates, which may have no rows; `size` is how large numbers are."""
     none = Estimates.build({key: [] for key in keys}, value=[])
-    made = Estimates.of_rows(rows, keys, extra, target="both") if rows else none
+    made = Estimates.of_rows(rows, keys, extra, target="both", size=size) if rows else none
     return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)

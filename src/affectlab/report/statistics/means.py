@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import holm, wilson_interval
-from affectlab.ratings import Ratings, answers_of
+from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
     intraclass_correlation,
     krippendorff_alpha,
@@ -33,6 +33,7 @@ SCHEMA = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
     **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
+    "rare": pl.Float64,
     "status": pl.String,
 }
 
@@ -51,7 +52,9 @@ def raters_for(wanted: float, single: float) -> float:
     return max(1.0, float(np.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9)))
 
 
-def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
+def reliability_of_means(
+    panel: Ratings, *, intervals: bool, cluster: ClusterLike = None
+) -> pl.DataFrame:
     """Reliability of one rater and of the mean of as many as rated a stimulus, by label.
 
     Of categories without an order it is that of shares of answers, which follows from
@@ -63,31 +66,42 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
         Answers on one scale.
     intervals
         Whether intervals are asked for.
+    cluster
+        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
 
     Returns
     -------
     By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
-    ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
+    ends of its interval, ``raters_wanted``, whose mean reaches 0.80, and ``rare``, the share of
+    answers other than the most frequent.
     """
     rows = []
-    for row in _nominal(panel) if panel.scale.kind == "nominal" else _graded(panel):
-        if not intervals:
-            row |= dict.fromkeys(("single_low", "single_high", "low", "high"), math.nan)
+    rare = {
+        label: 1
+        - float(np.unique(part.value, return_counts=True)[1].max(initial=0))
+        / max(part.value.size, 1)
+        for part in answers_of(panel).by_label()
+        for label in [part.labels[int(part.label[0])] if part.label.size else ""]
+    }
+    options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
+    nominal = panel.scale.kind == "nominal"
+    for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
+        row["rare"] = rare.get(row["label"], math.nan)
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
-    frame = intraclass_correlation(panel, forms=("2,1", "2,k")).to_frame()
+    frame = intraclass_correlation(panel, forms=("2,1", "2,k"), **options).to_frame()
     confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
     if confounded.height:
         # Where each stimulus has raters of its own, what raters differ in is part of the noise.
         chosen = confounded["label"].to_list()
         part = panel.select(labels=chosen) if panel.has_labels else panel
-        other = intraclass_correlation(part, forms=("1,1", "1,k")).to_frame()
+        other = intraclass_correlation(part, forms=("1,1", "1,k"), **options).to_frame()
         frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
     for (label,), rows in frame.group_by(["label"], maintain_order=True):
         one, mean = rows.rows(named=True)
@@ -104,11 +118,11 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Reliability of the shares of answers."""
     for part, row in zip(
         answers_of(panel).by_label(),
-        krippendorff_alpha(panel, target="both").to_frame().iter_rows(named=True),
+        krippendorff_alpha(panel, **options).to_frame().iter_rows(named=True),
         strict=True,
     ):
         raters = np.bincount(part.unit)
@@ -259,11 +273,12 @@ def grouping(table: pl.DataFrame) -> list[str]:
     return found[:_MOST_ATTRIBUTES]
 
 
-def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
+def differences(answers: Ratings, cluster: ClusterLike = None) -> tuple[pl.DataFrame, ...]:
     """Compare pairs of groups of stimuli, then of raters, for each attribute by itself.
 
     Stimuli and raters are random, and so is what raters make of groups of stimuli, where each of
     them rated several, and how stimuli differ between groups of raters, where several rated each.
+    What stimuli were drawn with, such as actors, is random, too, in comparisons of stimuli.
     Where the answers are too many for that model, or too few, there is no comparison.
 
     Returns
@@ -272,21 +287,37 @@ def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
     or raters), and ``p_holm`` over all pairs and labels.
     """
     found = []
-    rated = answers.frame.select("stimulus", "rater").unique()
+    drawn = stimulus_clusters(answers, cluster).column
     carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))
-    for own, other, table in carriers if answers.scale.kind != "nominal" else ():
-        for name in grouping(table):
-            groups = rated.join(table.select(own, name), on=own)
-            within = groups.select(other, name).n_unique() > groups[other].n_unique()
-            factors = ("stimulus", "rater", *([f"{other}:{name}"] if within else []))
-            try:
-                result = mixed_model(answers, fixed=[name], factors=factors)
-            except InputError:
-                continue
-            contrasts = result.to_frame("contrasts")
-            if contrasts.is_empty():
-                continue
-            corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
-            of = "stimuli" if own == "stimulus" else "raters"
-            found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
+    compared = [
+        (own, other, table.select(own, name), name)
+        for own, other, table in (carriers if answers.scale.kind != "nominal" else ())
+        for name in grouping(table)
+    ]
+    if not compared:
+        return ()
+    pairs = answers.coded_frame.select("stimulus", "rater").unique()
+    rated = pairs.with_columns(pl.col("stimulus", "rater").cast(pl.String))
+    for own, other, table, name in compared:
+        groups = rated.join(table, on=own)
+        within = groups.select(other, name).n_unique() > groups[other].n_unique()
+        factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
+        if drawn and own == "stimulus" and name != drawn:
+            factors += _of_clusters(answers.stimuli, drawn, name)
+        try:
+            result = mixed_model(answers, fixed=[name], factors=factors)
+        except InputError:
+            continue
+        contrasts = result.to_frame("contrasts")
+        if contrasts.is_empty():
+            continue
+        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+        of = "stimuli" if own == "stimulus" else "raters"
+        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
     return tuple(found)
+
+
+def _of_clusters(stimuli: pl.DataFrame, drawn: str, name: str) -> list[str]:
+    """Random factors of clusters, and of what differs between their parts in several groups."""
+    clusters, parts = stimuli[drawn].n_unique(), stimuli.select(drawn, name).n_unique()
+    return [drawn, *([f"{drawn}:{name}"] if clusters < parts < stimuli.height else [])]
