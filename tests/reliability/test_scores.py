@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from affectlab.reliability import (
     self_consistency,
     subject_model,
 )
+from affectlab.simulate import demo_study, simulate_raters
 
 NAN = math.nan
 
@@ -158,6 +160,33 @@ class TestMeanOpinionScores:
     def test_an_unknown_interval_is_named(self):
         with pytest.raises(InputError, match="unknown interval 'students'"):
             mean_opinion_scores([[1, 2], [2, 3]], interval="students")
+
+
+@pytest.mark.long
+def test_scores_of_demonstrations_cover_the_mean_of_all_attentive_raters() -> None:
+    covered = []
+    for seed in range(8):
+        simulation = demo_study(seed + 100, identities=1, repeats=0, golden=0).simulation
+        careful = [one for one in simulation.profiles if one.kind == "simulated" and one.attentive]
+        many = [
+            replace(one, name=f"{one.name} {k}", missing=0.0) for one in careful for k in range(40)
+        ]
+        everyone = simulate_raters(simulation.truth, many, seed=seed).ratings.to_frame()
+        target = everyone.group_by("stimulus", "label").agg(
+            true=pl.col("value").cast(pl.Float64).mean()
+        )
+        panel = simulation.ratings.select(raters=[one.name for one in careful])
+        for table in (mean_opinion_scores, subject_model):
+            frame = table(panel).to_frame().join(target, on=["stimulus", "label"])
+            assert frame["value"].is_between(0, 7).all()
+            assert frame["low"].is_between(0, 7).all()
+            assert frame["high"].is_between(0, 7).all()
+            assert (frame["target"] == "raters").all()
+            slack = pl.col("true").is_between(pl.col("low") - 1e-9, pl.col("high") + 1e-9)
+            covered.append(frame.select(slack.mean()).item())
+    of_mean, of_model = np.reshape(covered, (-1, 2)).mean(axis=0)
+    assert 0.93 <= of_mean <= 0.995
+    assert 0.93 <= of_model <= 0.995
 
 
 def long(answers: np.ndarray, scale: str) -> Ratings:

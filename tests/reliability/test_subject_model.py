@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import stats
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
@@ -392,3 +393,39 @@ def test_any_data_give_numbers_or_a_status(matrix: np.ndarray, method: str) -> N
     assert (known["value"] <= known["high"]).all()
     raters = model.raters_frame()
     assert raters.filter(pl.col("status") == "ok")["inconsistency"].is_finite().all()
+
+
+class TestOtherRaters:
+    def test_their_level_is_in_the_error(self) -> None:
+        """Of raters who differ by nothing but their level, the mean of n levels is uncertain."""
+        bias = np.array([-1.0, 0.0, 0.5, 2.5])
+        matrix = bias[:, None] + np.array([1.0, 3.0, 2.0, 6.0, 4.0])
+        frame = subject_model(matrix).to_frame()
+        np.testing.assert_allclose(frame["se"], bias.std(ddof=1) / 2)
+        expected = stats.t.interval(0.95, 3, 0, bias.std(ddof=1) / 2)[1]
+        np.testing.assert_allclose((frame["high"] - frame["low"]) / 2, expected)
+        assert set(frame["target"]) == {"raters"}
+        assert subject_model(matrix, target="sample").to_frame()["se"].is_nan().all()
+
+    def test_published_errors_are_about_the_same_raters(self) -> None:
+        matrix, *_ = simulate(30, [5, 6, 7, 5, 6, 7, 5, 6, 7, 8])
+        published = subject_model(matrix, method="p910")
+        assert set(published.to_frame()["target"]) == {"sample"}
+        with pytest.raises(InputError, match="is about the same raters"):
+            subject_model(matrix, method="p910", target="raters")
+
+    def test_scores_stand_on_the_scale_beside_the_means(self) -> None:
+        rng = np.random.default_rng(0)
+        bias = np.array([[-2], [0], [2]])
+        value = np.clip(np.round(rng.normal(6, 2, (3, 12)) + bias), 0, 7)
+        held = {
+            "stimulus": np.tile([f"s{k:02d}" for k in range(12)], 3),
+            "rater": np.repeat(["p", "q", "r"], 12),
+            "value": value.ravel(),
+        }
+        frame = subject_model(Ratings(held, scale="0-7")).to_frame()
+        for name in ("value", "low", "high"):
+            assert frame[name].is_between(0, 7).all()
+        assert (frame["low"] <= frame["value"]).all()
+        assert (frame["value"] <= frame["high"]).all()
+        np.testing.assert_allclose(frame["mean"], value.mean(axis=0))

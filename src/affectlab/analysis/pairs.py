@@ -338,13 +338,14 @@ def _of_ratings(
     from affectlab.reliability import mean_opinion_scores, subject_model
 
     people = of_one_label(people_or_all(ratings), label)
-    means = mean_opinion_scores(people).to_frame()
+    means = mean_opinion_scores(people, interval="student").to_frame()
     said: tuple[str, ...] = ()
     if score == "mean":
         scored, method = means, "mean opinion scores"
         errors = means.select("stimulus", se_stimulus="se")
     else:
-        model = subject_model(people)
+        # What all pairs share, as the raters' level, is no error of one beside another.
+        model = subject_model(people, target="sample")
         scored, method, said = model.to_frame(), f"subject model, {model.method}", model.notes
         errors = scored.select("stimulus", "se_stimulus")
     table = scored.select("stimulus", "value", "se")

@@ -7,6 +7,7 @@ from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.derived.reshape import with_texts as with_texts
 from affectlab.ratings.derived.select import (
     answered_rows as answered_rows,
+    has_traces as has_traces,
     labels_on as labels_on,
     with_label as with_label,
 )
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     )
     from affectlab.ratings.clusters import (
         ClusterLike as ClusterLike,
+        StimulusClusters as StimulusClusters,
         stimulus_clusters as stimulus_clusters,
     )
     from affectlab.ratings.order import (

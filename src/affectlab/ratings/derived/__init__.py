@@ -18,6 +18,7 @@ from affectlab.ratings.derived.select import (
     in_time_order as in_time_order,
     labels_on as labels_on,
     moments as moments,
+    n_later as n_later,
     one_answer_each as one_answer_each,
     rows_by_name as rows_by_name,
     rows_where as rows_where,

@@ -184,6 +184,14 @@ def has_traces(ratings: Holdings) -> bool:
     return len(np.unique(pairs, axis=0)) < rows.size
 
 
+def n_later(ratings: Holdings, rows: Mask) -> int:
+    """Count the answers of raters to questions that they had answered before, of some rows."""
+    if not _may_repeat(ratings._body):
+        return 0
+    question = question_of(ratings._body)[rows]
+    return question.size - np.unique(question).size
+
+
 def one_answer_each(ratings: Table) -> Table:
     """Keep the first answer of each rater to each question; rows stand in order of time.
 

@@ -25,6 +25,7 @@ from affectlab.reliability.components.designs import (
     designs,
     estimates_table,
     fitted,
+    usual_factors,
 )
 from affectlab.reliability.components.generalizability import (
     coefficients_of,
@@ -61,7 +62,7 @@ _KINDS = (
 def variance_components(
     ratings: Ratings,
     *,
-    factors: Sequence[str] = (STIMULUS, RATER),
+    factors: Sequence[str] | None = None,
     k: Sequence[int] | Mapping[str, Sequence[int]] = (1, 3, 5, 10),
     link: Link = "identity",
     estimator: Estimator = "reml",
@@ -100,10 +101,12 @@ def variance_components(
         Ratings on scales with an order. Main trials count; where ``stimulus:rater`` is a factor,
         repeats count, too.
     factors
-        Random factors: ``stimulus``, ``rater``, ``session``, ``label`` or another column of the
-        answers, raters or stimuli; and their interactions, as ``stimulus:session``, of which the
-        last, such as ``stimulus:rater``, needs repeated answers. With ``label`` all labels are one
-        analysis; else each has its own.
+        Random factors; by default ``stimulus``, ``rater``, and ``session`` where raters answered
+        the same questions in several.
+
+        Beside these ``label`` or another column of the answers, raters or stimuli; and their
+        interactions, as ``stimulus:session``, of which the last, such as ``stimulus:rater``, needs
+        repeated answers. With ``label`` all labels are one analysis; else each has its own.
     k
         Numbers of raters whose mean is judged; or, by facet, of raters, sessions, labels, …:
         ``{"rater": [1, 3], "session": [1, 2]}``, every combination, 1 where a facet is not named.
@@ -188,6 +191,7 @@ def variance_components(
     check_confidence(confidence)
     check_link(link)
     check_choice("estimator", estimator, get_args(Estimator), "estimator")
+    factors = usual_factors(ratings) if factors is None else factors
     if estimator == "posterior" and (link != "identity" or len(factors) > MOST_FACTORS):
         raise InputError(
             f"estimator posterior takes the link identity and at most {MOST_FACTORS} factors; "

@@ -14,7 +14,14 @@ from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
-from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
+from affectlab.ratings import (
+    Ratings,
+    canonical,
+    has_traces,
+    people_or_all,
+    require_order,
+    with_label,
+)
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
 from affectlab.reliability.components.restricted_likelihood import (
     Factor,
@@ -140,6 +147,15 @@ def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Des
     return design, solution
 
 
+def usual_factors(ratings: Ratings) -> tuple[str, ...]:
+    """Stimuli and raters, and sessions where raters answered the same questions in several."""
+    frame = ratings.frame
+    if "session" not in frame.columns or frame["session"].n_unique() < 2:
+        return STIMULUS, RATER
+    several = ratings.answers(every=True).n_ratings > ratings.answers().n_ratings
+    return (STIMULUS, RATER, "session") if several else (STIMULUS, RATER)
+
+
 def designs(
     ratings: Ratings,
     factors: Sequence[str],
@@ -186,7 +202,8 @@ def _frames(
         # Answers to repeated trials tell views of raters from noise.
         used = ratings.select(trial_kind=("main", "repeat"), outcome="ok")
     else:
-        used = ratings.answers(every=True)
+        # Moments of a trace are no independent answers, unless their time is part of the model.
+        used = ratings.answers(every="at" in (*factors, *attributes) or not has_traces(ratings))
     frame = with_label(used.to_frame().filter(pl.col("value").is_not_null()), ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]

@@ -21,11 +21,11 @@ from affectlab.ratings import (
     Answers,
     ClusterLike,
     Ratings,
+    StimulusClusters,
     answers_of,
     canonical,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (
@@ -379,7 +379,7 @@ def plan(
         reliability of mean scores, width of the interval of alpha, or power between groups.
 
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
-        score (as :func:`mean_opinion_scores` gives it). ``"split_half"``: Spearman between the mean
+        score (of :func:`mean_opinion_scores`). ``"split_half"``: Spearman between the mean
         scores of two halves of the ratings of each stimulus, not corrected for length: what
         :func:`split_half` with the scorer ``"mean"`` will give.
         ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
