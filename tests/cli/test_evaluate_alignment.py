@@ -89,7 +89,8 @@ def test_one_sentence_per_model_and_what_it_rests_on(files: dict[str, Path]) -> 
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
     done = published(*reading(files, "--n-boot", "200"))
     words = plain(done.stdout)
-    assert "Every rater with people (quadratic kappa; SD over labels)" in words
+    rule = "quadratic kappa, fractions of models dropped; SD over labels"
+    assert f"Every rater with people ({rule})" in words
     assert "human-human" in words
     assert "people less models: difference of means" in words
     assert "cells are taken as independent, which overstates certainty" in words
