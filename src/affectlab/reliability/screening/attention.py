@@ -14,7 +14,7 @@ from affectlab.reliability.screening.outliers import predictive_tails
 
 FEWEST = 10
 """Answers shared with others below which nothing is judged."""
-LIMIT, LIMIT_OF_FEW, FEW = 0.5, 0.9, 30
+LIMIT, LIMIT_OF_FEW, FEW = 0.5, 0.9, 25
 """Probability of carelessness above which a rater is taken to be careless; with few answers."""
 _RATERS = 4
 _ROUNDS = 10

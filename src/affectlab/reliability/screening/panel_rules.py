@@ -114,7 +114,7 @@ class Careless(Rule):
     above: float = Field(default=LIMIT, gt=0, lt=1)
     """Probability above which the rule is violated."""
     above_of_few: float = Field(default=LIMIT_OF_FEW, gt=0, lt=1)
-    """The same for raters with fewer than 30 answers."""
+    """The same for raters with fewer than 25 answers."""
 
     def judge(self, trials: Trials) -> Judgement:
         """Judge raters by all of their main answers."""
