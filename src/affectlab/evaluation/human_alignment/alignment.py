@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
+from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, holm
 from affectlab.core.render.intervals import COVERAGE
@@ -639,7 +640,7 @@ def alignment(
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
     truncate: bool = False,
-    without: Collection[str] | None = None,
+    without: str | Collection[str] | None = None,
     target: Target = "both",
     cluster: ClusterLike = None,
     confidence: float = 0.95,
@@ -698,7 +699,7 @@ def alignment(
     without
         People whose answers do not count; by default those who are taken to be careless, see
         :func:`~affectlab.reliability.screening.careless_raters`, as beside them any model looks
-        good. ``()`` for nobody. With everyone is said where that makes another verdict.
+        good. ``"none"`` for nobody. With everyone is said where that makes another verdict.
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
         less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
@@ -757,8 +758,7 @@ def alignment(
     """
     check_margin(margin, alpha)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    found = careless_raters(people_of(ratings)).raters_to_drop() if without is None else without
-    out = tuple(name for name in panel.people if name in set(found))
+    out = _left_out(ratings, panel, without)
     how = {
         "margin": margin,
         "epsilon": epsilon,
@@ -785,6 +785,22 @@ def alignment(
         tables=(*judged.tables, table),
         sentences=(_on_careless(judged), *judged.sentences),
     )
+
+
+def _left_out(
+    ratings: Ratings, panel: Panel, without: str | Collection[str] | None
+) -> tuple[str, ...]:
+    """Name the people whose answers do not count."""
+    if without is None:
+        found = careless_raters(people_of(ratings)).raters_to_drop()
+        return tuple(name for name in panel.people if name in found)
+    named = (without,) if isinstance(without, str) else tuple(without)
+    if named == ("none",):
+        return ()
+    for name in named:
+        if name not in panel.people:
+            raise unknown_name("person", name, panel.people)
+    return named
 
 
 def _on_careless(found: AlignmentResult) -> str:
