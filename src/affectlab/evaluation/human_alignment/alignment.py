@@ -17,16 +17,19 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, holm
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
+from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
+from affectlab.core.words import count, joined, number, p_value, percent, plural, shown, some
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
-from affectlab.ratings import Ratings
+from affectlab.evaluation.people_and_models import people_of
+from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
+from affectlab.reliability.screening import careless_raters
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -57,6 +60,19 @@ class AlignmentResult(Result):
     """Its name in a sentence."""
     pooled: bool = False
     """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
+    without: tuple[str, ...] = ()
+    """People whose answers do not count, as they are taken to be careless."""
+    with_everyone: AlignmentResult | None = None
+    """The same with their answers; None where nobody is left out."""
+
+    @property
+    def changed(self) -> dict[str, Verdict]:
+        """Models whose verdict would be another with everyone, and that verdict."""
+        if self.with_everyone is None:
+            return {}
+        own = self.verdicts
+        every = self.with_everyone.verdicts
+        return {name: every[name] for name in own if every.get(name, own[name]) != own[name]}
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -112,6 +128,8 @@ class _Comparison:
     """The first one decides."""
     found: Estimates
     """What was measured, with its uncertainty."""
+    clusters: Clusters | None
+    """What stimuli are left out with."""
     alt: AltTest
     ceiling: HumanCeiling
     margin: float
@@ -128,6 +146,11 @@ class _Comparison:
         """What the intervals of models are about, ``none`` where there are none."""
         about = self.difference.frame["target"].unique().to_list()
         return next((name for name in about if name != "none"), "none")
+
+    @property
+    def units(self) -> str:
+        """What is left out with people: stimuli, or what these belong to."""
+        return "stimuli" if self.clusters is None else self.clusters.units
 
     def agreement(self) -> Estimates:
         """Agreement of each model with people."""
@@ -309,7 +332,7 @@ class _Comparison:
     def figures(self) -> tuple[Figure, ...]:
         """Models on the range of people, and their differences with the margin."""
         target, words = self.target, self.first.words
-        over = {"raters": "people", "both": "stimuli and people"}.get(target, target)
+        over = {"raters": "people", "both": f"{self.units} and people"}.get(target, target)
         lines = f", with {percent(self.confidence)} intervals over {over}"
         said = self.models_table.frame.select("rater", "verdict").iter_rows()
         ranges = (
@@ -418,12 +441,16 @@ class _Comparison:
         share = self.panel.coverage[f]
         covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
         word = "stimulus" if total == 1 else "stimuli"
+        if self.clusters is not None:
+            word += f" of {plural(self.clusters.n, self.clusters.name, self.clusters.units)}"
         return f"{people}, {count(row['n_items'])}{of} {word}, {labels}{covered}"
 
     # What weakens the comparison.
 
     def _on_coverage(self) -> Iterator[str]:
         """Say which intervals hold too rarely, as simulations of studies alike have shown."""
+        if self.units != "stimuli":
+            return
         parts = [Rated(part.item, part.person, part.value) for part in self.panel.parts]
         for measure, (name, what) in product(self.measures, _SIMULATED.items()):
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
@@ -612,7 +639,9 @@ def alignment(
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
     truncate: bool = False,
+    without: Collection[str] | None = None,
     target: Target = "both",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = 0,
@@ -666,9 +695,17 @@ def alignment(
         Labels that are left out.
     truncate
         Drop the fractions of models for kappa, in place of rounding.
+    without
+        People whose answers do not count; by default those who are taken to be careless, see
+        :func:`~affectlab.reliability.screening.careless_raters`, as beside them any model looks
+        good. ``()`` for nobody. With everyone is said where that makes another verdict.
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
         less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
@@ -720,11 +757,73 @@ def alignment(
     """
     check_margin(margin, alpha)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
+    found = careless_raters(people_of(ratings)).raters_to_drop() if without is None else without
+    out = tuple(name for name in panel.people if name in set(found))
+    how = {
+        "margin": margin,
+        "epsilon": epsilon,
+        "exclude": exclude,
+        "truncate": truncate,
+        "target": target,
+        "cluster": cluster,
+        "confidence": confidence,
+        "alpha": alpha,
+        "seed": seed,
+    }
+    if not out or len(panel.people) - len(out) < 2:
+        return _aligned(ratings, panel, **how)  # type: ignore[arg-type]
+    everyone = _aligned(ratings, panel, **how)  # type: ignore[arg-type]
+    rest = ratings.select(raters=[name for name in ratings.rater_names if name not in out])
+    left = panel_of(rest, models, exclude=exclude, truncate=truncate)
+    judged = _aligned(rest, left, **how)  # type: ignore[arg-type]
+    judged = replace(judged, without=out, with_everyone=everyone)
+    table = replace(
+        everyone.tables[0], name="with_everyone", caption="The same with everyone.", limit=0
+    )
+    return replace(
+        judged,
+        tables=(*judged.tables, table),
+        sentences=(_on_careless(judged), *judged.sentences),
+    )
+
+
+def _on_careless(found: AlignmentResult) -> str:
+    """Say who does not count, and which verdicts that changes."""
+    names = some([shown(name, 60) for name in found.without], 5)
+    one = len(found.without) == 1
+    changed = [f"{shown(name, 60)} would be {verdict}" for name, verdict in found.changed.items()]
+    with_them = f"with {'these answers' if one else 'their answers'} "
+    return (
+        f"Without {names}, who {'is' if one else 'are'} taken to be careless; {with_them}"
+        + (joined(changed) if changed else "no verdict would be another")
+        + "."
+    )
+
+
+def _aligned(
+    ratings: Ratings,
+    panel: Panel,
+    *,
+    margin: float,
+    epsilon: float,
+    exclude: Collection[str],
+    truncate: bool,
+    target: Target,
+    cluster: ClusterLike,
+    confidence: float,
+    alpha: float,
+    seed: int | np.random.Generator | None,
+) -> AlignmentResult:
+    """Judge models beside the people of a panel."""
     measured = Measured(panel)
-    sure = measured.infer(target, confidence, seed)
+    clusters = stimulus_clusters(ratings, cluster)
+    drawn = clusters.on(panel.stimuli) if target in ("both", "stimuli") else None
+    sure = measured.infer(target, drawn, confidence, seed)
     ceiling = ceiling_of(measured.measures, sure)
     alt = alt_test_of(panel, epsilon=epsilon)
-    found = _Comparison(panel, measured.measures, sure, alt, ceiling, margin, confidence, alpha)
+    found = _Comparison(
+        panel, measured.measures, sure, drawn, alt, ceiling, margin, confidence, alpha
+    )
     behind = {
         "difference": found.difference.tables[0],
         "agreement": found.agreement().tables[0],
@@ -742,13 +841,14 @@ def alignment(
         ),
         tuple(map(found.sentence, range(len(panel.models)))),
         found.figures(),
-        found.notes(),
+        (*found.notes(), *clusters.notes_for({found.target})),
         {
             "margin": margin,
             "epsilon": epsilon,
             "exclude": list(exclude),
             "truncate": truncate,
             "target": target,
+            "units": "stimuli" if drawn is None else drawn.units,
             "confidence": confidence,
             "alpha": alpha,
         },

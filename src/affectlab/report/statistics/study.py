@@ -29,25 +29,24 @@ from affectlab.ratings import (
     ClusterLike,
     Ratings,
     RatingsSummary,
+    StimulusClusters,
     aggregated_raters,
     answered_rows,
     by_scale,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
+    duplicate_raters,
     interrater_correlation,
     krippendorff_alpha,
+    subject_model,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
-from affectlab.reliability.screening import (
-    Apart,
-    EqualTrials,
-    agreement_with_others,
-    equal_trials,
-)
+from affectlab.reliability.duplicates import DuplicateRaters
+from affectlab.reliability.screening import Screening, careless_raters
+from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
 from affectlab.report.statistics.means import (
@@ -58,67 +57,8 @@ from affectlab.report.statistics.means import (
 )
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
-# Whom a report points out, by what they answered.
-
-
 FEWEST_ITEMS = 10
-"""Common stimuli below which agreement scatters widely, and nobody is said to answer against."""
-AGAINST = -0.2
-"""Correlation with the mean of the others below which somebody answers against them."""
-
-
-@dataclass(frozen=True)
-class PointedOut:
-    """People who are unlike the rest, each under the first reason that holds."""
-
-    constant: tuple[str, ...] = ()
-    """One and the same answer throughout."""
-    equal: tuple[EqualTrials, ...] = ()
-    """No difference between the labels of a trial, far more often than others."""
-    against: tuple[str, ...] = ()
-    """Answers against the others."""
-    agreement: tuple[Apart, ...] = ()
-    """Everybody's agreement with the others."""
-
-    @property
-    def apart(self) -> tuple[Apart, ...]:
-        """Those who agree less than can be expected, and stand under no other reason."""
-        named = {*self.constant, *(one.rater for one in self.equal), *self.against}
-        return tuple(one for one in self.agreement if one.flagged and one.rater not in named)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All of them."""
-        equal, apart = (tuple(one.rater for one in found) for found in (self.equal, self.apart))
-        return (*self.constant, *equal, *self.against, *apart)
-
-
-def pointed_out(study: Study) -> PointedOut:
-    """Find the people who are unlike the rest by what they answered; nobody where few can tell."""
-    people = study.people
-    if people is None or people.n_raters < 3 or study.flow is not None:
-        return PointedOut()
-    constant = tuple(name for name in study.constant if name in people.rater_names)
-    equal = tuple(one for one in equal_trials(people) if one.rater not in constant)
-    named = {*constant, *(one.rater for one in equal)}
-    against = tuple(name for name in _against_others(people) if name not in named)
-    return PointedOut(
-        constant, equal, against, tuple(agreement_with_others(people, without={*named, *against}))
-    )
-
-
-def _against_others(people: Ratings) -> list[str]:
-    """People whose mean correlation with the others is clearly below 0."""
-    if people.scale.kind == "nominal":
-        return []
-    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=FEWEST_ITEMS)
-    means = (
-        table.to_frame()
-        .filter(pl.col("value").is_not_nan())
-        .group_by("rater", maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    return means.filter(pl.col("value") < AGAINST)["rater"].to_list()
+"""Common stimuli below which agreement scatters widely."""
 
 
 _FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
@@ -212,6 +152,9 @@ _FILES = ("file", "image", "path", "filename")
 _TEXTS = ("text", "sentence", "caption", "transcript", "prompt")
 """Attributes that lead to the picture of a stimulus, and that are what was read."""
 _LONGEST_PATH = 4096
+_MOST_DRAWN, _FEWEST_DRAWN = 250_000_000, 100
+"""Answers that all bootstrap replicates of a statistic draw together, as far as that leaves enough
+replicates for a standard error."""
 MOST_PEOPLE = 50
 """People that models are compared with; of more, those who answered most."""
 
@@ -226,12 +169,23 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
-        """Compare models with people, of whom at most 50 enter."""
+    def of(
+        cls,
+        ratings: Ratings,
+        models: Ratings | None,
+        *,
+        target: Target,
+        without: tuple[str, ...],
+        cluster: ClusterLike,
+        seed: int,
+    ) -> Beside:
+        """Compare models with people, of whom at most 50 enter, without those named."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, target=target, seed=seed)
+            found = alignment(
+                compared, models, without=without, target=target, cluster=cluster, seed=seed
+            )
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -249,7 +203,7 @@ class Study:
     seed
         Seed of all that is drawn.
     n_boot
-        Bootstrap replicates; 0 for no intervals.
+        Bootstrap replicates, of more than 250,000 answers fewer; 0 for no intervals.
     images
         Folder with pictures of the stimuli.
     cluster
@@ -273,7 +227,7 @@ class Study:
         everything = kept
         if models is not None:
             everything, self.unmapped = _together(kept, models)
-        self.ratings = _without_controls(everything)
+        self.ratings = _without_controls(everything).holding()
         held = models if self.unmapped and models is not None else everything
         self.controls = held if _without_controls(held) is not held else None
         """The ratings with control runs of models; None where there are no such runs."""
@@ -289,7 +243,8 @@ class Study:
         mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
         self._apart = None if mixed else (kept, models)
         self.seed = seed
-        self.n_boot = n_boot
+        self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
+        self.n_boot_asked = n_boot
         self.images = images
         self.cluster = cluster
         self._ahead: Future[Beside] | None = None
@@ -302,7 +257,12 @@ class Study:
         if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
             return self.ratings, None
 
-        return people_of(self.ratings), self.ratings.models()
+        people = people_of(self.ratings)
+        if self.numeric is self.ratings and self.people is not None and self.models is not None:
+            # The same rows, arranged already.
+            same = people.scales == self.people.scales
+            return self.people if same else people.holding(), self.models
+        return people.holding(), self.ratings.models().holding()
 
     @cached_property
     def summary(self) -> RatingsSummary:
@@ -333,13 +293,17 @@ class Study:
         """Numeric answers that statistics use; None when there are none."""
         if not self.ratings.scale.numeric:
             return None
-        return self.ratings.answers() if answered_rows(self.ratings).any() else None
+        if not answered_rows(self.ratings).any():
+            return None
+        found = self.ratings.answers()
+        return found if found is self.ratings else found.holding()
 
     def _of(self, *, people: bool) -> Ratings | None:
         if self.numeric is None:
             return None
         kinds = sorted({kind for kind in self.numeric.rater_kinds if is_person(kind) == people})
-        return self.numeric.select(rater_kind=kinds) if kinds else None
+        part = self.numeric.select(rater_kind=kinds) if kinds else None
+        return part if part is None or part is self.numeric else part.holding()
 
     @cached_property
     def people(self) -> Ratings | None:
@@ -414,9 +378,33 @@ class Study:
         return "aggregated answers" if self.aggregated else "people"
 
     @cached_property
-    def pointed_out(self) -> PointedOut:
-        """The people who are unlike the rest by what they answered."""
-        return pointed_out(self)
+    def careless(self) -> Screening | None:
+        """The people whom the policy ``panel`` takes to be careless; none where few can tell."""
+        if self.people is None or self.people.n_raters < 3 or self.flow is not None:
+            return None
+        return careless_raters(self.people)
+
+    @property
+    def careless_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return () if self.careless is None else self.careless.raters_to_drop()
+
+    @cached_property
+    def without_careless(self) -> tuple[str, float, float] | None:
+        """What is more or less reliable without careless people, as it is and without them."""
+        names, people = self.careless_names, self.people
+        if not names or people is None or people.n_raters - len(names) < 2:
+            return None
+        rest = people.select(raters=[n for n in people.rater_names if n not in names])
+        found = reliability_of_means(rest, intervals=False)
+        both = self.reliability.join(found, on="label", suffix="_rest")
+        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
+        if both.is_empty():
+            return None
+        of = f"the median reliability of the means of {self.things(both.height)}"
+        what = of if both.height > 1 else "the reliability of the mean"
+        before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
+        return what, before, after
 
     @cached_property
     def panel(self) -> Ratings | None:
@@ -434,6 +422,22 @@ class Study:
     def _target(self) -> Target:
         """What intervals are about, where there are any."""
         return "both" if self.n_boot else "sample"
+
+    @cached_property
+    def rater_model(self) -> SubjectModel | None:
+        """Bias and inconsistency of each rater of the panel; None where answers are no scores."""
+        if self.panel is None or not self.ordered or self.panel.scale.kind == "binary":
+            # Yes or no, and votes that stop at a no, are not scores with errors of one size.
+            return None
+        return subject_model(self.panel, method="reml", by_label=False)
+
+    @cached_property
+    def duplicates(self) -> DuplicateRaters:
+        """Raters who answer alike beyond what their agreement with the others allows."""
+        assert self.numeric is not None
+        if self.panel is self.numeric and self.rater_model is not None:
+            return self.rater_model.duplicates
+        return duplicate_raters(self.numeric)
 
     @cached_property
     def alpha(self) -> Estimates | None:
@@ -480,7 +484,7 @@ class Study:
     @cached_property
     def differences(self) -> tuple[pl.DataFrame, ...]:
         """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0])
+        return () if not self.scored else differences(self.scored[0], self.cluster)
 
     @cached_property
     def reliability(self) -> pl.DataFrame:
@@ -577,7 +581,15 @@ class Study:
         """Interrater correlation per label of the panel; None where answers have no order."""
         if self.panel is None or not self.ordered:
             return None
-        return interrater_correlation(self.panel, exclude=(), cluster=self.cluster)
+        # The report gives no interval of it, which would take most of the time.
+        return interrater_correlation(self.panel, exclude=(), target="sample")
+
+    @cached_property
+    def correlations(self) -> pl.DataFrame | None:
+        """Interrater correlation of each rater of the panel, per label; None as above."""
+        if self.panel is None or not self.ordered:
+            return None
+        return interrater_correlation(self.panel, exclude=(), by_rater=True).to_frame()
 
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
@@ -605,7 +617,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
+            self._ahead = pool.submit(Beside.of, *self.sources, **self._how_beside)
 
     @cached_property
     def beside(self) -> Beside:
@@ -614,7 +626,16 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, target=self._target, seed=self.seed)
+        return Beside.of(*self.sources, **self._how_beside)
+
+    @property
+    def _how_beside(self) -> dict[str, Any]:
+        return {
+            "without": self.careless_names,
+            "target": self._target,
+            "cluster": self.cluster,
+            "seed": self.seed,
+        }
 
     @cached_property
     def incomparable(self) -> str | None:
