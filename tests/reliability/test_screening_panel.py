@@ -12,8 +12,8 @@ import pytest
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import screen
+from affectlab.reliability.screening.attention import biases
 from affectlab.reliability.screening.false_alarms import PanelModel
-from affectlab.reliability.screening.panel_rules import biases
 from affectlab.reliability.screening.trials import trials_of
 
 HONEST = {"severity": 0.0, "slope": 1.0, "error": 1.0, "drift": 0.0, "random": False}
@@ -71,12 +71,16 @@ def test_planted_raters_are_named_for_what_they_do() -> None:
     ):
         assert (rule, rater) in found
     assert {rater for _, rater in found} == set(planted)
-    assert set(result.raters_to_drop()) == {"r01", "r02", "r03"}
+    # Who scatters but follows what is shown may be right; a tenth of the others' slope is none.
+    assert set(result.raters_to_drop()) == {"r01", "r03"}
+    looks = result.to_frame().filter("look")["rater"].to_list()
+    assert set(looks) == {"r00", "r02", "r04"}
     measures = {row["rater"]: row for row in result.to_frame("measures").to_dicts()}
     assert measures["r01"]["centrality"] < 0.3
     assert measures["r04"]["drift"] == pytest.approx(4, abs=1.2)
     assert measures["r10"]["agreement"] > 0.7
-    words = dict(result.evidence.filter(pl.col("violated")).select("rater", "evidence").rows()[:1])
+    severe = result.evidence.filter(pl.col("violated"), pl.col("rule") == "severity")
+    words = dict(severe.select("rater", "evidence").rows())
     assert "is expected of one more rater like the others" in words["r00"]
 
 
@@ -183,7 +187,7 @@ def test_false_alarms_of_any_policy() -> None:
     alarms = result.to_frame("false_alarms")
     assert alarms["rule"].to_list() == ["correlation", "duplicates", "not used"]
     assert alarms["n_panels"].unique().to_list() == [10]
-    assert "10 simulated panels of attentive raters" in result.sentences[1]
+    assert "10 simulated panels of attentive raters" in result.sentences[-1]
     again = screen(ratings, policy="correlation", n_simulations=10, seed=1)
     assert again.to_frame("false_alarms").equals(alarms)
     assert "false_alarms" not in {table.name for table in screen(ratings).tables}

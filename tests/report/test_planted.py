@@ -10,14 +10,11 @@ import pytest
 from scipy.stats import betabinom
 
 from affectlab import InputError, Ratings
-from affectlab.reliability.screening.outliers import (
-    LEVEL,
-    _upper_tail,
-    agreement_with_others,
-    equal_trials,
-)
+from affectlab.reliability import screen
+from affectlab.reliability.screening import careless_raters
+from affectlab.reliability.screening.outliers import LEVEL, _upper_tail, equal_trials
 from affectlab.report import write_report
-from affectlab.report.statistics.study import Study, pointed_out
+from affectlab.report.statistics.study import Study
 from affectlab.simulate import simulate_raters, simulate_truth
 from affectlab.simulate.raters import rater_profile
 
@@ -40,23 +37,12 @@ def rehearsal(seed: int, *presets: str, n: int = 24) -> tuple[Ratings, pl.DataFr
     return ratings.with_raters(about), truth.to_frame()
 
 
-def test_agreement_is_that_of_a_plain_computation() -> None:
-    ratings, _ = rehearsal(1, "average", "careful", "lazy", "stern")
-    wide = ratings.to_frame().pivot(on="rater", index=["stimulus", "label"], values="value")
-    found = {one.rater: one.value for one in agreement_with_others(ratings)}
-    names = sorted(found)
-    for name in names:
-        rows = wide.select(names).to_pandas()
-        both = rows.assign(rest=rows.drop(columns=name).mean(axis=1)).dropna(subset=[name, "rest"])
-        assert found[name] == pytest.approx(np.corrcoef(both[name], both["rest"])[0, 1])
-
-
 def test_the_lazy_are_noticed_and_the_careful_are_not() -> None:
     """Those who look at two stimuli of five are found in nearly every panel, at little cost."""
     caught = wrongly = 0
     for seed in range(20):
         ratings, _ = rehearsal(seed, *["average"] * 3, "careful", "stern", "cautious", "lazy")
-        names = set(pointed_out(Study(ratings, n_boot=0)).names)
+        names = set(Study(ratings, n_boot=0).careless_names)
         caught += "p6" in names
         wrongly += bool(names - {"p6"})
     assert caught >= 18
@@ -65,30 +51,34 @@ def test_the_lazy_are_noticed_and_the_careful_are_not() -> None:
 
 def test_outliers_do_not_hide_each_other() -> None:
     ratings, _ = rehearsal(5, *["average"] * 5, "careful", "lazy", "lazy", "lazy")
-    assert set(pointed_out(Study(ratings, n_boot=0)).names) == {"p6", "p7", "p8"}
+    assert set(Study(ratings, n_boot=0).careless_names) == {"p6", "p7", "p8"}
 
 
-def test_one_who_turns_the_scale_round_is_apart() -> None:
+def test_one_who_turns_the_scale_round_is_named_so() -> None:
     ratings, _ = rehearsal(2, *["average"] * 6, "reversed")
-    found = {one.rater: one for one in agreement_with_others(ratings)}
-    assert [name for name, one in found.items() if one.flagged] == ["p6"]
-    assert found["p6"].value < found["p6"].low < min(found[f"p{k}"].value for k in range(6))
+    found = careless_raters(ratings)
+    assert found.raters_to_drop() == ("p6",)
+    assert "as on a scale turned round" in found.to_frame().row(6, named=True)["evidence"]
 
 
-def test_people_of_many_minds_are_not_apart() -> None:
-    """Where the others differ among themselves, one more who differs is no surprise."""
-    few = [rehearsal(seed, *["careful"] * 6, "sloppy")[0] for seed in range(5)]
-    many = [
-        rehearsal(seed, "careful", "cautious", "sloppy", "careful", "cautious", "sloppy", "sloppy")[
-            0
-        ]
-        for seed in range(5)
-    ]
-    flagged = [
-        sum(one.flagged for ratings in panels for one in agreement_with_others(ratings))
-        for panels in (few, many)
-    ]
-    assert flagged[0] >= 4 > flagged[1]
+def test_screening_and_report_have_one_list() -> None:
+    for seed in range(4):
+        ratings, _ = rehearsal(seed, *["average"] * 5, "sloppy", "lazy", "straight_liner")
+        dropped = set(screen(ratings).raters_to_drop())
+        assert {"p6", "p7"} <= dropped
+        assert set(careless_raters(ratings).raters_to_drop()) == dropped
+        assert set(Study(ratings, n_boot=0).careless_names) == dropped
+
+
+def test_to_choose_none_of_the_labels_is_no_inattention() -> None:
+    """One rater seldom says yes to any of eight rare labels; another to all, or to none."""
+    rng = np.random.default_rng(3)
+    yes = rng.random((10, 60, 8)) < np.where(rng.random((60, 8)) < 0.08, 0.8, 0.01)
+    yes[8] &= rng.random((60, 8)) < 0.1
+    yes[9] = np.repeat(rng.random((60, 1)) < 0.5, 8, axis=1)
+    rater, stimulus, label = (part.ravel() for part in np.indices(yes.shape))
+    table = {"rater": rater, "stimulus": stimulus, "label": label, "value": yes.ravel().astype(int)}
+    assert careless_raters(Ratings(table, scale="binary")).raters_to_drop() == ("9",)
 
 
 def test_equal_trials_are_counted_and_their_tail_is_the_beta_binomials() -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import count, joined, number, option, percent, plural, shown, some
+from affectlab.core.words import joined, option, percent, plural, shown, some
 from affectlab.report.statistics import (
-    AGAINST,
     ENOUGH_ITEMS,
     FEWEST_ITEMS,
     Study,
     rater_called,
     reason,
-    reliability_of_means,
 )
 
 _FULL = 0.99
@@ -139,58 +136,16 @@ def _few(study: Study) -> list[str]:
 
 
 def _odd_people(study: Study) -> list[str]:
-    """Name people who always answer the same, or not as the others do."""
-    odd = study.pointed_out
-    if not odd.names or study.people is None:
+    """Name people who are taken to be careless, with what leaving them out changes."""
+    names = study.careless_names
+    if not names or study.careless is None:
         return []
-    people = study.people
-    found = []
-    if odd.constant:
-        found.append(f"{_listed(list(odd.constant))} gave one and the same answer throughout.")
-    found += [
-        f"{rater_called(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
-        f"{plural(one.trials, 'trial')}, the others in {count(one.others_equal)} of "
-        f"{count(one.others_trials)}: possible inattention."
-        for one in odd.equal
+    evidence = dict(study.careless.to_frame().select("rater", "evidence").rows())
+    listed = some([f"{rater_called(name, 60)} ({evidence[name]})" for name in names], 5)
+    return [
+        f"Taken to be careless by the policy panel: {listed}. Excluding people needs a rule that "
+        "was set before."
     ]
-    if odd.apart:
-        listed = [
-            f"{rater_called(one.rater, 60)}: {number(one.value, 3)} "
-            f"(expected at least {number(one.low, 3)})"
-            for one in odd.apart
-        ]
-        verb = "agrees" if len(odd.apart) == 1 else "agree"
-        over = " over all labels together" if people.n_labels > 1 else ""
-        found.append(
-            f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than can be "
-            "expected of one more person like them: possible inattention. Pearson's correlation"
-            f"{over} with the mean of the people who are not pointed out: {some(listed, 5)}; "
-            f"median of these people {number(odd.apart[0].others, 3)}."
-        )
-    if odd.against:
-        labels = ", averaged over labels," if people.n_labels > 1 else ""
-        found.append(
-            f"{_listed(list(odd.against))} answered against the others (Spearman's correlation "
-            f"with their mean{labels} below {number(AGAINST, 1)}, on at least {FEWEST_ITEMS} "
-            "stimuli): possibly a scale used the wrong way round, or rows mixed up."
-        )
-    if people.n_raters - len(odd.names) > 1:
-        rest = people.select(raters=[n for n in people.rater_names if n not in odd.names])
-        without = reliability_of_means(rest, intervals=False)
-        both = study.reliability.join(without, on="label", suffix="_rest")
-        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
-        after, before = (
-            number(float(np.median(both[name].to_numpy()))) if both.height else "–"
-            for name in ("value_rest", "value")
-        )
-        if after != before:
-            of = f"the median reliability of the means of {study.things(both.height)}"
-            what = of if both.height > 1 else "the reliability of the mean"
-            found.append(
-                f"Without {_listed(list(odd.names))} {what} would be {after}, not {before}; "
-                "excluding people needs a rule that was set before."
-            )
-    return found
 
 
 def _listed(names: list[str]) -> str:

@@ -11,6 +11,7 @@ from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined
 from affectlab.ratings import HUMAN_KINDS
 from affectlab.reliability import mean_opinion_scores, subject_model
+from affectlab.reliability.screening import careless_raters
 from affectlab.simulate import recovery
 from affectlab.simulate.raters import Recovery, Simulation, simulate_raters
 
@@ -32,16 +33,17 @@ def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
     -------
     Result
         Its table has a row for each way to score: means and the subject model, of all people and of
-        those who do not disagree with the others; with the rank correlation with the truth,
+        those who are not taken to be careless; with the rank correlation with the truth,
         averaged over labels, and the root mean squared difference from the mean of many raters
         such as the attentive ones.
     """
     people = simulation.ratings.humans()
     of_many = _attentive_means(simulation)
     panels = [(f"of all {people.n_raters} people", people)]
-    if recovered.flagged:
-        careful = [name for name in people.rater_names if name not in recovered.flagged]
-        panels.append((f"without {joined(recovered.flagged)}", people.select(raters=careful)))
+    flagged = careless_raters(people).raters_to_drop()
+    if flagged:
+        careful = [name for name in people.rater_names if name not in flagged]
+        panels.append((f"without {joined(flagged)}", people.select(raters=careful)))
     rows = []
     for called, panel in panels:
         for name, found in (("mean", mean_opinion_scores), ("subject model", subject_model)):
@@ -68,7 +70,7 @@ def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
             f"Bias of raters: known and recovered values correlate {recovered.bias_r:.2f}; "
             f"inconsistency: {recovered.inconsistency_r:.2f}.",
             f"Careless by design: {', '.join(careless)}. "
-            f"In disagreement with the others: {', '.join(recovered.flagged) or 'nobody'}.",
+            f"Taken to be careless by their answers: {joined(flagged) or 'nobody'}.",
         ),
     )
 

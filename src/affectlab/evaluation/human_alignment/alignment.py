@@ -20,14 +20,16 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
+from affectlab.core.words import count, joined, number, p_value, percent, plural, shown, some
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.people_and_models import people_of
 from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
+from affectlab.reliability.screening import careless_raters
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -58,6 +60,19 @@ class AlignmentResult(Result):
     """Its name in a sentence."""
     pooled: bool = False
     """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
+    without: tuple[str, ...] = ()
+    """People whose answers do not count, as they are taken to be careless."""
+    with_everyone: AlignmentResult | None = None
+    """The same with their answers; None where nobody is left out."""
+
+    @property
+    def changed(self) -> dict[str, Verdict]:
+        """Models whose verdict would be another with everyone, and that verdict."""
+        if self.with_everyone is None:
+            return {}
+        own = self.verdicts
+        every = self.with_everyone.verdicts
+        return {name: every[name] for name in own if every.get(name, own[name]) != own[name]}
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -624,6 +639,7 @@ def alignment(
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
     truncate: bool = False,
+    without: Collection[str] | None = None,
     target: Target = "both",
     cluster: ClusterLike = None,
     confidence: float = 0.95,
@@ -679,6 +695,10 @@ def alignment(
         Labels that are left out.
     truncate
         Drop the fractions of models for kappa, in place of rounding.
+    without
+        People whose answers do not count; by default those who are taken to be careless, see
+        :func:`~affectlab.reliability.screening.careless_raters`, as beside them any model looks
+        good. ``()`` for nobody. With everyone is said where that makes another verdict.
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
         less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
@@ -737,6 +757,64 @@ def alignment(
     """
     check_margin(margin, alpha)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
+    found = careless_raters(people_of(ratings)).raters_to_drop() if without is None else without
+    out = tuple(name for name in panel.people if name in set(found))
+    how = {
+        "margin": margin,
+        "epsilon": epsilon,
+        "exclude": exclude,
+        "truncate": truncate,
+        "target": target,
+        "cluster": cluster,
+        "confidence": confidence,
+        "alpha": alpha,
+        "seed": seed,
+    }
+    if not out or len(panel.people) - len(out) < 2:
+        return _aligned(ratings, panel, **how)  # type: ignore[arg-type]
+    everyone = _aligned(ratings, panel, **how)  # type: ignore[arg-type]
+    rest = ratings.select(raters=[name for name in ratings.rater_names if name not in out])
+    left = panel_of(rest, models, exclude=exclude, truncate=truncate)
+    judged = _aligned(rest, left, **how)  # type: ignore[arg-type]
+    judged = replace(judged, without=out, with_everyone=everyone)
+    table = replace(
+        everyone.tables[0], name="with_everyone", caption="The same with everyone.", limit=0
+    )
+    return replace(
+        judged,
+        tables=(*judged.tables, table),
+        sentences=(_on_careless(judged), *judged.sentences),
+    )
+
+
+def _on_careless(found: AlignmentResult) -> str:
+    """Say who does not count, and which verdicts that changes."""
+    names = some([shown(name, 60) for name in found.without], 5)
+    one = len(found.without) == 1
+    changed = [f"{shown(name, 60)} would be {verdict}" for name, verdict in found.changed.items()]
+    with_them = f"with {'these answers' if one else 'their answers'} "
+    return (
+        f"Without {names}, who {'is' if one else 'are'} taken to be careless; {with_them}"
+        + (joined(changed) if changed else "no verdict would be another")
+        + "."
+    )
+
+
+def _aligned(
+    ratings: Ratings,
+    panel: Panel,
+    *,
+    margin: float,
+    epsilon: float,
+    exclude: Collection[str],
+    truncate: bool,
+    target: Target,
+    cluster: ClusterLike,
+    confidence: float,
+    alpha: float,
+    seed: int | np.random.Generator | None,
+) -> AlignmentResult:
+    """Judge models beside the people of a panel."""
     measured = Measured(panel)
     clusters = stimulus_clusters(ratings, cluster)
     drawn = clusters.on(panel.stimuli) if target in ("both", "stimuli") else None

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import distinct_codes
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
@@ -303,7 +304,7 @@ def panel_of(
         scale,
         parts,
         _n_cells(answers, labels),
-        int(np.unique(answers.unit).size),
+        distinct_codes(answers.unit, len(answers.units)).size,
         notes,
         "" if way is None else way.missing,
     )

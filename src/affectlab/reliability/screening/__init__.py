@@ -7,9 +7,7 @@ from affectlab.reliability.screening.golden import (
     choose_golden as choose_golden,
 )
 from affectlab.reliability.screening.outliers import (
-    Apart as Apart,
     EqualTrials as EqualTrials,
-    agreement_with_others as agreement_with_others,
     equal_trials as equal_trials,
 )
 from affectlab.reliability.screening.policy import (
@@ -17,4 +15,8 @@ from affectlab.reliability.screening.policy import (
     list_policies as list_policies,
     load_policy as load_policy,
 )
-from affectlab.reliability.screening.screen import Screening as Screening, screen as screen
+from affectlab.reliability.screening.screen import (
+    Screening as Screening,
+    careless_raters as careless_raters,
+    screen as screen,
+)

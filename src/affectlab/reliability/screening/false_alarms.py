@@ -11,7 +11,8 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.inference import by_name
 from affectlab.core.types import Floats, Ints
-from affectlab.reliability.screening.panel_rules import biases, panel_of
+from affectlab.reliability.screening.attention import biases
+from affectlab.reliability.screening.panel_rules import panel_of
 from affectlab.reliability.screening.rules import Judgement
 from affectlab.reliability.screening.trials import Mask, Trials
 

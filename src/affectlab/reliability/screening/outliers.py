@@ -1,4 +1,4 @@
-"""Raters who are unlike the others: low agreement, equal answers to all labels."""
+"""Outliers that may hide each other, and raters who tell no labels apart."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, stdtr, stdtrit
+from scipy.special import betaln
 
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.reliability.agreement import beside_concordance
 
 # Finding several outliers that may hide each other.
 
@@ -65,96 +63,6 @@ def outward(members: Ints, p_values: Callable[[Ints], Floats], *, level: float) 
 
 LEVEL = 0.01
 """Chance that a rule names anybody in a panel of people who are alike."""
-_FEWEST = 10
-"""Stimuli below which leaving one out says little: of few, all may miss what is seldom chosen."""
-
-
-@dataclass(frozen=True)
-class Apart:
-    """One person beside the others."""
-
-    rater: str
-    value: float
-    """Correlation with the mean of the others, over all their common stimuli and labels."""
-    low: float
-    """Lowest correlation to be expected of one more person who is like the others; nan where there
-    are too few others to say."""
-    others: float
-    """Median of the same correlation over the other people."""
-    flagged: bool
-    """Whether the correlation is lower than can be expected."""
-
-
-def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> list[Apart]:
-    """Correlate each person with the mean of the others; those without a correlation are left out.
-
-    Pearson's correlation over all answers to a stimulus and label that somebody else answered,
-    too. Labels are taken together, since one label alone has too few answers in a study of usual
-    size. Its Fisher transform z is held against the prediction interval for one more person,
-    one-sided, from the k other people: their mean, minus t (k - 1 degrees of freedom) times the
-    root of tau^2 + var(z) / k + s^2. Here s is the person's own standard error, by the jackknife
-    over stimuli with all their labels, and tau^2 = var(z) - mean(s^2), not below 0, is how much
-    the others differ among themselves beyond their standard errors. So in a panel of one mind a
-    small difference counts, and in one of many minds only a large one does. The level is divided
-    by the number of people, and outliers do not hide each other (see :func:`outward`).
-
-    Parameters
-    ----------
-    people
-        Answers of people.
-    without
-        People known to be apart already: they are no part of the others, and are not flagged.
-
-    References
-    ----------
-    Higgins, Thompson and Spiegelhalter (2009), Journal of the Royal Statistical Society A 172:
-    prediction intervals. Hedges and Olkin (1985), Statistical Methods for Meta-Analysis,
-    section 9.B: tau^2.
-    """
-    if people.scale.kind in ("nominal", "text") or people.n_raters < 3:
-        return []
-    answers = people.answers()
-    given = ~np.isnan(answers.value)
-    labels = max(len(answers.label_names), 1) if people.has_labels else 1
-    label = answers.label_code[given] if people.has_labels else 0
-    stimulus = answers.stimulus_code[given].astype(np.int64)
-    rater = answers.rater_code[given].astype(np.int64)
-    cell = stimulus * labels + label
-    names = answers.rater_names
-    out = {code for code, name in enumerate(names) if name in without}
-    while True:
-        counts = ~np.isin(np.arange(len(names)), list(out))
-        r, error = _correlations(cell, stimulus, rater, answers.value[given], counts)
-        z = np.arctanh(r)
-        judged = np.flatnonzero(counts & ~np.isnan(z) & ~np.isnan(error))
-
-        def p_values(left: Ints, z: Floats = z, error: Floats = error) -> Floats:
-            mean, spread, degrees = predicted(z[left], error[left])
-            found: Floats = stdtr(degrees, (z[left] - mean) / spread)
-            return found
-
-        more = outward(judged, p_values, level=LEVEL)
-        if not more:
-            break
-        # Their answers stood in the means that the rest were held against.
-        out |= set(more)
-    known = {code for code, name in enumerate(names) if name in without}
-    inside = np.flatnonzero(counts & ~np.isnan(z))
-    found = []
-    for code in np.flatnonzero(~np.isnan(z)):
-        rest = inside[inside != code]
-        if rest.size < 2:
-            continue
-        low = np.nan
-        if not np.isnan(error[code]) and not np.isnan(error[rest]).any():
-            own = np.array([code])
-            both = np.concatenate([own, rest])
-            mean, spread, degrees = predicted(z[both], error[both])
-            low = np.tanh(mean[0] + stdtrit(degrees, LEVEL / (rest.size + 1)) * spread[0])
-        flagged = int(code) in out - known and not r[code] >= low
-        median = float(np.median(r[rest]))
-        found.append(Apart(names[code], float(r[code]), float(low), median, flagged))
-    return found
 
 
 def predicted(z: Floats, error: Floats) -> tuple[Floats, Floats, int]:
@@ -171,45 +79,11 @@ def predicted(z: Floats, error: Floats) -> tuple[Floats, Floats, int]:
     return mean + z.mean(), np.sqrt(between + variance / k + error**2), k - 1
 
 
-def _correlations(
-    cell: Ints, stimulus: Ints, rater: Ints, value: Floats, counts: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
-    """Correlate each person with the mean of those who count; give r, and the error of its z."""
-    n_raters = counts.size
-    own = counts[rater]
-    size = np.bincount(cell, own)[cell] - own
-    total = np.bincount(cell, np.where(own, value, 0.0))[cell] - np.where(own, value, 0.0)
-    shared = size > 0
-    x, y = value[shared], total[shared] / size[shared]
-    rater, stimulus = rater[shared], stimulus[shared]
-    n = np.maximum(np.bincount(rater, minlength=n_raters), 1)
-    x = x - (np.bincount(rater, x, n_raters) / n)[rater]
-    y = y - (np.bincount(rater, y, n_raters) / n)[rater]
-    width = int(stimulus.max(initial=0)) + 1
-    block, code = np.unique(rater * width + stimulus, return_inverse=True)
-    terms: tuple[Floats, ...] = (np.ones(x.size), x, y, x * x, y * y, x * y)
-    sums: Floats = np.stack([np.bincount(code, term, block.size) for term in terms], axis=1)
-    owner = block // width
-    whole: Floats = np.stack([np.bincount(owner, one, n_raters) for one in sums.T], axis=1)
-    blocks = np.bincount(owner, minlength=n_raters)
-    r = np.where(blocks >= _FEWEST, _pearson(whole), np.nan)
-    left = np.arctanh(_pearson(whole[owner] - sums))
-    mean = np.bincount(owner, left, n_raters) / np.maximum(blocks, 1)
-    squares = np.bincount(owner, (left - mean[owner]) ** 2, n_raters)
-    return r, np.sqrt(squares * (blocks - 1) / np.maximum(blocks, 1))
-
-
-def _pearson(sums: Floats) -> Floats:
-    """Correlations from sums of n, x, y, x², y² and xy, one per row; below 1, so that z exists."""
-    r: Floats = np.clip(beside_concordance(sums)[0], -1 + 1e-9, 1 - 1e-9)
-    return r
-
-
 # People who give all labels of a trial the same answer far more often than the others do.
 
 
-_NOTICEABLE = 0.05
-"""Share of a person's trials below which equal answers do no harm, however rare they are."""
+_NOTICEABLE = 0.25
+"""Share of a person's trials below which equal answers are slips, however rare they are."""
 
 
 @dataclass(frozen=True)
@@ -224,14 +98,17 @@ class EqualTrials:
     others_trials: int
 
 
-def equal_trials(people: Ratings, *, level: float = LEVEL) -> list[EqualTrials]:
+def equal_trials(
+    people: Ratings, *, level: float = LEVEL, without: Collection[str] = ()
+) -> list[EqualTrials]:
     """Find people who tell no labels apart in more of their trials than others of their kind.
 
     The number e of such trials among a person's n is held against its predictive distribution from
     the other people: beta-binomial, with mean (K + 1/2) / (N + 1) for K of the others' N trials,
     and a precision of N + 1, or of what the differences between them allow, 1 / rho - 1, if that is
     less. rho is the intraclass correlation of their trials, by the moments of an analysis of
-    variance. Survey research calls such answers straightlining or non-differentiation.
+    variance. Survey research calls such answers straightlining or non-differentiation. Of yes and
+    no, trials without any yes do not count: to name none of the labels is an answer.
 
     Parameters
     ----------
@@ -239,6 +116,8 @@ def equal_trials(people: Ratings, *, level: float = LEVEL) -> list[EqualTrials]:
         Answers of people by label; without labels nobody is found.
     level
         Chance of naming anybody in a panel of people who are alike (see :func:`outward`).
+    without
+        People who are neither judged nor counted among the others.
 
     References
     ----------
@@ -252,24 +131,31 @@ def equal_trials(people: Ratings, *, level: float = LEVEL) -> list[EqualTrials]:
         answers.stimulus_code.astype(np.int64),
         answers.value,
         len(answers.rater_names),
+        none=people.scale.kind == "binary",
     )
+    trials[[name in without for name in answers.rater_names]] = 0
 
     def p_values(alive: Ints) -> Floats:
-        return _p_values(equal[alive], trials[alive])
+        return predictive_tails(equal[alive], trials[alive])
 
     found = [
         one
         for one in outward(np.flatnonzero(trials), p_values, level=level)
         if equal[one] >= _NOTICEABLE * trials[one]
     ]
-    rest = np.setdiff1d(np.arange(trials.size), found)
+    rest = np.setdiff1d(np.flatnonzero(trials), found)
     others = int(equal[rest].sum()), int(trials[rest].sum())
     names = answers.rater_names
     return [EqualTrials(names[one], int(equal[one]), int(trials[one]), *others) for one in found]
 
 
-def _counted(rater: Ints, stimulus: Ints, value: Floats, n_raters: int) -> tuple[Ints, Ints]:
-    """Count each person's trials with one answer to all labels, and all with two labels or more."""
+def _counted(
+    rater: Ints, stimulus: Ints, value: Floats, n_raters: int, *, none: bool
+) -> tuple[Ints, Ints]:
+    """Count each person's trials with one answer to all labels, and all with two labels or more.
+
+    With ``none``, only where that answer is not 0.
+    """
     given = ~np.isnan(value)
     rater, stimulus, value = rater[given], stimulus[given], value[given]
     width = int(stimulus.max(initial=0)) + 1
@@ -282,10 +168,11 @@ def _counted(rater: Ints, stimulus: Ints, value: Floats, n_raters: int) -> tuple
     high = np.maximum.reduceat(value[order], start)
     owner, several = trial // width, size > 1
     trials = np.bincount(owner[several], minlength=n_raters)
-    return np.bincount(owner[several & (low == high)], minlength=n_raters), trials
+    equal = several & (low == high) & ((low != 0) | (not none))
+    return np.bincount(owner[equal], minlength=n_raters), trials
 
 
-def _p_values(equal: Ints, trials: Ints) -> Floats:
+def predictive_tails(equal: Ints, trials: Ints) -> Floats:
     """Chance of as many equal trials, for each person from the counts of all the others."""
     e, n = equal.astype(np.float64), trials.astype(np.float64)
     k = e.size - 1.0

@@ -13,7 +13,14 @@ from pydantic import Field
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.rank_correlation import sums_of_others
-from affectlab.reliability.screening.outliers import outward, predicted
+from affectlab.reliability.screening.attention import (
+    FEWEST,
+    LIMIT,
+    Attention,
+    attention,
+    biases,
+)
+from affectlab.reliability.screening.outliers import equal_trials, outward, predicted
 from affectlab.reliability.screening.rules import Judgement, Rule, judged, not_applicable
 from affectlab.reliability.screening.trials import Mask, Trials
 
@@ -84,24 +91,94 @@ class BesideOthers:
         return slope, error, left
 
 
-def biases(cell: Ints, rater: Ints, value: Floats, panel: Mask) -> Floats:
-    """Mean difference of each rater from the unbiased answers of the panel, which are 0 there."""
-    counts = panel[rater].astype(np.float64)
-    size = np.bincount(cell, counts)
-    n = np.maximum(np.bincount(rater, (size > 0)[cell], panel.size), 1)
-    bias = np.zeros(panel.size)
-    for _ in range(_ROUNDS):
-        total = np.bincount(cell, (value - bias[rater]) * counts)
-        mean = ratio(total, size, 0.0)
-        new = (
-            np.bincount(rater, np.where(size > 0, 1, 0)[cell] * (value - mean[cell]), panel.size)
-            / n
+@lru_cache(maxsize=2)
+def attention_of(trials: Trials) -> Attention:
+    """Give what is known of the attention of each rater, from all main answers."""
+    rows, n_labels = np.flatnonzero(trials.main), trials.ratings.n_labels
+    stimulus, label = np.divmod(trials.cell[rows], n_labels)
+    nominal = trials.ratings.scale.kind == "nominal"
+    rater, value = trials.rater[rows], trials.value[rows]
+    return attention(stimulus, label, rater, value, len(trials.raters), nominal=nominal)
+
+
+class Careless(Rule):
+    """Answers that do not depend on what was shown, go against it, or are always the same.
+
+    The measure is the probability that the rater is careless, given the answers of the panel
+    (:func:`~affectlab.reliability.screening.attention.attention`). Sessions are judged as their
+    rater is.
+    """
+
+    check: Literal["careless"]
+    above: float = Field(default=LIMIT, gt=0, lt=1)
+    """Probability above which the rule is violated."""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Judge raters by all of their main answers."""
+        found, owner = attention_of(trials), trials.rater_of_unit
+        if found.why_not:
+            return not_applicable(trials, found.why_not)
+
+        def words(unit: int) -> str:
+            who = owner[unit]
+            over = f"over {found.n[who]:,} answers"
+            if found.constant[who]:
+                what = f"always the same answer {over}"
+            elif found.reversed[who]:
+                what = f"answers against the others' {over}, as on a scale turned round"
+            else:
+                what = (
+                    f"answers follow the others' {found.slope[who]:.2f} times as much as a middle "
+                    f"rater's {over}"
+                )
+            return f"{what}; careless with probability {_probability(found.careless[who])}"
+
+        careless, n = found.careless[owner], found.n[owner]
+        with np.errstate(invalid="ignore"):
+            violated = careless > self.above
+        missing = (
+            f"not judged: fewer than {FEWEST} answers shared with others, or answers too sparse "
+            "to tell"
         )
-        new -= new[panel].mean()
-        change, bias = np.abs(new - bias).max(initial=0.0), new
-        if change < _SMALL:
-            break
-    return bias
+        return judged(careless, n, np.isfinite(careless), violated, words, missing)
+
+
+def _probability(p: float) -> str:
+    return "< 0.001" if p < 0.001 else "> 0.999" if p > 0.999 else f"{p:.3f}"
+
+
+class EqualLabels(Rule):
+    """All labels of a trial get the same answer, in far more trials than with others.
+
+    See :func:`~affectlab.reliability.screening.equal_trials`. Sessions are judged as their rater
+    is.
+    """
+
+    check: Literal["equal_labels"]
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Judge raters by all of their answers."""
+        ratings = trials.ratings
+        if not ratings.has_labels or ratings.scale.kind == "nominal":
+            return not_applicable(trials, "the answers are not by label, or have no order")
+        out = {trials.raters[k] for k in np.flatnonzero(attention_of(trials).constant)}
+        found = {one.rater: one for one in equal_trials(ratings, without=out)}
+        who = [trials.raters[code] for code in trials.rater_of_unit.tolist()]
+        violated = np.array([name in found for name in who], dtype=bool)
+
+        def words(unit: int) -> str:
+            one = found.get(who[unit])
+            if one is None:
+                return "trials with the same answer to all labels are about as many as others'"
+            return (
+                f"all labels got the same answer in {one.equal:,} of {one.trials:,} trials, with "
+                f"the others in {one.others_equal:,} of {one.others_trials:,}"
+            )
+
+        share = np.array([found[n].equal / found[n].trials if n in found else np.nan for n in who])
+        everyone = np.ones(violated.size, dtype=bool)
+        n = np.array([found[n].trials if n in found else 0 for n in who], dtype=np.int64)
+        return judged(share, n, everyone, violated, words, "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +200,10 @@ class Panel:
 def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
     """Take away raters who are apart by any measure, until the rest are alike.
 
-    Who is apart by one measure must not widen what is expected by the others.
+    Who is apart by one measure must not widen what is expected by the others, and who is careless
+    not by any.
     """
-    panel = np.ones(len(trials.raters), dtype=bool)
+    panel = ~(attention_of(trials).careless > LIMIT)
     rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
     while True:
         beside = BesideOthers.of(trials, panel)

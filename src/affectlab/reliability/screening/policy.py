@@ -11,8 +11,10 @@ from affectlab.core.files.toml import parse_toml
 from affectlab.core.registry import Definitions
 from affectlab.reliability.screening.panel_rules import (
     Agreement,
+    Careless,
     Centrality,
     Drift,
+    EqualLabels,
     Inconsistency,
     Severity,
 )
@@ -45,6 +47,8 @@ AnyRule = Annotated[
     | Correlation
     | Duplicates
     | Outliers
+    | Careless
+    | EqualLabels
     | Severity
     | Centrality
     | Inconsistency

@@ -17,6 +17,7 @@ from affectlab.reliability.rank_correlation import (
     grouped_spearman,
     sums_of_others,
 )
+from affectlab.reliability.screening.attention import SPARSE, same_as_others
 from affectlab.reliability.screening.trials import Mask, Trials
 
 
@@ -384,12 +385,20 @@ class Combined(Rule):
 
 
 class Correlation(Rule):
-    """Correlation of a rater's main answers with the mean of the others' to the same questions."""
+    """Correlation of a rater's main answers with the mean of the others' to the same questions.
+
+    Violated where the upper end of its interval lies below the limit (Fisher's z; the error of
+    Spearman's by Bonett and Wright 2000), and where all answers of a rater are equal, unless most
+    of the others' answers are this answer, too.
+    """
 
     check: Literal["correlation"]
     below: float = Field(ge=-1, le=1)
     kind: Literal["pearson", "spearman"] = "spearman"
-    min_answers: int = Field(default=10, ge=3)
+    level: float = Field(default=0.05, gt=0, lt=1)
+    """Chance that the rule names anybody in a panel of raters whose true correlation is at the
+    limit: one-sided, divided by the number of raters."""
+    min_answers: int = Field(default=10, ge=4)
     """Questions shared with others below which nothing is judged."""
 
     def judge(self, trials: Trials) -> Judgement:
@@ -400,23 +409,68 @@ class Correlation(Rule):
         n_others, total = sums_of_others(cell, trials.rater[rows], value, np.ones(value.size))
         shared = n_others > 0
         others = np.asarray(np.round(total[shared] / n_others[shared], 10), dtype=np.float64)
-        value, unit = value[shared], unit[shared]
         correlate = grouped_spearman if self.kind == "spearman" else grouped_pearson
-        r, n = correlate(value, others, unit, trials.n_units)
+        r, n = correlate(value[shared], others, unit[shared], trials.n_units)
+        enough = n >= self.min_answers
+        equal, upper = self._equal(trials, rows, enough & np.isnan(r)), self._upper(r, n, enough)
 
         def words(index: int) -> str:
-            if np.isnan(r[index]):
+            if equal[index]:
                 return f"no correlation over {n[index]} answers: all equal"
-            sign = "<" if r[index] < self.below else ">="
+            sign = "<" if upper[index] < self.below else ">="
             return (
-                f"correlation with the mean of the others over {n[index]} answers {r[index]:.2f} "
-                f"{sign} {self.below:g}"
+                f"correlation with the mean of the others over {n[index]} answers {r[index]:.2f}, "
+                f"at most {upper[index]:.2f} {sign} {self.below:g}"
             )
 
-        missing = f"not judged: fewer than {self.min_answers} answers shared with others"
-        # Equal answers all over go with nobody.
-        low = np.isnan(r) | (r < self.below)
-        return judged(r, n, n >= self.min_answers, low, words, missing)
+        missing = (
+            f"not judged: fewer than {self.min_answers} answers shared with others, or all of them "
+            "equal"
+        )
+        with np.errstate(invalid="ignore"):
+            low = equal | (upper < self.below)
+        return judged(r, n, enough & (equal | ~np.isnan(r)), low, words, missing)
+
+    def _upper(self, r: Floats, n: Ints, judged: Mask) -> Floats:
+        """Upper end of the interval of each correlation."""
+        with np.errstate(invalid="ignore"):
+            z = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+            reach = self._quantile(judged) * self._error(r, n)
+            return np.asarray(np.tanh(z + reach))
+
+    def _quantile(self, judged: Mask) -> float:
+        from scipy.special import ndtri
+
+        return float(-ndtri(self.level / max(int(np.count_nonzero(judged)), 1)))
+
+    def _error(self, r: Floats, n: Ints) -> Floats:
+        """Error of Fisher's z."""
+        rank = 1 + r**2 / 2 if self.kind == "spearman" else np.ones(r.size)
+        return np.asarray(np.sqrt(rank / np.maximum(n - 3, 1)))
+
+    def found_random(self, found: Judgement) -> float:
+        """Chance that one who answers at random is named, over the raters that were judged."""
+        from scipy.special import ndtr
+
+        some = found.known & np.isfinite(found.measure)
+        if not some.any():
+            return np.nan
+        n = found.n[some]
+        zero = self._error(np.zeros(n.size), n)
+        return float(ndtr(np.arctanh(self.below) / zero - self._quantile(found.known)).mean())
+
+    @staticmethod
+    def _equal(trials: Trials, rows: Ints, unknown: Mask) -> Mask:
+        """Say which units always gave one answer to a label that most others do not give."""
+        n_labels, unit, value = trials.ratings.n_labels, trials.unit[rows], trials.value[rows]
+        label = trials.cell[rows] % n_labels
+        spread = np.zeros(trials.n_units, dtype=bool)
+        for one in np.flatnonzero(unknown):
+            mine = value[unit == one]
+            spread[one] = np.ptp(mine) == 0 and not (
+                same_as_others(int(one), unknown, label, unit, value) >= SPARSE
+            )
+        return spread
 
 
 class Duplicates(Rule):

@@ -16,10 +16,11 @@ from affectlab.core.types import Ints
 from affectlab.core.words import percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.screening.false_alarms import false_alarms
-from affectlab.reliability.screening.panel_rules import PanelRule
+from affectlab.reliability.screening.panel_rules import Careless, PanelRule, attention_of
 from affectlab.reliability.screening.policy import Policy, Verdict, load_policy
 from affectlab.reliability.screening.rules import (
     Combined,
+    Correlation,
     Judgement,
     Movement,
     SeenBefore,
@@ -47,8 +48,9 @@ class Screening(Result):
         """One row per rater, or per session of a rater.
 
         ``rater``, ``session`` (where sessions are judged), ``n_ratings`` (main answers), ``pay``
-        and ``use`` (true: yes), ``block`` (true: the rater may not go on), ``rules``, the names of
-        the violated rules, and ``evidence``, their evidence in words.
+        and ``use`` (true: yes), ``look`` (true: used, though a rule points there), ``block`` (true:
+        the rater may not go on), ``rules``, the names of the violated rules, and ``evidence``,
+        their evidence in words.
         """
         return self.to_frame()
 
@@ -118,7 +120,7 @@ class Screening(Result):
 def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, ...]:
     """Give all verdicts, those with something against them, and the evidence of each rule."""
     keys = tuple(Key(name) for name in ("rater", "session") if name in frame.columns)
-    verdicts = (YesNo(name) for name in ("pay", "use", "block"))
+    verdicts = (YesNo(name) for name in ("pay", "use", "look", "block"))
     measured = (Number("measure"), Count("n", "n"), YesNo("violated"), Text("evidence"))
     columns = (*keys, Count("n_ratings"), *verdicts, Text("evidence"))
     doubts = frame.filter(pl.col("evidence") != "").sort("use", "pay", maintain_order=True)
@@ -133,16 +135,45 @@ def _sentence(policy: Policy, frame: pl.DataFrame) -> str:
     what = "session" if "session" in frame.columns else "rater"
     pay, use = (int((~frame[name]).sum()) for name in ("pay", "use"))
     blocked = frame.filter("block")["rater"].n_unique()
+    look = int(frame["look"].sum())
     return (
-        f"Policy {policy.name}: {use:,} of {plural(frame.height, what)} not used, {pay:,} not "
-        f"paid, {plural(blocked, 'rater')} blocked."
+        f"Policy {policy.name}: {use:,} of {plural(frame.height, what)} not used, {look:,} to look "
+        f"at, {pay:,} not paid, {plural(blocked, 'rater')} blocked."
     )
+
+
+def _about(share: float) -> str:
+    return "under 0.1 %" if share < 0.001 else f"about {percent(share, 1)}"
+
+
+def _error_rates(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) -> list[str]:
+    """Say how often rules that refuse name an attentive rater, and find one who does not look."""
+    said = []
+    for rule in policy.rules:
+        found = judgements[rule.name]
+        if rule.name not in policy.use.rules or not found.known.any():
+            continue
+        if isinstance(rule, Careless):
+            rates = attention_of(trials)
+            said.append(
+                f"Of attentive raters like these {_about(rates.refused_honest)} would be "
+                f"taken for careless, and of those who answer at random "
+                f"{percent(rates.found_random)} found (simulated, with as many answers)."
+            )
+        if isinstance(rule, Correlation):
+            random = percent(rule.found_random(found))
+            said.append(
+                f"In at most {percent(rule.level)} of panels a rater whose true correlation is "
+                f"{rule.below:g} or more is named; of those who answer at random {random} are "
+                "found (by Fisher's z, with as many answers)."
+            )
+    return said
 
 
 def screen(
     ratings: Ratings,
     *,
-    policy: str | Path | Policy = "correlation",
+    policy: str | Path | Policy = "panel",
     golden: Golden = None,
     per: Literal["session", "rater"] | None = None,
     n_simulations: int = 0,
@@ -158,14 +189,13 @@ def screen(
         Answers that are not valid take no part. What is not there leaves its rules unjudged, and
         the result says so.
     policy
-        Policy by name (correlation, panel, bt500, p913, faceexpressions), or its TOML file.
+        Policy by name (panel, correlation, bt500, p913, faceexpressions), or its TOML file.
 
-        ``correlation``: with the mean of the
-        others, which any ordered answers allow; it also points at raters who answer alike
-        (:func:`~affectlab.reliability.duplicate_raters`), and refuses nobody for that.
-        ``panel``: severity, centrality, inconsistency, agreement beyond chance and drift, each held
-        against what is expected of one more rater like the others; refuses who is inconsistent or
-        does not agree.
+        ``panel``: refuses who is careless, by the probability that answers do not depend on what
+        was shown, and who tells no labels apart; points at severity, centrality, inconsistency,
+        low agreement and drift beyond what is expected of one more rater like the others, and at
+        raters who answer alike (:func:`~affectlab.reliability.duplicate_raters`).
+        ``correlation``: with the mean of the others, refused where surely below .2.
         ``faceexpressions``: spread, slider movement, golden trials and repeats, per session.
         ``bt500``: outliers to both sides, and ``p913`` after biases are taken off;
         ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
@@ -207,7 +237,7 @@ def screen(
     >>> rows = [(f"s{s}", rater, float(value)) for s in range(12) for rater, value in (
     ...     ("ann", s), ("bob", s + 1), ("cem", 12 - s), ("dan", s // 2), ("eve", 6))]
     >>> table = pl.DataFrame(rows, schema=["stimulus", "rater", "value"], orient="row")
-    >>> result = screen(Ratings(table, scale="0-12 interval"))
+    >>> result = screen(Ratings(table, scale="0-12 interval"), policy="correlation")
     >>> result.raters_to_drop()
     ('cem', 'eve')
     >>> result.to_frame()["evidence"][2]
@@ -233,6 +263,7 @@ def screen(
             "n_ratings": trials.count(trials.main),
             "pay": pay,
             "use": use,
+            "look": use & np.array([bool(names) for names in broken], dtype=bool),
             "block": block,
             "rules": pl.Series(broken, dtype=pl.List(pl.String)),
             "evidence": [
@@ -243,6 +274,7 @@ def screen(
     )
     evidence = _evidence(chosen, trials, judgements)
     tables, sentences = _tables(frame, evidence), [_sentence(chosen, frame)]
+    sentences += _error_rates(chosen, trials, judgements)
     if any(isinstance(rule, PanelRule) for rule in chosen.rules):
         tables = (*tables, _measures(trials, judgements))
     if n_simulations:
@@ -264,6 +296,36 @@ def screen(
         notes=_notes(chosen, trials, judgements),
         policy=chosen,
     )
+
+
+def careless_raters(ratings: Ratings) -> Screening:
+    """Give the one list of careless raters, which screening, reports and dashboards share.
+
+    Parameters
+    ----------
+    ratings
+        Answers of people.
+
+    Returns
+    -------
+    Screening
+        By those rules of the policy ``panel`` that refuse: its ``raters_to_drop()`` are those of
+        ``screen(ratings)``, without the time that the other rules take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> value = np.clip(np.rint(4 + rng.normal(0, 1.5, 40) + rng.normal(0, 0.8, (8, 40))), 1, 7)
+    >>> value[7] = 4
+    >>> rater, stimulus = np.divmod(np.arange(320), 40)
+    >>> table = {"stimulus": stimulus, "rater": rater, "value": value.ravel()}
+    >>> careless_raters(Ratings(table, scale="1-7")).raters_to_drop()
+    ('7',)
+    """
+    whole = load_policy("panel")
+    rules = tuple(rule for rule in whole.rules if rule.name in whole.use.rules)
+    return screen(ratings, policy=whole.model_copy(update={"rules": rules}))
 
 
 _ALARMS = "Attentive raters, simulated, who violate a rule."

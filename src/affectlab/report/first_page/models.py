@@ -36,7 +36,8 @@ def models_question(study: Study) -> Section | None:
     if n_stimuli < ENOUGH_ITEMS:
         few = f"{plural(n_stimuli, 'stimulus', 'stimuli')} are too few to say."
         return Section("verdict", title, (Paragraph(few), _picture(found, rows)))
-    blocks: list[Block] = [Paragraph(_counts(rows, found))] if rows.height > 1 else []
+    blocks: list[Block] = [Paragraph(found.sentences[0])] if found.without else []
+    blocks += [Paragraph(_counts(rows, found))] if rows.height > 1 else []
     said = [_sentence(study, row, found) for row in rows.head(_MOST_NAMED).iter_rows(named=True)]
     if rows.height > _MOST_NAMED:
         said.append(f"The other {rows.height - _MOST_NAMED} models are under Models beside people.")

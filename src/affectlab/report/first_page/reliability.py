@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.core.words import count, joined, number, percent, plural, shown, some
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.page import Block, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Study
+from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Study, rater_called
 
 _MOST_ROWS = 8
 _MOST_NAMED = 4
@@ -43,7 +43,7 @@ def _blocks(study: Study) -> list[Block]:
     if known.is_empty():
         reasons = joined(sorted(set(frame["status"])))
         return [Paragraph(f"Reliability is not defined ({reasons}).")]
-    texts = [_of_means(study, known), _of_one(known), _more_raters(known)]
+    texts = [_without_careless(study), _of_means(study, known), _of_one(known), _more_raters(known)]
     if known.height < frame.height:
         missing = frame.filter(pl.col("value").is_nan())
         texts.append(
@@ -51,6 +51,20 @@ def _blocks(study: Study) -> list[Block]:
             f"({joined(sorted(set(missing['status'])))})."
         )
     return [*(Paragraph(text) for text in texts if text), _picture(study, known, " ".join(texts))]
+
+
+def _without_careless(study: Study) -> str:
+    """Say what leaving careless people out changes."""
+    if study.without_careless is None:
+        return ""
+    what, before, after = study.without_careless
+    if number(before) == number(after):
+        return ""
+    named = some([rater_called(name, 60) for name in study.careless_names], 5)
+    return (
+        f"Without {named}, who {'is' if len(study.careless_names) == 1 else 'are'} taken to be "
+        f"careless, {what} would be {number(after)}, not {number(before)}."
+    )
 
 
 def _nothing_to_say(study: Study) -> str:

@@ -23,6 +23,7 @@ from affectlab.core.tables import (
 from affectlab.core.words import count, joined, number, plural, shown, some
 from affectlab.ratings import Ratings
 from affectlab.reliability import self_consistency
+from affectlab.reliability.screening import Screening
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
@@ -217,27 +218,19 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
 
 
 def _people(study: Study) -> list[Block]:
-    found = study.pointed_out
-    flagged = set(found.names)
-    agreement = {one.rater: one for one in found.agreement}
+    flagged = set(study.careless_names)
+    screened = study.careless
+    told = {} if screened is None else _careless_evidence(screened)
     table = study.ratings.raters.with_columns(pl.col("rater").cast(pl.String))
     rows = []
     for one in table.filter(pl.col("planted").is_not_null()).iter_rows(named=True):
         rater, careless = one["rater"], str(one.get("careless")).lower() == "true"
-        known = agreement.get(rater)
-        why = ""
-        if careless and rater not in flagged:
-            why = (
-                "too few stimuli in common with others"
-                if known is None or np.isnan(known.low)
-                else f"agreement of {number(known.value)}, and with so few people and answers "
-                f"{number(known.low)} can be expected of one more person like the others"
-            )
-        value = None if known is None else known.value
-        rows.append((rater, one["planted"], careless, rater in flagged, value, why))
+        value, why = told.get(rater, (None, "nobody was screened"))
+        missed = why if careless and rater not in flagged else ""
+        rows.append((rater, one["planted"], careless, rater in flagged, value, missed))
     schema = {
         "rater": pl.String, "planted": pl.String, "careless": pl.Boolean,
-        "flagged": pl.Boolean, "agreement": pl.Float64, "missed": pl.String,
+        "flagged": pl.Boolean, "probability": pl.Float64, "missed": pl.String,
     }  # fmt: skip
     frame = pl.DataFrame(rows, schema=schema, orient="row").sort(
         "careless", "rater", descending=[True, False]
@@ -264,10 +257,16 @@ def _people(study: Study) -> list[Block]:
         Text("planted", "planted as"),
         YesNo("careless"),
         YesNo("flagged", "pointed out"),
-        Number("agreement", "with the others"),
+        Number("probability", "careless with probability"),
         *([Text("missed", "why missed")] if caught.height < planted.height else []),
     )
     return [Paragraph(words), Table("planted_people", "Planted people.", frame, columns)]
+
+
+def _careless_evidence(screened: Screening) -> dict[str, tuple[float | None, str]]:
+    """Give the probability that each person is careless, and the evidence."""
+    rows = screened.evidence.filter(pl.col("check") == "careless")
+    return {row["rater"]: (row["measure"], row["evidence"]) for row in rows.to_dicts()}
 
 
 _MOST_ATTRIBUTES = 4

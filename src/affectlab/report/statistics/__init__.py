@@ -19,7 +19,6 @@ from affectlab.report.statistics.pairs import (
     rater_called as rater_called,
 )
 from affectlab.report.statistics.study import (
-    AGAINST as AGAINST,
     FEWEST_ITEMS as FEWEST_ITEMS,
     MOST_PEOPLE as MOST_PEOPLE,
     Beside as Beside,

@@ -45,12 +45,7 @@ from affectlab.reliability import (
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
 from affectlab.reliability.duplicates import DuplicateRaters
-from affectlab.reliability.screening import (
-    Apart,
-    EqualTrials,
-    agreement_with_others,
-    equal_trials,
-)
+from affectlab.reliability.screening import Screening, careless_raters
 from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
@@ -62,65 +57,8 @@ from affectlab.report.statistics.means import (
 )
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
-# Whom a report points out, by what they answered.
-
-
 FEWEST_ITEMS = 10
-"""Common stimuli below which agreement scatters widely, and nobody is said to answer against."""
-AGAINST = -0.2
-"""Correlation with the mean of the others below which somebody answers against them."""
-
-
-@dataclass(frozen=True)
-class PointedOut:
-    """People who are unlike the rest, each under the first reason that holds."""
-
-    constant: tuple[str, ...] = ()
-    """One and the same answer throughout."""
-    equal: tuple[EqualTrials, ...] = ()
-    """No difference between the labels of a trial, far more often than others."""
-    against: tuple[str, ...] = ()
-    """Answers against the others."""
-    agreement: tuple[Apart, ...] = ()
-    """Everybody's agreement with the others."""
-
-    @property
-    def apart(self) -> tuple[Apart, ...]:
-        """Those who agree less than can be expected, and stand under no other reason."""
-        named = {*self.constant, *(one.rater for one in self.equal), *self.against}
-        return tuple(one for one in self.agreement if one.flagged and one.rater not in named)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All of them."""
-        equal, apart = (tuple(one.rater for one in found) for found in (self.equal, self.apart))
-        return (*self.constant, *equal, *self.against, *apart)
-
-
-def pointed_out(study: Study) -> PointedOut:
-    """Find the people who are unlike the rest by what they answered; nobody where few can tell."""
-    people = study.people
-    if people is None or people.n_raters < 3 or study.flow is not None:
-        return PointedOut()
-    constant = tuple(name for name in study.constant if name in people.rater_names)
-    equal = tuple(one for one in equal_trials(people) if one.rater not in constant)
-    named = {*constant, *(one.rater for one in equal)}
-    against = tuple(name for name in _against_others(study) if name not in named)
-    return PointedOut(
-        constant, equal, against, tuple(agreement_with_others(people, without={*named, *against}))
-    )
-
-
-def _against_others(study: Study) -> list[str]:
-    """People whose mean correlation with the others is clearly below 0."""
-    if study.correlations is None:
-        return []
-    means = (
-        study.correlations.filter(pl.col("value").is_not_nan(), pl.col("n_items") >= FEWEST_ITEMS)
-        .group_by("rater", maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    return means.filter(pl.col("value") < AGAINST)["rater"].to_list()
+"""Common stimuli below which agreement scatters widely."""
 
 
 _FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
@@ -237,14 +175,17 @@ class Beside:
         models: Ratings | None,
         *,
         target: Target,
+        without: tuple[str, ...],
         cluster: ClusterLike,
         seed: int,
     ) -> Beside:
-        """Compare models with people, of whom at most 50 enter."""
+        """Compare models with people, of whom at most 50 enter, without those named."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, target=target, cluster=cluster, seed=seed)
+            found = alignment(
+                compared, models, without=without, target=target, cluster=cluster, seed=seed
+            )
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -437,9 +378,33 @@ class Study:
         return "aggregated answers" if self.aggregated else "people"
 
     @cached_property
-    def pointed_out(self) -> PointedOut:
-        """The people who are unlike the rest by what they answered."""
-        return pointed_out(self)
+    def careless(self) -> Screening | None:
+        """The people whom the policy ``panel`` takes to be careless; none where few can tell."""
+        if self.people is None or self.people.n_raters < 3 or self.flow is not None:
+            return None
+        return careless_raters(self.people)
+
+    @property
+    def careless_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return () if self.careless is None else self.careless.raters_to_drop()
+
+    @cached_property
+    def without_careless(self) -> tuple[str, float, float] | None:
+        """What is more or less reliable without careless people, as it is and without them."""
+        names, people = self.careless_names, self.people
+        if not names or people is None or people.n_raters - len(names) < 2:
+            return None
+        rest = people.select(raters=[n for n in people.rater_names if n not in names])
+        found = reliability_of_means(rest, intervals=False)
+        both = self.reliability.join(found, on="label", suffix="_rest")
+        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
+        if both.is_empty():
+            return None
+        of = f"the median reliability of the means of {self.things(both.height)}"
+        what = of if both.height > 1 else "the reliability of the mean"
+        before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
+        return what, before, after
 
     @cached_property
     def panel(self) -> Ratings | None:
@@ -652,9 +617,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(
-                Beside.of, *self.sources, target=self._target, cluster=self.cluster, seed=self.seed
-            )
+            self._ahead = pool.submit(Beside.of, *self.sources, **self._how_beside)
 
     @cached_property
     def beside(self) -> Beside:
@@ -663,7 +626,16 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, target=self._target, cluster=self.cluster, seed=self.seed)
+        return Beside.of(*self.sources, **self._how_beside)
+
+    @property
+    def _how_beside(self) -> dict[str, Any]:
+        return {
+            "without": self.careless_names,
+            "target": self._target,
+            "cluster": self.cluster,
+            "seed": self.seed,
+        }
 
     @cached_property
     def incomparable(self) -> str | None:

@@ -15,7 +15,7 @@ from affectlab.core.files.columns import require_columns
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import number, plural
+from affectlab.core.words import number
 from affectlab.ratings import Ratings
 from affectlab.simulate.raters.answers import Simulation
 from affectlab.simulate.raters.truth import Truth
@@ -39,15 +39,10 @@ class Recovery(Result):
     def raters(self) -> pl.DataFrame:
         """One row per rater.
 
-        ``rater, rater_kind, bias, bias_true, inconsistency, inconsistency_true, agreement, flagged,
+        ``rater, rater_kind, bias, bias_true, inconsistency, inconsistency_true, agreement,
         attentive``.
         """
         return self.to_frame("raters")
-
-    @property
-    def flagged(self) -> tuple[str, ...]:
-        """Raters whose agreement with the others is low or not defined."""
-        return tuple(self.raters.filter(pl.col("flagged"))["rater"].to_list())
 
 
 _LABELS = (Key("label"), Number("spearman", "Spearman"), Number("rmse", "RMSE"), Count("n_stimuli"))
@@ -58,7 +53,6 @@ _RATERS = (
     Number("inconsistency"),
     Number("inconsistency_true", "true inconsistency"),
     Number("agreement"),
-    YesNo("flagged"),
     YesNo("attentive", spare=True),
 )
 
@@ -66,8 +60,6 @@ _RATERS = (
 def recovery(
     simulation: Simulation,
     estimates: pl.DataFrame | None = None,
-    *,
-    min_agreement: float = 0.3,
 ) -> Recovery:
     """Compare estimates with the truth of a simulation.
 
@@ -83,14 +75,12 @@ def recovery(
     estimates
         Columns ``stimulus, label, value``, such as the output of a subject model. When not given,
         the mean over people.
-    min_agreement
-        A rater with a lower agreement is flagged.
 
     Returns
     -------
     Recovery
         ``labels`` and ``raters`` are tables, ``bias_r`` and ``inconsistency_r``
-        correlations with the truth, ``flagged`` the raters of low agreement.
+        correlations with the truth.
 
     Raises
     ------
@@ -124,7 +114,7 @@ def recovery(
         score: Floats = mean.reshape(truth.value.shape)
     else:
         score = _given(estimates, truth)
-    rater_table = _rater_rows(simulation, answers, own, count[cell], total[cell], min_agreement)
+    rater_table = _rater_rows(simulation, answers, own, count[cell], total[cell])
     chosen = rater_table.filter(
         pl.col("attentive") & pl.col("rater_kind").is_in(["human", "simulated"])
     )
@@ -138,8 +128,7 @@ def recovery(
         ),
         (
             f"mean Spearman {number(means['spearman'][0])}, "
-            f"mean RMSE {number(means['rmse'][0])}, bias r {number(bias_r)}, "
-            f"{plural(int(rater_table['flagged'].sum()), 'rater')} flagged",
+            f"mean RMSE {number(means['rmse'][0])}, bias r {number(bias_r)}",
         ),
         bias_r=bias_r,
         inconsistency_r=pearson(
@@ -154,7 +143,6 @@ def _rater_rows(
     own: Floats,
     count: Floats,
     total: Floats,
-    min_agreement: float,
 ) -> pl.DataFrame:
     """Compare each answer with the mean of the other people, from the sums of its cell."""
     n = len(answers.rater_names)
@@ -192,7 +180,6 @@ def _rater_rows(
             "inconsistency": spread,
             "inconsistency_true": [profile.inconsistency for profile in ordered],
             "agreement": agreement,
-            "flagged": ~(agreement >= min_agreement),
             "attentive": [profile.attentive for profile in ordered],
         }
     )

@@ -199,8 +199,6 @@ def _flags(store: Store, ratings: Ratings) -> tuple[str, list[Flag], tuple[str, 
 
     named = store.study.design.policy
     golden = _golden(store)
-    if not named and ratings.scale.kind == "nominal":
-        return "", [], ("Answers without an order have no spread and no correlation to judge.",)
     try:
         policy = store.study.policy_place if named else _checks(store, bool(golden))
         found = screen(ratings, policy=policy, golden=_golden_table(golden))
@@ -218,15 +216,13 @@ def _flags(store: Store, ratings: Ratings) -> tuple[str, list[Flag], tuple[str, 
 def _checks(store: Store, has_golden: bool) -> Policy:
     """Give the checks that a study without a policy gets; they refuse nobody.
 
-    The limits are those of FaceExpressions-70k (section 3.4.5), as shares of the scale, and the
-    one of the policy ``correlation``.
+    Who is careless is the list of the policy ``panel``. The limits of golden trials and repeats are
+    those of FaceExpressions-70k (section 3.4.5), as shares of the scale.
     """
-    from affectlab.reliability.screening import Policy
+    from affectlab.reliability.screening import Policy, load_policy
 
-    rules: list[dict[str, Any]] = [
-        {"name": "equal ratings", "check": "spread", "below": 5, "min_answers": 10},
-        {"name": "agreement", "check": "correlation", "below": 0.2, "min_answers": 10},
-    ]
+    panel = load_policy("panel")
+    rules: list[Any] = [rule for rule in panel.rules if rule.name in panel.use.rules]
     counted = {"tolerance": 25, "at_least": 3, "of": 5}
     if has_golden:
         rules.append({"name": "golden trials", "check": "golden", **counted})
