@@ -561,7 +561,9 @@ def intraclass_correlation(
             )
             + skewed
             for part, skewed in zip(
-                parts, (far_from_normal(one.value) for one in used), strict=True
+                parts,
+                (far_from_normal(one.value) if by_formula else "" for one in used),
+                strict=True,
             )
             for form in forms
         ],
