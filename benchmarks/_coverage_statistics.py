@@ -35,7 +35,8 @@ from affectlab.evaluation.human_alignment.panel import panel_of
 from affectlab.evaluation.soft_labels import LabelDistributions, calibration, soft_label_metrics
 from affectlab.ratings import Ratings
 from affectlab.reliability.components import variance_components
-from affectlab.reliability.subject_models import stimulus_scores, subject_model
+from affectlab.reliability.stimulus_scores import stimulus_scores
+from affectlab.reliability.subject_models import subject_model
 from affectlab.taxonomy import load_taxonomy
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -101,9 +101,7 @@ def test_missing_ratings_of_people_and_models_apart(gaps):
     people, model = gaps
     verb = ("evaluate", "alignment", people, "--scale", "0-7", "--models", model)
     text = json.loads(
-        run_here(
-            *verb, "--wide", "labels", "--absent", "zero", "--n-boot", "20", "--methods", "--json"
-        ).stdout
+        run_here(*verb, "--wide", "labels", "--absent", "zero", "--methods", "--json").stdout
     )["result"]["methods"]
     assert "Missing ratings of people were taken as 0, as asked (18 ratings)." in text
     assert "Missing ratings of models were not replaced by other values." in text

@@ -154,7 +154,7 @@ def test_a_person_with_one_answer_throughout_is_named() -> None:
     clean = alignment(people_of(people), models_of(models), seed=0)
     assert not any("Hardly" in note for note in clean.notes)
     people[2] = 3.0
-    found = alignment(people_of(people), models_of(models), seed=0)
+    found = alignment(people_of(people), models_of(models), without=(), seed=0)
     (note,) = [note for note in found.notes if "Hardly" in note]
     assert "p02 (0.000)" in note
     assert "p01" not in note
@@ -229,3 +229,20 @@ def test_a_label_that_one_stimulus_makes_vary(n_labels: int, has_interval: bool)
     else:
         assert found.verdicts == {"m0": "not shown"}
         assert "for want of an interval" in found.sentences[0]
+
+
+def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
+    """Beside people who answer at random, or always the same, any model looks good."""
+    people, models = study(np.random.default_rng(20), 10, 80, 2, [1.8])
+    clean = alignment(people_of(people[:8]), models_of(models), seed=0)
+    people[8] = np.random.default_rng(1).integers(0, 8, people[8].shape)
+    people[9] = 3.0
+    found = alignment(people_of(people), models_of(models), seed=0)
+    assert found.without == ("p08", "p09")
+    assert found.to_frame().equals(clean.to_frame())
+    everyone = alignment(people_of(people), models_of(models), without=(), seed=0)
+    assert found.with_everyone is not None
+    assert found.with_everyone.to_frame().equals(everyone.to_frame())
+    assert found.to_frame("with_everyone").equals(everyone.to_frame())
+    assert everyone.difference.frame["value"][0] > found.difference.frame["value"][0] + 0.1
+    assert found.sentences[0].startswith("Without p08 and p09, who are taken to be careless; ")

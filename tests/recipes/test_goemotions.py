@@ -331,7 +331,10 @@ def test_published_files_give_the_known_counts(shared_data: Path) -> None:
     ):
         assert verdict(key, found).startswith("no verdict: a part of the raw file")
         answers = replace(found[key], doubt="")
-        assert Comparison(FIGURE[key], answers, own_data=True).verdict == "reproduced"
+        fits = Comparison(FIGURE[key], answers, own_data=True).verdict
+        # The printed share of neutral contradicts others, and so has no verdict on any data.
+        marked = key == "data.neutral_share"
+        assert fits == "reproduced" or (marked and "contradicts others" in fits)
     # By examples three of the four would differ; that is said, and not graded.
     (note,) = (line for line in count_notes(corpus, votes) if "Table 2" in line)
     assert "83.66\u00a0% of the examples have one label, 15.05\u00a0% two" in note

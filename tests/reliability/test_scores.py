@@ -20,6 +20,7 @@ from affectlab.reliability import (
     self_consistency,
     subject_model,
 )
+from affectlab.reliability.stimulus_scores import stimulus_scores
 from affectlab.simulate import demo_study, simulate_raters
 
 NAN = math.nan
@@ -218,6 +219,17 @@ def population(kind: str, n: int, rng: np.random.Generator):
         return np.clip(np.round(raw), 0, 7)
 
     return answer
+
+
+@pytest.mark.parametrize("method", ["mean", "reml"])
+def test_careless_people_are_told_apart(method):
+    rng = np.random.default_rng(0)
+    answers = np.clip(np.rint(4 + rng.normal(0, 1.5, 40) + rng.normal(0, 0.8, (8, 40))), 1, 7)
+    honest = stimulus_scores(long(answers, "1-7"), method=method)
+    assert not any("carelessly" in note for note in honest.notes)
+    answers[7] = 4
+    (note,) = (n for n in stimulus_scores(long(answers, "1-7"), method=method).notes if "care" in n)
+    assert note.startswith("r7 answered carelessly")
 
 
 class TestOpinionHistogram:

@@ -14,6 +14,7 @@ import affectlab.reliability as reliability
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.evaluation import classification_metrics
 from affectlab.ratings import Ratings
+from affectlab.reliability.stimulus_scores import stimulus_scores
 
 N_BOOT = {"n_boot": 100, "seed": 1}
 
@@ -111,7 +112,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates | list[Estimat
     "split_half": lambda x: reliability.split_half(x, scorer="mean", n_splits=5, seed=1),
     "self_consistency": lambda x: reliability.self_consistency(table_of(x, repeats=True)),
     "mean_opinion_scores": reliability.mean_opinion_scores,
-    "stimulus_scores": reliability.subject_models.stimulus_scores,
+    "stimulus_scores": stimulus_scores,
     "subject_model": lambda x: reliability.subject_model(x).estimates,
     "subject_model, p910": lambda x: reliability.subject_model(x, method="p910").estimates,
     "subject_model, mle": lambda x: (

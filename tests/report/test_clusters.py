@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from affectlab.ratings import Ratings
-from affectlab.reliability import interrater_correlation, krippendorff_alpha
+from affectlab.reliability import intraclass_correlation, krippendorff_alpha
 from affectlab.report import write_report
 from affectlab.report.cautions import cautions
 from affectlab.report.statistics.study import Study
@@ -39,8 +39,9 @@ def test_a_page_and_verbs_say_the_same(tmp_path) -> None:
     assert "other actors, whose stimuli are drawn together, and other raters" in page
     study = Study(ratings)
     assert study.alpha["rating"].low == krippendorff_alpha(ratings)["rating"].low
-    found = interrater_correlation(ratings, exclude=())["rating"]
-    assert study.correlation["rating"].low == found.low
+    found = intraclass_correlation(ratings, forms=("2,1",)).frame.row(0, named=True)
+    row = study.reliability.row(0, named=True)
+    assert (row["single_low"], row["single_high"]) == (found["low"], found["high"])
     assert "over actors and raters" in study.alpha["rating"].method
 
 

@@ -105,7 +105,7 @@ TREE = Branch(
                     "ratings.csv --fixed gender",
                 ),
                 "scores": Operation(
-                    "reliability.subject_models.scores:stimulus_scores",
+                    "reliability.stimulus_scores:stimulus_scores",
                     "ratings.csv --out scores.csv",
                     people=True,
                 ),

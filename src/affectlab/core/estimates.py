@@ -245,7 +245,8 @@ class Estimates(Result):
             column(name, given, pl.Float64)
             for name, given in (("value", value), ("se", se), ("low", low), ("high", high))
         ]
-        *ends, withheld = withhold_certainty(*(series.to_numpy() for series in numbers), size)
+        values, errors, low_ends, high_ends = (series.to_numpy() for series in numbers)
+        *ends, withheld = withhold_certainty(values, errors, low_ends, high_ends, size)
         columns += [numbers[0]]
         columns += [
             pl.Series(name, end) for name, end in zip(("se", "low", "high"), ends, strict=True)
@@ -280,7 +281,9 @@ class Estimates(Result):
         Estimate(0.500, mean; 0 items, 0 raters, 0 ratings)
         """
         names = ESTIMATE_COLUMNS
-        columns = {name: [getattr(one, name) for one in estimates] for name in names}
+        columns: dict[str, Any] = {
+            name: [getattr(one, name) for one in estimates] for name in names
+        }
         return cls.build(keys, **columns)
 
     @classmethod

@@ -296,7 +296,6 @@ def rows_of_a_leaderboard(al, ratings):
         "rows": rows,
         "files": files,
         "board": board,
-        "columns": [one.columns for one in board.boards],
         "coverage": evaluation.rankings.Coverage(n_answered=40, n_stimuli=48),
         "dict": as_dict(board),
         "read": [evaluation.rankings.read_result(file) for file in files],

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
+from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, holm
 from affectlab.core.render.intervals import COVERAGE
@@ -61,12 +62,13 @@ class AlignmentResult(Result):
     """Its name in a sentence."""
     pooled: bool = False
     """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
-    trained: tuple[str, ...] = ()
-    """Which models were trained on what they are judged on, which the sentences begin with."""
     without: tuple[str, ...] = ()
     """People whose answers do not count, as they are taken to be careless."""
     with_everyone: AlignmentResult | None = None
     """The same with their answers; None where nobody is left out."""
+
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, which the sentences begin with."""
 
     @property
     def changed(self) -> dict[str, Verdict]:
@@ -661,7 +663,7 @@ def alignment(
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
     truncate: bool = False,
-    without: Collection[str] | None = None,
+    without: str | Collection[str] | None = None,
     target: Target = "both",
     cluster: ClusterLike = None,
     confidence: float = 0.95,
@@ -721,7 +723,7 @@ def alignment(
     without
         People whose answers do not count; by default those who are taken to be careless, see
         :func:`~affectlab.reliability.screening.careless_raters`, as beside them any model looks
-        good. ``()`` for nobody. With everyone is said where that makes another verdict.
+        good. ``"none"`` for nobody. With everyone is said where that makes another verdict.
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
         less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
@@ -780,8 +782,7 @@ def alignment(
     """
     check_margin(margin, alpha)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    found = careless_raters(people_of(ratings)).raters_to_drop() if without is None else without
-    out = tuple(name for name in panel.people if name in set(found))
+    out = _left_out(ratings, panel, without)
     how = {
         "margin": margin,
         "epsilon": epsilon,
@@ -803,15 +804,32 @@ def alignment(
     table = replace(
         everyone.tables[0], name="with_everyone", caption="The same with everyone.", limit=0
     )
+    first = len(judged.trained)
     return replace(
         judged,
         tables=(*judged.tables, table),
         sentences=(
             *judged.trained,
             _on_careless(judged),
-            *judged.sentences[len(judged.trained) :],
+            *judged.sentences[first:],
         ),
     )
+
+
+def _left_out(
+    ratings: Ratings, panel: Panel, without: str | Collection[str] | None
+) -> tuple[str, ...]:
+    """Name the people whose answers do not count."""
+    if without is None:
+        found = careless_raters(people_of(ratings)).raters_to_drop()
+        return tuple(name for name in panel.people if name in found)
+    named = (without,) if isinstance(without, str) else tuple(without)
+    if named == ("none",):
+        return ()
+    for name in named:
+        if name not in panel.people:
+            raise unknown_name("person", name, panel.people)
+    return named
 
 
 def _on_careless(found: AlignmentResult) -> str:

@@ -17,7 +17,13 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.panel import NO_SCALE, Copies, LabelPanel, panel_of
-from affectlab.ratings import ClusterLike, ModelRatings, Ratings, require_order, stimulus_clusters
+from affectlab.ratings import (
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    require_order,
+    stimulus_clusters,
+)
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""

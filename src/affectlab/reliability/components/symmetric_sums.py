@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +116,8 @@ class CrossedSums:
         centred = [value - value.mean() if value.size else value for value in values]
         return cls(
             np.repeat(np.arange(len(sizes)), sizes),
-            *(np.concatenate(part).astype(np.int64) for part in (stimuli, raters)),
+            np.concatenate(stimuli).astype(np.int64),
+            np.concatenate(raters).astype(np.int64),
             np.concatenate(centred),
             len(sizes),
             n_stimuli,
@@ -143,9 +144,9 @@ class CrossedSums:
     def whole(self) -> PairVariances:
         """Pair variances of all answers, shape (labels,)."""
         first, second = self._codes
-        sums = [self._by(np.ones_like(self.value)), self._by(self.value), self._by(self.value**2)]
-        sides = [_side(*self._levels(code, n)) for code, n in (first, second)]
-        return _variances(*sides, *sums, sums[0])
+        n, total, squares = (self._by(of) for of in (self.value**0, self.value, self.value**2))
+        stimulus, rater = (_side(*self._levels(*code)) for code in (first, second))
+        return _variances(stimulus, rater, n, total, squares, n)
 
     @property
     def _codes(self) -> tuple[tuple[Ints, int], tuple[Ints, int]]:
@@ -212,10 +213,11 @@ class CrossedSums:
         changes = _one_less(self.value, *(part.ravel()[other[0]] for part in theirs))
 
         def left(whole: Floats, gone: Floats) -> Floats:
-            return (whole.sum(axis=-1, keepdims=True) - gone.reshape(shape)).T
+            rest: Floats = (whole.sum(axis=-1, keepdims=True) - gone.reshape(shape)).T
+            return rest
 
         own_side = _Side(*(left(part, part) for part in _by_level(n, s, e)))
-        gone = (np.bincount(code, amount, size) for amount in changes)
+        gone = (np.bincount(code, amount, size).astype(np.float64) for amount in changes)
         other_side = _Side(
             *(left(part, of) for part, of in zip(_by_level(*theirs), gone, strict=True))
         )
@@ -224,7 +226,7 @@ class CrossedSums:
         return _variances(*sides, counts, left(s, s), left(e, e), counts)
 
     @cached_property
-    def _tables(self) -> list[tuple[object, object, object]]:
+    def _tables(self) -> list[tuple[Any, Any, Any]]:
         """Whether there is an answer, the answer and its square, (stimuli, raters) each."""
         from scipy.sparse import csr_array
 
@@ -252,13 +254,13 @@ class CrossedSums:
         return PairVariances(*found)
 
 
-def _of_table(tables: tuple[object, object, object], w: Floats, v: Floats) -> PairVariances:
+def _of_table(tables: tuple[Any, Any, Any], w: Floats, v: Floats) -> PairVariances:
     """Pair variances of one label, for weights of stimuli, (stimuli, rows), and raters, alike."""
     there, y, squares = tables
-    n, s, e = (np.asarray(part @ v) for part in (there, y, squares))  # type: ignore[operator]
-    own_n = np.asarray(there @ v**2)  # type: ignore[operator]
-    m, c, q = (np.asarray(part.T @ w) for part in (there, y, squares))  # type: ignore[attr-defined]
-    own_m = np.asarray(there.T @ w**2)  # type: ignore[attr-defined]
+    n, s, e = (np.asarray(part @ v) for part in (there, y, squares))
+    own_n = np.asarray(there @ v**2)
+    m, c, q = (np.asarray(part.T @ w) for part in (there, y, squares))
+    own_m = np.asarray(there.T @ w**2)
     stimulus = _weighted_side(n, s, e, own_n, w)
     rater = _weighted_side(m, c, q, own_m, v)
     total, of_answers, of_squares = ((w * part).sum(axis=0) for part in (n, s, e))
@@ -350,7 +352,7 @@ class FacetSums:
         )
 
     @cached_property
-    def _groups(self) -> list[tuple[int, object, int]]:
+    def _groups(self) -> list[tuple[int, Any, int]]:
         """Sums over the levels of each factor, of pairs of them, and over all answers."""
         from scipy.sparse import csr_array
 
@@ -372,7 +374,7 @@ def _solved(matrix: Floats, wanted: Floats) -> Floats:
         return none
     if np.linalg.cond(matrix) > 1e10:
         return none
-    return np.linalg.solve(matrix, wanted)
+    return np.asarray(np.linalg.solve(matrix, wanted), dtype=np.float64)
 
 
 _SKEWED, _MOST_ALIKE = 1.0, 0.6

@@ -14,8 +14,8 @@ from affectlab.reliability.screening.outliers import predictive_tails
 
 FEWEST = 10
 """Answers shared with others below which nothing is judged."""
-LIMIT = 0.5
-"""Probability of carelessness above which a rater is taken to be careless."""
+LIMIT, LIMIT_OF_FEW, FEW = 0.5, 0.9, 25
+"""Probability of carelessness above which a rater is taken to be careless; with few answers."""
 _RATERS = 4
 _ROUNDS = 10
 _SMALL = 1e-12
@@ -99,6 +99,10 @@ class Attention:
     """Chance that one who answers at random is."""
     why_not: str = ""
     """Why nobody is judged."""
+
+    def named(self, above: float = LIMIT, above_of_few: float = LIMIT_OF_FEW) -> Bools:
+        """Say who is taken to be careless."""
+        return _named(self.careless, self.n, above, above_of_few)
 
 
 def lines(
@@ -207,6 +211,8 @@ def _shrunk(
 
 def _variance(others: Floats, squares: Floats, weight: Floats) -> Floats:
     """Fit how the variance of honest errors changes with the mean of the others."""
+    if not others.size:
+        return others
     spread = float(others.std()) or 1.0
     u = (others - others.mean()) / spread
     design = np.stack([np.ones_like(u), u, u * u], axis=1)
@@ -310,6 +316,9 @@ def attention(
     Meade and Craig (2012), Psychological Methods 17: one in ten answers carelessly. Scott and
     Berger (2010), Annals of Statistics 38: a learned share corrects for the number of raters.
     """
+    counts = np.bincount(rater, minlength=n_raters)
+    if (counts >= FEWEST).sum() < _RATERS:
+        return _nobody(counts, np.zeros(n_raters, dtype=bool))
     plain, times = (label, rater, value), 1
     if nominal:
         codes, code = np.unique(value, return_inverse=True)
@@ -325,7 +334,7 @@ def attention(
         found = lines(stimulus, label, rater, value, honest, panel, times)
         known = found.usable & (found.n >= FEWEST)
         if known.sum() < _RATERS:
-            return _nobody(found, "fewer than four raters with enough answers shared with others")
+            return _nobody(found.n, found.constant)
         if at == 0:
             # The middle of the panel, which a few careless raters hardly move.
             apart = np.abs(found.slope - np.median(found.slope[known]))
@@ -350,10 +359,15 @@ def attention(
     return _judged(found, middle, float(prior), *plain)
 
 
-def _nobody(found: Lines, why: str) -> Attention:
-    nothing = np.full(found.n.size, np.nan)
-    none = np.zeros(found.n.size, dtype=bool)
-    return Attention(found.n, nothing, none, found.constant, nothing, np.nan, np.nan, why)
+def _named(p: Floats, n: Ints, above: float, above_of_few: float) -> Bools:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(p > np.where(n < FEW, above_of_few, above))
+
+
+def _nobody(n: Ints, constant: Bools) -> Attention:
+    nothing, none = np.full(n.size, np.nan), np.zeros(n.size, dtype=bool)
+    why = f"fewer than four raters with {FEWEST} answers shared with others"
+    return Attention(n, nothing, none, constant, nothing, np.nan, np.nan, why)
 
 
 def _judged(
@@ -466,5 +480,5 @@ def _rates(found: Lines, honest: Honest, prior: float) -> tuple[float, float]:
             found.skew[at],
         )
         p, _ = _careless(drawn, honest, prior)
-        shares.append(float(np.mean(np.nan_to_num(p) > LIMIT)))
+        shares.append(float(_named(p, drawn.n, LIMIT, LIMIT_OF_FEW).mean()))
     return shares[0], shares[1]

@@ -16,6 +16,7 @@ from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.attention import (
     FEWEST,
     LIMIT,
+    LIMIT_OF_FEW,
     Attention,
     attention,
     biases,
@@ -112,6 +113,8 @@ class Careless(Rule):
     check: Literal["careless"]
     above: float = Field(default=LIMIT, gt=0, lt=1)
     """Probability above which the rule is violated."""
+    above_of_few: float = Field(default=LIMIT_OF_FEW, gt=0, lt=1)
+    """The same for raters with fewer than 25 answers."""
 
     def judge(self, trials: Trials) -> Judgement:
         """Judge raters by all of their main answers."""
@@ -134,8 +137,7 @@ class Careless(Rule):
             return f"{what}; careless with probability {_probability(found.careless[who])}"
 
         careless, n = found.careless[owner], found.n[owner]
-        with np.errstate(invalid="ignore"):
-            violated = careless > self.above
+        violated = found.named(self.above, self.above_of_few)[owner]
         missing = (
             f"not judged: fewer than {FEWEST} answers shared with others, or answers too sparse "
             "to tell"
@@ -203,7 +205,7 @@ def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
     Who is apart by one measure must not widen what is expected by the others, and who is careless
     not by any.
     """
-    panel = ~(attention_of(trials).careless > LIMIT)
+    panel = ~attention_of(trials).named()
     rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
     while True:
         beside = BesideOthers.of(trials, panel)

@@ -11,6 +11,7 @@ from affectlab.reliability.subject_models.mean_opinion import (
 from affectlab.reliability.subject_models.model import (
     Fitted as Fitted,
     SubjectModel as SubjectModel,
+    scores_table as scores_table,
     subject_model as subject_model,
 )
 from affectlab.reliability.subject_models.panels import (
@@ -20,4 +21,3 @@ from affectlab.reliability.subject_models.panels import (
     panels_of as panels_of,
     sweeping as sweeping,
 )
-from affectlab.reliability.subject_models.scores import stimulus_scores as stimulus_scores

@@ -38,8 +38,10 @@ def models_question(study: Study) -> Section | None:
         few = f"{plural(n_stimuli, 'stimulus', 'stimuli')} are too few to say."
         return Section("verdict", title, (Paragraph(few), _picture(found, rows)))
     blocks: list[Block] = [Paragraph(" ".join(found.trained))] if found.trained else []
-    blocks += [Paragraph(found.sentences[len(found.trained)])] if found.without else []
-    blocks += [Paragraph(_counts(rows, found))] if rows.height > 1 else []
+    if found.without:
+        blocks.append(Paragraph(found.sentences[len(found.trained)]))
+    if rows.height > 1:
+        blocks.append(Paragraph(_counts(rows, found)))
     said = [_sentence(study, row, found) for row in rows.head(_MOST_NAMED).iter_rows(named=True)]
     if rows.height > _MOST_NAMED:
         said.append(f"The other {rows.height - _MOST_NAMED} models are under Models beside people.")

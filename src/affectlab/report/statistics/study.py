@@ -192,7 +192,12 @@ class Beside:
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
             found = alignment(
-                compared, models, without=without, target=target, cluster=cluster, seed=seed
+                compared,
+                models,
+                without=[name for name in without if name in compared.rater_names],
+                target=target,
+                cluster=cluster,
+                seed=seed,
             )
         except InputError as error:
             return cls(None, f"{error}.")

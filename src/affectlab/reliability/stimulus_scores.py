@@ -8,11 +8,15 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from affectlab.core.result import Result
-from affectlab.core.words import plural
-from affectlab.ratings import Ratings
+from affectlab.core.words import joined, option, plural
+from affectlab.ratings import Ratings, people_or_all
 from affectlab.reliability.duplicates import duplicate_raters
-from affectlab.reliability.subject_models.mean_opinion import mean_opinion_scores
-from affectlab.reliability.subject_models.model import scores_table, subject_model
+from affectlab.reliability.screening import careless_raters
+from affectlab.reliability.subject_models import (
+    mean_opinion_scores,
+    scores_table,
+    subject_model,
+)
 
 
 def stimulus_scores(
@@ -39,7 +43,8 @@ def stimulus_scores(
     Returns
     -------
     The table ``scores`` of :func:`mean_opinion_scores`, or ``scores`` and ``raters`` of
-    :func:`subject_model`, in the unit of the scale. Notes name raters who answer alike.
+    :func:`subject_model`, in the unit of the scale. Notes name raters who answer
+    alike, and careless ones, who move the level of all scores.
 
     Raises
     ------
@@ -54,12 +59,26 @@ def stimulus_scores(
     >>> found.to_frame("scores")["value"].round(2).to_list()
     [2.0, 4.67, 2.67]
     """
+    careless = _careless(ratings)
     if method != "mean":
-        return subject_model(ratings, method=method, confidence=confidence)
+        found: Result = subject_model(ratings, method=method, confidence=confidence)
+        return replace(found, notes=(*found.notes, *careless))
     means = mean_opinion_scores(ratings, confidence=confidence)
+    alike = (f"{pair}; the mean counts both" for pair in duplicate_raters(ratings).evidence)
     return replace(
         means,
         tables=(scores_table(means),),
         sentences=(f"mean, {plural(len(means), 'score')}",),
-        notes=tuple(f"{pair}; the mean counts both" for pair in duplicate_raters(ratings).evidence),
+        notes=(*alike, *careless),
     )
+
+
+def _careless(ratings: Ratings | ArrayLike) -> tuple[str, ...]:
+    """Tell apart who answered without looking: they move the level of all scores."""
+    if not isinstance(ratings, Ratings):
+        return ()
+    names = careless_raters(people_or_all(ratings)).raters_to_drop()
+    if not names:
+        return ()
+    verb = option("screen", cli="affectlab reliability screen")
+    return (f"{joined(names)} answered carelessly ({verb}), and the scores count them.",)
