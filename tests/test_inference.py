@@ -267,7 +267,7 @@ def coefficients_of(data: np.ndarray) -> dict[str, Statistic]:
     answers = answers_of(data)
     made = {}
     for one in load_coefficients():
-        if one.has_weights:
+        if one.keys == ("label",):
             given = {"level": "interval", "scale": "0-7", "interval": "jackknife"}
             options = {}
             for name, part in list(signature(one.statistic).parameters.items())[1:]:

@@ -42,9 +42,9 @@ def ratings(n_raters: int = 6, *, with_attributes: bool = True) -> Ratings:
 
 def test_ratings_become_scores_of_the_subject_model() -> None:
     found = pair_scores(ratings())
-    model = subject_model(ratings()).to_frame()
+    model = subject_model(ratings(), target="sample").to_frame()
     spread = subject_model(ratings(), se="stimulus").to_frame()
-    means = mean_opinion_scores(ratings()).to_frame()
+    means = mean_opinion_scores(ratings(), interval="student").to_frame()
     for row in found.frame.iter_rows(named=True):
         own = model.filter(stimulus=row["stimulus"])
         assert row["value"] == own["value"][0]
@@ -62,7 +62,7 @@ def test_ratings_become_scores_of_the_subject_model() -> None:
 
 def test_means_are_another_score() -> None:
     found = pair_scores(ratings(), score="mean").frame
-    means = mean_opinion_scores(ratings()).to_frame()
+    means = mean_opinion_scores(ratings(), interval="student").to_frame()
     for name in ("value", "se", "sd"):
         expected = found.select("stimulus").join(means, on="stimulus")[name]
         np.testing.assert_array_equal(found[name], expected)
@@ -115,7 +115,7 @@ def test_attributes_come_from_a_table_of_pairs(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     PAIRS.drop("value").write_csv(file)
     assert pair_scores(bare, pairs=file).frame.equals(pair_scores(ratings()).frame)
-    scores = subject_model(bare).to_frame()
+    scores = subject_model(bare, target="sample").to_frame()
     assert (
         pair_scores(scores, pairs=file)
         .frame.drop("sd")

@@ -232,7 +232,7 @@ def test_the_narrow_interval_decides() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    people, models = study(np.random.default_rng(10), 5, 40, 2, [1.5])
+    people, models = study(np.random.default_rng(10), 5, 150, 2, [1.5])
 
     def once(seed: int) -> AlignmentResult:
         return alignment(people_of(people), models_of(models), seed=seed)

@@ -166,7 +166,8 @@ def test_truth_of_one_rater_of_an_attribute_and_of_a_table(tmp_path) -> None:
     assert dict(by_ann.to_frame().select("stimulus", "truth").rows()) == PEOPLE["ann"]
     assert by_ann.people is not None
     assert "ann" not in by_ann.people.raters
-    assert classes_of(table, truth="rater:ann", min_people=3).stimuli == by_ann.stimuli
+    with pytest.raises(InputError, match="min_people=3 is for a truth of several people"):
+        classes_of(table, truth="rater:ann", min_people=3)
     by_net = classes_of(table, truth="rater:net")
     assert by_net.raters == ()
     shown = classes_of(table, truth="attribute:shown")
@@ -213,7 +214,7 @@ def test_yes_and_no_answers() -> None:
         "net": {"a": (1, 1, 0), "b": (0, 1, 0)},
     }
     table = scored(answers, labels, ["net"], scale="binary")
-    one = classes_of(table)
+    one = classes_of(table, multilabel=False)
     assert one.stimuli == ("a",)
     assert one.ties["net"] == 1
     assert any("1 stimulus without a true class" in note for note in one.notes)
@@ -291,7 +292,7 @@ def test_score_variants_become_raters() -> None:
         ({"truth": "nobody"}, "truth='nobody': no such file"),
         ({"truth": {"zz": "joy"}}, "no model answered a stimulus that has a true class"),
         ({"truth": {"a": "wrath", "b": "rage"}}, "share no class"),
-        ({"truth": {"a": ["joy", "awe"]}}, "stimulus 'a' has 2 classes"),
+        ({"truth": {"a": ["joy", "awe"]}, "multilabel": False}, "stimulus 'a' has 2 classes"),
         ({"truth": 3}, "not int"),
         ({"taxonomy": "ekman"}, "unknown label 'awe'"),
         ({"rule": "median"}, "needs scores"),

@@ -165,6 +165,16 @@ def test_what_makes_rows_hard_to_compare_is_said(folder):
     assert any("different confidence: 90 % and 95 %" in text for text in said)
 
 
+def test_a_model_that_was_trained_on_the_data_is_named_first(tmp_path):
+    data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
+    for name, n_seen in (("net", 4), ("vlm", 0), ("bot", None)):
+        found = {"kappa": Estimate(0.5)}
+        write_result(ResultFile.from_estimates(name, found, data=data, n_seen=n_seen), tmp_path)
+    (first, *rest) = leaderboard(tmp_path).notes
+    assert "'net' was trained on stimuli of this data set" in first
+    assert not any("trained on" in note for note in rest)
+
+
 def test_one_data_set_described_in_two_ways(folder):
     put(folder, "e", 0.3, data=DATA.model_copy(update={"name": "trial", "n_raters": 5}))
     found = leaderboard(folder)

@@ -32,8 +32,11 @@ def test_two_tables() -> None:
 def test_models_of_both_tables_are_judged() -> None:
     mixed = table("ann", [1, 2]).merge(as_model("net", [1, 2]))
     assert sides(mixed, as_model("other", [3, 4])).models.rater_names == ("net", "other")
-    with pytest.raises(InputError, match="one scale for all models"):
-        sides(mixed, table("other", [3.5, 4], "0-7 interval"))
+    both = sides(mixed, table("other", [3.5, 4], "0-7 interval"))
+    assert [str(one.scale) for one in both.tables] == ["ordinal 0 to 7, step 1", "interval 0 to 7"]
+    # Side by side each keeps its own numbers.
+    assert both.models.rater_names == ("net", "other")
+    assert both.models.value.tolist() == [1, 2, 3.5, 4]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -30,14 +31,28 @@ def main() -> int:
     if given.since:
         return _say(read(given.since), read(), asked, given.rows)
     was = read() if FILE.is_file() else {}
-    found = {name: now(name, compute(name)) for name in cases() if asked(name)}
-    if not found:
+    wanted_cases = [name for name in cases() if asked(name)]
+    if not wanted_cases:
         parser.error(f"no case is called {' or '.join(wanted)}; there are {', '.join(cases())}")
-    after = {name: found.get(name) or was[name] for name in cases() if name in found or name in was}
+    found: Cases = {}
+    failed = []
+    for name in wanted_cases:
+        try:
+            found[name] = now(name, compute(name))
+        except Exception:  # noqa: BLE001 (whatever it is, the other cases are worth seeing)
+            failed.append(name)
+            print(traceback.format_exc(limit=-2))
+    after = {
+        name: found[name] if name in found else was[name]
+        for name in cases()
+        if name in found or name in was
+    }
     differ = _say(was, after, lambda _: True, given.rows)
     if not given.check:
         write(after)
-    return differ if given.check else 0
+    if failed:
+        print(f"failed, and left as they were: {', '.join(failed)}")
+    return 1 if failed or (given.check and differ) else 0
 
 
 def _say(was: Cases, after: Cases, asked: Callable[[str], bool], rows: int) -> int:

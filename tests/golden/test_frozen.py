@@ -197,6 +197,20 @@ def test_the_command_freezes_and_says_what_changes(
         run(monkeypatch, "c.*")
 
 
+def test_a_case_that_fails_stays_as_it_was_and_hides_no_other(
+    cases: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch) == 0
+    cases["a.one"], cases["b.two"] = (lambda: 1 / 0), [1, 3]
+    assert run(monkeypatch) == 1
+    said = capsys.readouterr().out
+    assert "ZeroDivisionError" in said
+    assert "in the case a.one" in said
+    assert "failed, and left as they were: a.one" in said
+    assert frozen.read()["a.one"][Place("", "", "")].value == 1.5
+    assert frozen.read()["b.two"][Place("", "", "1")].value == 3.0
+
+
 def test_the_diff_shows_first_what_differs_most() -> None:
     was: Cases = {"c": {Place("t", f"r{k}", "x"): Frozen(1.0, CLOSED) for k in range(9)}}
     now: Cases = {"c": {Place("t", f"r{k}", "x"): Frozen(1.0 + k, CLOSED) for k in range(9)}}

@@ -190,8 +190,9 @@ def _of_cell(value: Any, place: Place) -> Iterator[tuple[Place, Value | int]]:
             text = text.partition(":")[0]
         if not _is_prose(place.column, [text]):
             yield place, text
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
+    elif isinstance(value, Mapping) or is_dataclass(value):
+        parts = value if isinstance(value, Mapping) else vars(value)
+        for name, part in parts.items():
             yield from _of_cell(part, place._replace(column=f"{place.column}/{_name(name)}"))
     elif isinstance(value, Sequence | pl.Series | np.ndarray):
         for number, part in enumerate(value):

@@ -40,8 +40,8 @@ def test_missing_unless_it_is_said(listed: Path) -> None:
 
 def test_models_are_read_alike(listed: Path) -> None:
     people = read_ratings(listed, scale="0-7")
-    assert read_models(listed, people, absent="zero").n_ratings == 8
-    assert read_models(listed, people).n_ratings == 5
+    assert read_models(listed, people, absent="zero")[0].n_ratings == 8
+    assert read_models(listed, people)[0].n_ratings == 5
 
 
 def test_what_was_filled_cannot_be_taken_out_of_a_written_file(

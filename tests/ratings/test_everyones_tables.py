@@ -488,7 +488,7 @@ def test_what_is_said_goes_before_a_mapping(tmp_path: Path) -> None:
     assert read_ratings(file, columns={"value": "second"}).value.tolist() == [9, 8]
     assert str(read_ratings(file).scale) == "ordinal 1 to 9, step 1"
     people = read_ratings(file)
-    model = read_models(file, people, mapping={"columns": {"value": "second"}})
+    (model,) = read_models(file, people, mapping={"columns": {"value": "second"}})
     assert model.value.tolist() == [9, 8]
     left = read_ratings(file, mapping={"columns": {"value": "first"}, "unused": ["second"]})
     assert "second" not in left.frame.columns

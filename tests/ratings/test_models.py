@@ -33,7 +33,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def test_a_wide_file_of_one_model(people: Ratings, tmp_path: Path) -> None:
-    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
+    (found,) = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
     assert found.rater_names == ("net",)
     assert found.rater_kinds == ("model",)
     assert found.scale == people.scale
@@ -41,7 +41,9 @@ def test_a_wide_file_of_one_model(people: Ratings, tmp_path: Path) -> None:
 
 
 def test_answers_between_the_steps_keep_the_bounds(people: Ratings, tmp_path: Path) -> None:
-    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3.5,1\nb,0,6\n"), people)
+    (found,) = read_models(
+        write(tmp_path, "net.csv", "stimulus,joy,fear\na,3.5,1\nb,0,6\n"), people
+    )
     assert found.scale == Scale("interval", 0.0, 7.0)
     assert found.history[-1] == (
         "answers of models: scale not declared, bounds taken as those of people, between whose "
@@ -52,9 +54,9 @@ def test_answers_between_the_steps_keep_the_bounds(people: Ratings, tmp_path: Pa
 def test_a_scale_that_nobody_declared_is_taken_as_that_of_people_and_said(
     people: Ratings, tmp_path: Path
 ) -> None:
-    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
+    (found,) = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
     assert found.history[-1].startswith("answers of models: scale not declared, taken as that of")
-    said = read_models(write(tmp_path, "n.csv", "stimulus,joy\na,3\nb,0\n"), people, scale="0-7")
+    (said,) = read_models(write(tmp_path, "n.csv", "stimulus,joy\na,3\nb,0\n"), people, scale="0-7")
     assert not any("not declared" in step for step in said.history)
 
 
@@ -63,54 +65,99 @@ def test_answers_from_0_to_1_may_be_shares_and_are_not_taken_for_a_longer_scale(
     people: Ratings, tmp_path: Path, answers: str
 ) -> None:
     path = write(tmp_path, "net.csv", f"stimulus,joy,fear\na,{answers}\n")
-    found = read_models(path, people)
+    (found,) = read_models(path, people)
     assert not found.scale.declared
     assert (found.scale.low, found.scale.high) == (0, 1)
-    # Beside a model that answered higher, the low answers are answers on the same scale.
+    # A model that answered higher says nothing of the scale of another.
     other = write(tmp_path, "other.csv", "stimulus,joy,fear\na,5,1\nb,0,2\n")
-    both = read_models([path, other], people)
-    assert (both.scale.low, both.scale.high, both.scale.declared) == (0, 7, True)
+    alone, high = read_models([path, other], people)
+    assert alone.scale == found.scale
+    assert (high.scale.low, high.scale.high, high.scale.declared) == (0, 7, True)
 
 
 def test_answers_beyond_the_bounds_get_a_scale_of_their_own(
     people: Ratings, tmp_path: Path
 ) -> None:
-    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,-3.5,1\nb,0,9\n"), people)
+    (found,) = read_models(
+        write(tmp_path, "net.csv", "stimulus,joy,fear\na,-3.5,1\nb,0,9\n"), people
+    )
     assert (found.scale.low, found.scale.high) == (-3.5, 9.0)
 
 
-def test_files_with_and_without_steps_are_put_together(people: Ratings, tmp_path: Path) -> None:
+def test_files_with_and_without_steps_keep_their_scales(people: Ratings, tmp_path: Path) -> None:
     whole = write(tmp_path, "whole.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n")
     parts = write(tmp_path, "parts.csv", "stimulus,label,score\na,joy,2.25\n")
     found = read_models([whole, parts], people)
-    assert found.rater_names == ("whole", "parts")
-    assert found.scale == Scale("interval", 0.0, 7.0)
+    assert [table.rater_names for table in found] == [("whole",), ("parts",)]
+    assert [table.scale for table in found] == [people.scale, Scale("interval", 0.0, 7.0)]
 
 
-def test_files_that_say_their_scale_are_put_together_as_others_are(
-    people: Ratings, tmp_path: Path
-) -> None:
+def test_files_that_say_their_scale_keep_it(people: Ratings, tmp_path: Path) -> None:
     paths = []
     for name, scale, value in (("heads", "0-7 interval", 2.25), ("vlm", "0-7", 3.0)):
         answers = {"stimulus": ["a"], "rater": [name], "label": ["joy"], "value": [value]}
         paths.append(Ratings(answers, scale=scale).write(tmp_path / f"{name}.parquet"))
     found = read_models(paths, people)
-    assert found.scale == Scale("interval", 0.0, 7.0)
-    assert found.value.tolist() == [2.25, 3.0]
+    assert [str(table.scale) for table in found] == ["interval 0 to 7", "ordinal 0 to 7, step 1"]
+    assert [table.value.tolist() for table in found] == [[2.25], [3.0]]
 
 
-def test_files_of_different_scales_are_refused(people: Ratings, tmp_path: Path) -> None:
+def test_files_of_different_scales_stand_in_tables_of_their_own(
+    people: Ratings, tmp_path: Path
+) -> None:
     whole = write(tmp_path, "whole.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n")
     far = write(tmp_path, "far.csv", "stimulus,joy,fear\na,300,1\nb,0,6\n")
-    with pytest.raises(InputError, match="different scales"):
-        read_models([whole, far], people)
+    near, other = read_models([whole, far], people)
+    assert near.scale == people.scale
+    assert (other.scale.high, other.scale.declared) == (300, False)
+
+
+THREE = "stimulus,rater,joy,fear\na,fer,.5,1\nb,fer,0,.25\na,vlm,5,1\nb,vlm,0,7\n"
+
+
+def test_models_inside_a_file_have_scales_of_their_own(people: Ratings, tmp_path: Path) -> None:
+    """As the answers of each alone say, and as they are named."""
+    path = write(tmp_path, "both.csv", THREE)
+    found = {table.rater_names[0]: table.scale for table in read_models(path, people)}
+    assert found["vlm"] == people.scale
+    assert (found["fer"].low, found["fer"].high, found["fer"].declared) == (0, 1, False)
+    for said in ("fer=0-1 interval", {"fer": "0-1 interval"}, "fer=0-1 interval,vlm=0-7"):
+        named = {t.rater_names[0]: t.scale for t in read_models(path, people, scale=said)}
+        assert named == {"vlm": people.scale, "fer": Scale("interval", 0.0, 1.0)}
+    rest = read_models(path, people, scale="0-7, fer=0-1 interval")
+    assert {table.rater_names[0]: str(table.scale) for table in rest} == {
+        "fer": "interval 0 to 1",
+        "vlm": "ordinal 0 to 7, step 1",
+    }
+
+
+def test_a_scale_is_named_by_file_by_model_and_by_label(people: Ratings, tmp_path: Path) -> None:
+    rows = "a,joy,.5\na,fear,1\na,calm,3\nb,joy,0\nb,fear,.25\nb,calm,9\n"
+    net = write(tmp_path, "net.csv", f"stimulus,label,value\n{rows}")
+    vlm = write(tmp_path, "vlm.csv", "stimulus,joy,fear\na,5,1\nb,0,7\n")
+    by_label = {"joy": "0-1 interval", "fear": "0-1 interval", "calm": "0-9"}
+    for name in ("net", "net.csv", str(net)):
+        first, second = read_models([net, vlm], people, scale={name: by_label})
+        assert [str(scale) for scale in first.scales.values()] == [
+            "interval 0 to 1",
+            "interval 0 to 1",
+            "ordinal 0 to 9, step 1",
+        ]
+        assert second.scale == people.scale
+    # Names of labels hold for all models, also those that only models know.
+    (alone,) = read_models(net, people, scale="0-1 interval, calm=0-9")
+    assert alone.scales == first.scales
+    with pytest.raises(InputError, match=r"scale of models: unknown model or label 'nett'.*'net'"):
+        read_models([net, vlm], people, scale="nett=0-1 interval")
+    with pytest.raises(InputError, match=r"scale of 'fer': .* is off interval 0 to 0.5"):
+        read_models(write(tmp_path, "b.csv", THREE), people, scale="fer=0-0.5 interval")
 
 
 def test_kinds_a_baseline_stays_one_and_the_rest_are_models(
     people: Ratings, tmp_path: Path
 ) -> None:
-    text = "stimulus,rater,rater_kind,label,value\na,chance,baseline,joy,1\na,net,human,joy,2\n"
-    found = read_models(write(tmp_path, "both.csv", text), people)
+    text = "stimulus,rater,rater_kind,label,value\na,chance,baseline,joy,3\na,net,human,joy,2\n"
+    (found,) = read_models(write(tmp_path, "both.csv", text), people)
     assert dict(zip(found.rater_names, found.rater_kinds, strict=True)) == {
         "chance": "baseline",
         "net": "model",
@@ -119,7 +166,7 @@ def test_kinds_a_baseline_stays_one_and_the_rest_are_models(
 
 def test_a_declared_scale_holds(people: Ratings, tmp_path: Path) -> None:
     path = write(tmp_path, "net.csv", "stimulus,joy,fear\na,.5,.1\nb,0,.6\n")
-    found = read_models(path, people, scale="0-1 interval")
+    (found,) = read_models(path, people, scale="0-1 interval")
     assert found.scale == Scale("interval", 0.0, 1.0)
 
 
@@ -128,7 +175,7 @@ def test_names_of_categories(tmp_path: Path) -> None:
         {"stimulus": ["a", "b"], "rater": ["r", "r"], "value": ["joy", "fear"]},
         scale="nominal:joy,fear",
     )
-    found = read_models(write(tmp_path, "net.csv", "id,predicted\na,fear\nb,fear\n"), people)
+    (found,) = read_models(write(tmp_path, "net.csv", "id,predicted\na,fear\nb,fear\n"), people)
     assert found.value.tolist() == [1.0, 1.0]
     with pytest.raises(InputError, match="rage"):
         read_models(write(tmp_path, "bad.csv", "id,predicted\na,rage\n"), people)
@@ -138,7 +185,7 @@ def test_a_model_may_name_what_nobody_named_unless_categories_are_declared(tmp_p
     people = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": ["joy", "fear"]})
     first = write(tmp_path, "net.csv", "id,predicted\na,bliss\nb,fear\n")
     second = write(tmp_path, "other.csv", "id,predicted\na,joy\nb,rage\n")
-    found = read_models([first, second], people)
+    (found,) = read_models([first, second], people)
     assert set(found.scale.categories) == {"bliss", "fear", "joy", "rage"}
 
 
@@ -183,7 +230,7 @@ def test_numbers_of_classes_whose_order_nobody_declared_are_refused(
             read_models(path, people)
     else:
         values = list(map(float, codes.split()))
-        assert read_models(path, people).value.tolist() == values
+        assert read_models(path, people)[0].value.tolist() == values
 
 
 @pytest.mark.parametrize("given", [3.0, -1.0])
@@ -219,7 +266,7 @@ def test_words_of_people_are_the_answer_beside_numbers(
         n: ("fear", "joy") if n == called else ("0.7", "0.55") for n in names if n not in cells
     }
     rows = "".join(",".join(cells[name][row] for name in names) + "\n" for row in (0, 1))
-    found = read_models(write(tmp_path, "net.csv", f"{header}\n{rows}"), named)
+    (found,) = read_models(write(tmp_path, "net.csv", f"{header}\n{rows}"), named)
     assert words(found) == ["fear", "joy"]
     assert not found.has_labels
 
@@ -229,7 +276,7 @@ def test_several_columns_of_words_of_people_are_told(named: Ratings, tmp_path: P
     with pytest.raises(InputError, match="call the column of the answers 'prediction'"):
         read_models(write(tmp_path, "net.csv", text), named)
     renamed = write(tmp_path, "net.csv", text.replace("first", "prediction"))
-    assert words(read_models(renamed, named)) == ["joy", "anger"]
+    assert words(read_models(renamed, named)[0]) == ["joy", "anger"]
 
 
 SCORES = "image,joy,anger,fear\na,0.7,0.2,0.1\nb,0.1,0.6,0.3\nc,0.2,0.1,0.7\n"
@@ -255,7 +302,7 @@ def joined(columns: str, cells: str) -> str:
 def test_only_columns_called_like_people_s_classes_are_scores(
     named: Ratings, tmp_path: Path, columns: str, cells: str
 ) -> None:
-    found = read_models(write(tmp_path, "net.csv", joined(columns, cells)), named)
+    (found,) = read_models(write(tmp_path, "net.csv", joined(columns, cells)), named)
     assert found.label_names == ("joy", "anger", "fear")
     assert found.scale == Scale("interval", 0.0, 1.0)
     assert any(columns.split(",")[0] in step for step in found.history if "guessed" in step)
@@ -263,7 +310,7 @@ def test_only_columns_called_like_people_s_classes_are_scores(
 
 def test_a_column_with_which_scores_sum_to_1_is_a_class(named: Ratings, tmp_path: Path) -> None:
     text = "image,joy,anger,fear,bliss,conf\na,0.5,0.2,0.1,0.2,0.5\nb,0.1,0.6,0.1,0.2,0.6\n"
-    found = read_models(write(tmp_path, "net.csv", text), named)
+    (found,) = read_models(write(tmp_path, "net.csv", text), named)
     assert found.label_names == ("joy", "anger", "fear", "bliss")
 
 
@@ -277,7 +324,7 @@ def test_a_column_with_which_scores_sum_to_1_is_a_class(named: Ratings, tmp_path
 )
 def test_what_scores_are_called_is_stripped(named: Ratings, tmp_path: Path, header: str) -> None:
     text = f"image,{header},conf\na,-1.5,2,1,0,0.2\nb,3,1,0,0,0.2\n"
-    found = read_models(write(tmp_path, "net.csv", text), named)
+    (found,) = read_models(write(tmp_path, "net.csv", text), named)
     assert found.label_names == ("joy", "anger", "fear", "bliss")
     assert sum(step.startswith("guessed: columns called") for step in found.history) == 1
     assert found.frame.filter(pl.col("stimulus") == "a")["value"].to_list() == [-1.5, 2, 1, 0]
@@ -303,7 +350,7 @@ def test_json_is_read_as_the_same_table_is(
     named: Ratings, tmp_path: Path, rows: list[dict[str, object]], name: str
 ) -> None:
     listed = json.dumps(rows) if name.endswith("json") else "\n".join(map(json.dumps, rows))
-    found = read_models(write(tmp_path, name, listed), named)
+    (found,) = read_models(write(tmp_path, name, listed), named)
     assert found.rater_names == (("gpt",) if "model" in rows[0] else ("m",))
     chosen = found.to_frame().filter(pl.col("value") == 1)
     answers = chosen["label"].to_list() if found.has_labels else words(found)
@@ -320,7 +367,7 @@ def test_scores_of_a_pipeline_for_each_label(named: Ratings, tmp_path: Path) -> 
         {"id": "b", "predictions": scores(0.1, 0.6, 0.3)},
     ]
     path = write(tmp_path, "m.jsonl", "\n".join(map(json.dumps, rows)))
-    found = read_models(path, named)
+    (found,) = read_models(path, named)
     assert found.label_names == ("joy", "anger", "fear")
     assert found.scale == Scale("interval", 0.0, 1.0)
 
@@ -359,7 +406,7 @@ def test_what_affectlab_wrote_says_itself_what_it_holds(
         raters={"rater": ["m"], "rater_kind": ["model"]},
         taxonomy="mikels",
     )  # fmt: skip
-    found = read_models(written.write(tmp_path / name), people)
+    (found,) = read_models(written.write(tmp_path / name), people)
     assert found.equals(written)
     assert found.taxonomy == written.taxonomy
 
@@ -377,7 +424,7 @@ def test_people_beside_models_are_left_out_and_said(people: Ratings, tmp_path: P
     }
     asked = Ratings({"stimulus": ["a"], "rater": ["r"], "value": ["joy"]}, scale="nominal:joy,fear")
     export = write(tmp_path, "export.json", json.dumps([task]))
-    found = read_models(export, asked, columns={"stimulus": "text"})
+    (found,) = read_models(export, asked, columns={"stimulus": "text"})
     assert (found.stimulus_names, found.rater_names) == (("a",), ("net",))
     assert found.rater_kinds == ("model",)
     assert "left out as people, beside models: 1 rater" in found.history
@@ -385,4 +432,4 @@ def test_people_beside_models_are_left_out_and_said(people: Ratings, tmp_path: P
     with pytest.raises(InputError, match=r"all raters are people, as .* says; expected answers of"):
         read_models(alone, asked)
     kinds = pl.DataFrame({"rater": ["7"], "rater_kind": ["model"]})
-    assert read_models(alone, asked, raters=kinds).rater_names == ("7",)
+    assert read_models(alone, asked, raters=kinds)[0].rater_names == ("7",)

@@ -289,12 +289,12 @@ def test_models_are_read_on_the_scales_of_people(mixed: Ratings, tmp_path: Path)
     file = tmp_path / "tiny.csv"
     names = ["plausibility", "category", "arousal"]
     survey(1).select("stimulus", *names).write_csv(file)
-    found = read_models(file, mixed)
+    (found,) = read_models(file, mixed)
     assert found.scales == {name: mixed.scales[name] for name in names}
     between = survey(1).with_columns(
         plausibility=pl.col("plausibility") - 0.5 * (pl.col("plausibility") > 1)
     )
     between.select("stimulus", *names).write_csv(file)
-    found = read_models(file, mixed)
+    (found,) = read_models(file, mixed)
     assert str(found.scales["plausibility"]) == "interval 1 to 7"
     assert found.scales["arousal"] == mixed.scales["arousal"]

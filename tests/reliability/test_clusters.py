@@ -18,6 +18,7 @@ from affectlab.reliability import (
     gwet_ac,
     internal_consistency,
     interrater_correlation,
+    intraclass_correlation,
     krippendorff_alpha,
     mean_spearman,
     pairwise_kappa,
@@ -67,6 +68,7 @@ STATISTICS = {
     "fleiss": fleiss_kappa,
     "gwet": gwet_ac,
     "percent": percent_agreement,
+    "icc": intraclass_correlation,
     "correlation": interrater_correlation,
     "concordance": concordance,
 }

@@ -416,7 +416,8 @@ class TestOtherRaters:
 
     def test_scores_stand_on_the_scale_beside_the_means(self) -> None:
         rng = np.random.default_rng(0)
-        value = np.clip(np.round(rng.normal(6, 2, (3, 12)) + [[-2], [0], [2]]), 0, 7)
+        bias = np.array([[-2], [0], [2]])
+        value = np.clip(np.round(rng.normal(6, 2, (3, 12)) + bias), 0, 7)
         held = {
             "stimulus": np.tile([f"s{k:02d}" for k in range(12)], 3),
             "rater": np.repeat(["p", "q", "r"], 12),

@@ -344,7 +344,8 @@ def _of_ratings(
         scored, method = means, "mean opinion scores"
         errors = means.select("stimulus", se_stimulus="se")
     else:
-        model = subject_model(people)
+        # What all pairs share, as the raters' level, is no error of one beside another.
+        model = subject_model(people, target="sample")
         scored, method, said = model.to_frame(), f"subject model, {model.method}", model.notes
         errors = scored.select("stimulus", "se_stimulus")
     table = scored.select("stimulus", "value", "se")

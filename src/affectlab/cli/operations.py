@@ -394,7 +394,10 @@ def _missing(read: Sequence[Any]) -> str:
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
     """Collect what reading had to say, each sentence once."""
-    first, *others = (table for table in read if table is not None)
+    from affectlab.ratings import model_tables
+
+    first, *rest = (one for one in read if one is not None)
+    others = [table for one in rest for table in model_tables(one)]
     # That a table of models holds no people is as it should be; notes speak of its scale.
     known = ("No rater is human", "The scale ")
     of_models = (text for table in others for text in table.warnings if not text.startswith(known))

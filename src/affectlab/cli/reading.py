@@ -63,11 +63,15 @@ _MODELS = named(
 _MODELS_SCALE = named(
     "models_scale",
     Annotated[
-        str | None,
+        list[str] | None,
         Option(
-            help="Scale of the models' answers, such as '0-1 interval'; if not given, that of "
-            "people where all answers lie within it, and otherwise only ranks are compared.",
+            help="Scale of the models' answers, such as '0-1 interval', or of each model by its "
+            "name or that of its file: 'fer=0-1 interval,vlm=0-7'; may be given again. If not "
+            "given, that of people where all answers of a model lie within it, and otherwise only "
+            "ranks are compared.",
             group=_HEADING,
+            metavar="SCALE",
+            show_default=False,
         ),
     ],
 )
@@ -135,7 +139,7 @@ def make_verb(
             options = {one.name: given.pop(one.name) for one in shared}
             files, scale = given.pop("models", None) or [], given.pop("models_scale", None)
             with out.progress(f"reading {options['file']}"):
-                sources = reading.read(options, files, scale)
+                sources = reading.read(options, files, ",".join(scale or ()) or None)
             given |= {name: options[name] for name in taken}
         function(*sources, out, **given)
 
@@ -282,7 +286,7 @@ _SCHEMES = ("http", "https", "hf")
 
 def _read_models(
     files: Sequence[Path], like: Ratings, scale: str | None, options: Mapping[str, Any]
-) -> Ratings | None:
+) -> tuple[Ratings, ...] | None:
     """Read the files of models; the table of raters, and what was said of texts, hold as well."""
     if not files:
         return None
@@ -299,8 +303,13 @@ def _read_models(
         absent=options["absent"],
         on_bad="set_aside" if options["set_aside"] else "raise",
     )
-    chosen = [name for name in found.label_names if name in like.label_names]
-    return found if options["keep_labels"] is None or not chosen else found.select(labels=chosen)
+    if options["keep_labels"] is None:
+        return found
+    chosen = [[name for name in table.label_names if name in like.label_names] for table in found]
+    return tuple(
+        table.select(labels=names) if names else table
+        for table, names in zip(found, chosen, strict=True)
+    )
 
 
 def read_roles(text: str | None) -> dict[str, str] | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.signatures import OptionsOf
 from affectlab.core.words import plural, shown
-from affectlab.ratings import Ratings, read_table
+from affectlab.ratings import ModelRatings, Ratings, read_table
 from affectlab.recipes import reproduce as run, sound_recipes
 from affectlab.report import recovery_of_scores, write_report
 from affectlab.simulate import demo_study, recovery
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def report(
     ratings: Ratings,
-    models: Ratings | None,
+    models: ModelRatings | None,
     out: Output,
     file: Path,
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -170,6 +171,25 @@ def mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
+
+
+_MOST_GAPS = 4
+"""Possible codes per code up to which marking each in a table beats sorting."""
+
+
+def distinct_codes(code: NDArray[np.integer[Any]], n: int) -> Ints:
+    """Give the different codes, below `n`, rising; faster than sorting where most of them occur.
+
+    Examples
+    --------
+    >>> distinct_codes(np.array([3, 0, 3]), 4)
+    array([0, 3])
+    """
+    if n > _MOST_GAPS * code.size:
+        return np.unique(code).astype(np.int64)
+    seen = np.zeros(n, dtype=np.bool_)
+    seen[code] = True
+    return np.flatnonzero(seen)
 
 
 def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:

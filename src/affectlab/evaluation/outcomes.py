@@ -18,8 +18,7 @@ from affectlab.core.inference import wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
 from affectlab.core.words import count, joined, percent, plural, shown
-from affectlab.evaluation.people_and_models import check_models
-from affectlab.ratings import MODEL_KINDS, Ratings, row_column
+from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, model_tables, row_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ class _Asked:
 
 
 def _asked(
-    data: Any, by: Sequence[str] | str | None, models: Ratings | None, *, everyone: bool
+    data: Any, by: Sequence[str] | str | None, models: ModelRatings | None, *, everyone: bool
 ) -> _Asked:
     """Bring any input to one row per answer.
 
@@ -253,14 +252,14 @@ def _asked(
     InputError
         When it is not one of the inputs, or a column is missing or wrong.
     """
-    check_models(models)
+    others = model_tables(models)
     if not isinstance(data, Ratings):
         if isinstance(data, Response):
             data = [data]
         if not hasattr(data, "columns") and not isinstance(data, dict):
             data = _of_responses(data)
         return _of_frame(_plain_frame(data), by)
-    tables = [data] if models is None else [data, models]
+    tables = [data, *others]
     known = [
         name
         for table in tables
@@ -270,8 +269,8 @@ def _asked(
     ]
     names = _names(by, known)
     # Every rater of a table of models is judged, whatever its kind.
-    kinds = [None if everyone else MODEL_KINDS, None]
-    parts = [_of_ratings(table, names, kind) for table, kind in zip(tables, kinds, strict=False)]
+    kinds = [None if everyone else MODEL_KINDS, *(None for _ in others)]
+    parts = [_of_ratings(table, names, kind) for table, kind in zip(tables, kinds, strict=True)]
     if not any(part.height for part in parts):
         parts = [_of_ratings(table, names, None) for table in tables]
     return _Asked(
@@ -438,7 +437,7 @@ class OutcomeTable(Result):
 
 def outcome_table(
     ratings: Ratings | Iterable[Response] | Any,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     by: Sequence[str] | str | None = None,
     everyone: bool = False,

@@ -13,6 +13,12 @@ from affectlab.ratings.derived.select import (
 )
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
+from affectlab.ratings.model_tables import (
+    ModelRatings as ModelRatings,
+    by_scale_of_models as by_scale_of_models,
+    model_tables as model_tables,
+    on_own_scales as on_own_scales,
+)
 from affectlab.ratings.options import Absent as Absent, read_table
 from affectlab.ratings.reading import (
     RatingsDescription,
@@ -73,6 +79,10 @@ if TYPE_CHECKING:
         rows_as_listed as rows_as_listed,
     )
     from affectlab.ratings.reading.hub import load_dataset
+    from affectlab.ratings.training import (
+        mark_training as mark_training,
+        training_counts as training_counts,
+    )
 
 
 __all__ = [

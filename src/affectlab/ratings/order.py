@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,6 @@ from affectlab.ratings.build import Body
 from affectlab.ratings.derived import moments
 from affectlab.ratings.schema import HUMAN_KINDS
 from affectlab.ratings.table import Ratings
-
-if TYPE_CHECKING:
-    pass
-
 
 T = TypeVar("T")
 Kept: TypeAlias = Literal["nobody", "models", "raters"]
@@ -35,11 +31,13 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
     Parameters
     ----------
     data
-        Ratings; anything else is given back as it is.
+        Ratings, or several tables of them; anything else is given back as it is.
     listed
         Raters who are not drawn, and whose order is kept because results list them so: nobody,
         models, or all raters of a table of models.
     """
+    if isinstance(data, list | tuple) and data and all(isinstance(t, Ratings) for t in data):
+        return cast("T", tuple(canonical(table, listed=listed) for table in data))
     if not isinstance(data, Ratings):
         return data
     body = data._body

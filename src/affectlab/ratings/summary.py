@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import distinct_codes
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, quoted, shown
@@ -121,7 +122,8 @@ def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArra
     stimulus, rater = body.stimulus.code, body.rater.code
     once = body.label is None and not body.extras.keys() & _REPEATABLE
     if not once:
-        pairs = np.unique(pack([body.stimulus, body.rater])[rows])
+        size = body.stimulus.n * body.rater.n
+        pairs = distinct_codes(pack([body.stimulus, body.rater])[rows], size)
         stimulus, rater = (part.astype(np.int32) for part in np.divmod(pairs, body.rater.n))
     elif not rows.all():
         stimulus, rater = stimulus[rows], rater[rows]

@@ -34,9 +34,11 @@ def cautions(study: Study) -> list[str]:
         found += [f"{note[0].upper()}{note[1:]}." for note in study.clusters.notes]
         found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
+        who = "Models" if study.ranks_only else some(list(study.unmapped), _MOST_PAIRS)
         found.append(
-            "Models stand in no table or figure of all raters, and are compared with people by "
-            f"their order of stimuli alone: {study.unmapped}."
+            f"{who} {'stand' if len(study.unmapped) > 1 or study.ranks_only else 'stands'} in no "
+            "table or figure of all raters, and people are compared with their order of stimuli "
+            f"alone: {'; '.join(dict.fromkeys(study.unmapped.values()))}."
         )
     found += [*_stand_ins(study), *study.warnings]
     return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]

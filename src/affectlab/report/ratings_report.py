@@ -12,7 +12,7 @@ from annotated_types import Ge
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import shown
-from affectlab.ratings import ClusterLike, Ratings
+from affectlab.ratings import ClusterLike, ModelRatings, Ratings
 from affectlab.report.cautions import cautions
 from affectlab.report.first_page import QUESTIONS, lead
 from affectlab.report.page import (
@@ -37,7 +37,7 @@ def write_report(
     ratings: Ratings,
     path: str | Path,
     *,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     title: str | None = None,
     seed: int = 0,
     n_boot: Annotated[int, Ge(0)] = 1000,

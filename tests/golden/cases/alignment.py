@@ -14,7 +14,7 @@ from . import tables
 
 @case("models", "two_raters", "full")
 def verdicts(al, ratings):
-    return al.evaluation.alignment(ratings)
+    return al.evaluation.alignment(ratings, seed=1)
 
 
 @case("models")
@@ -25,7 +25,6 @@ def verdicts_otherwise(al, ratings):
             al.evaluation.alignment,
             people,
             models,
-            n_boot=40,
             seed=2,
             target="stimuli" if over == "units" else over,
             margin=0.1,
@@ -34,7 +33,7 @@ def verdicts_otherwise(al, ratings):
         )
         for over in ("units", "raters", "both")
     }
-    both = al.evaluation.alignment(people, models)
+    both = al.evaluation.alignment(people, models, seed=2)
     everybody = both.to_frame("models_and_people")
     measures = everybody.select("rater", *dict.fromkeys(both.difference.frame["measure"]))
     person = everybody["rater_kind"] == "person"
@@ -61,7 +60,7 @@ def beside_people(al, ratings):
             ratings, level="interval", n_boot=0
         ),
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
-        "discrepancy": lambda: evaluation.discrepancy(ratings),
+        "discrepancy": lambda: evaluation.discrepancy(ratings, seed=4),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
         "kinds": lambda: evaluation.rater_comparison.pair_kinds(
             evaluation.kappa_of_pairs(ratings)
@@ -77,7 +76,7 @@ def beside_people(al, ratings):
         ),
         "values": lambda: evaluation.rater_comparison.group_values(ratings),
         "raters": lambda: evaluation.rater_comparison.rater_table(ratings).to_frame(),
-        "ceiling": lambda: evaluation.human_ceiling(ratings),
+        "ceiling": lambda: evaluation.human_ceiling(ratings, seed=7),
         "published": lambda: evaluation.published_tables(ratings, n_boot=20, seed=8),
         "top": lambda: evaluation.preference.top_labels(ratings, k=2),
         "top of raters": lambda: evaluation.preference.top_labels(ratings, k=2, by="rater"),
@@ -272,7 +271,7 @@ def against_a_range(al):
 def rows_of_a_leaderboard(al, ratings):
     evaluation = al.evaluation
     data = evaluation.data_set(ratings.humans(), "golden", link="https://example.org")
-    ceiling = evaluation.human_ceiling(ratings, target="sample").people.to_frame()
+    ceiling = evaluation.human_ceiling(ratings).people.to_frame()
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
     people = al.core.estimates.Estimates.of(ceiling, ("rater",))
@@ -297,7 +296,6 @@ def rows_of_a_leaderboard(al, ratings):
         "rows": rows,
         "files": files,
         "board": board,
-        "columns": [one.columns for one in board.boards],
         "coverage": evaluation.rankings.Coverage(n_answered=40, n_stimuli=48),
         "dict": as_dict(board),
         "read": [evaluation.rankings.read_result(file) for file in files],

@@ -148,7 +148,6 @@ def simulated(al):
         "attentive": rater.attentive,
         "presets": simulate.raters.PRESETS,
         "recovery": simulate.recovery(study),
-        "flagged": simulate.recovery(study).flagged,
         "dice": {
             how: simulate.random_baseline(study.ratings, seed=5, how=how)
             for how in ("uniform", "shuffled")

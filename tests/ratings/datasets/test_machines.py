@@ -237,6 +237,6 @@ def test_answers_of_a_log_stand_beside_those_of_people(tmp_path: Path) -> None:
     people = read(tmp_path, "task,worker,label\na,w1,joy\nb,w1,fear\n", "people.csv")
     file = tmp_path / "log.eval"
     file.write_bytes(log())
-    models = read_models(file, people)
+    (models,) = read_models(file, people)
     assert models.rater_kinds == ("model",)
     assert people.merge(models).n_raters == 2

@@ -87,7 +87,7 @@ def test_wide_sheets_and_answers_of_models(tmp_path: Path) -> None:
     model = workbook(
         tmp_path / "tiny.xlsx", {"S": [["stimulus", "prediction"], ["a", 2.5], ["b", 6]]}
     )
-    assert read_models(model, people).rater_names == ("tiny",)
+    assert read_models(model, people)[0].rater_names == ("tiny",)
     assert read_table(model).columns == ["stimulus", "prediction"]
 
 

@@ -22,7 +22,7 @@ _ABOUT = {
 """What intervals are about, in words, by their target."""
 _WHY = re.compile(rf"[;,] {NO_INTERVAL}(.*)$|; ([^;]*), no interval$")
 _INTERVAL = re.compile(
-    r"[;,] ((?:jackknife|linearised) over|[\w ]*bootstrap\b|interval by |[\w']+ interval\b).*$"
+    r"[;,] ((?:jackknife|linearised) over|[\w ]*bootstrap\b|interval by |[\w' -]+ interval\b).*$"
 )
 """Where the ``method`` of an estimate begins to say how its interval was made."""
 _UNDEFINED = re.compile(r", \d+ undefined|(?<=interval) \([^)]*\)")

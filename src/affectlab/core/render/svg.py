@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PNG_DPI = 200
-_PNG_COMPRESSION = 4
+_PNG_COMPRESSION = 1
 _FONTS = (
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", '
     '"Liberation Sans", Arial, sans-serif'

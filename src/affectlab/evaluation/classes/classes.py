@@ -67,6 +67,8 @@ class Classes:
     """Stimuli with several highest classes, by rater; those of the truth under ``"truth"``."""
     notes: tuple[str, ...]
     """What was left out, and why, in words."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, in words."""
 
     @property
     def n_stimuli(self) -> int:

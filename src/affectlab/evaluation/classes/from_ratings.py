@@ -22,6 +22,7 @@ from affectlab.evaluation.classes.rules import (
     Decided,
     Rule,
     Threshold,
+    Thresholds,
     Ties,
     TruthRule,
     agreeing,
@@ -31,13 +32,23 @@ from affectlab.evaluation.classes.rules import (
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
-    check_models,
+    check_level,
+    check_shares,
     no_shared_class,
     notes_of_repeats,
+    of_training,
     unknown_classes,
     unknown_stimuli,
 )
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    ModelRatings,
+    Ratings,
+    aggregated_raters,
+    canonical,
+    model_tables,
+)
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Who is judged, and what is taken off the scores first.
@@ -47,41 +58,52 @@ CHOSEN = "chosen"
 """Column in which a model says 1 for each label that its own thresholds choose."""
 
 
-def split_panels(
-    ratings: Ratings,
-    models: Ratings | None,
-    scores: str | Sequence[str] | None,
-    told_by: str | None,
-    *,
-    own_sets: bool = False,
-) -> tuple[Panel | None, list[Panel]]:
-    """Panels of the people and of the models, without the rater who tells the truth.
+def split_tables(
+    ratings: Ratings, models: ModelRatings | None, told_by: str | None
+) -> tuple[Panel | None, list[Ratings]]:
+    """Panel of the people and tables of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
-    the two than ``sides`` does. With `own_sets`, models that say which
-    labels they choose (column ``chosen``) answer these, and not scores.
+    the two than ``sides`` does.
     """
     kinds = set(ratings.rater_kinds)
     people = None
     if kinds & set(HUMAN_KINDS):
         people = _without(ratings.humans() if kinds & set(MODEL_KINDS) else ratings, told_by)
     tables = [ratings.models()] if kinds & set(MODEL_KINDS) else []
-    tables += [models] if models is not None else []
+    tables += model_tables(models)
     judged = [
         table for table in (_without(table, told_by) for table in tables) if table is not None
     ]
-    if scores is not None:
-        columns = [scores] if isinstance(scores, str) else list(scores)
-        judged = [score_variants(table, columns) for table in judged]
-    elif own_sets:
-        judged = [_chosen_sets(table) for table in judged]
-    panels = [panel_of(table) for table in judged]
-    names = [rater for panel in panels for rater in panel.raters]
+    names = [rater for table in judged for rater in table.rater_names]
     names += people.rater_names if people is not None else ()
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"rater {twice!r} is in both tables; expected a name of its own for each")
-    return None if people is None else panel_of(people), panels
+    return None if people is None else panel_of(people), judged
+
+
+def judged_panels(
+    tables: Sequence[Ratings],
+    scores: str | Sequence[str] | None,
+    limits: Thresholds | None,
+    *,
+    multilabel: bool,
+) -> list[Panel]:
+    """Panels of the models.
+
+    For sets without thresholds, models that say which labels they choose (column ``chosen``)
+    answer these, and not scores.
+    """
+    if scores not in (None, "value"):
+        columns = [scores] if isinstance(scores, str) else list(scores or ())
+        tables = [score_variants(table, columns) for table in tables]
+    elif multilabel and limits is None and scores is None:
+        tables = [_chosen_sets(table) for table in tables]
+    elif multilabel and limits is not None and limits.of_shares:
+        for table in tables:
+            check_shares(table, f"a threshold of {limits.said} is for probabilities")
+    return [panel_of(table) for table in tables]
 
 
 def _chosen_sets(table: Ratings) -> Ratings:
@@ -228,15 +250,55 @@ def _n_partly(panel: Panel, given: Decided, rows: Bools) -> int:
     return int((gaps & given.known[rows]).sum())
 
 
+def _grouped(table: Ratings, taxonomy: Taxonomy | None) -> str:
+    """Name the mapping by which labels become the groups that a table has."""
+    if taxonomy is None or table.taxonomy is None:
+        return ""
+    name = table.taxonomy.name.removeprefix(f"{taxonomy.name}-")
+    return option("label_map", f"{taxonomy.name}:{name}")
+
+
+_DEFAULTS = {"agree": 0.5, "min_people": 1, "ties": "leave_out", "answer_ties": "random"}
+
+
+def _check_effects(multilabel: bool, source: TruthSource, **given: Any) -> None:
+    """Refuse options that would change nothing.
+
+    Raises
+    ------
+    InputError
+        When one is for sets and each stimulus has one class, or the other way round, or it is for
+        a truth that is pooled over people.
+    """
+    asked = [name for name, value in given.items() if value != _DEFAULTS.get(name)]
+    for name in asked:
+        flag = option(name, given[name])
+        if name in ("threshold", "truth_threshold", "agree") and not multilabel:
+            sets = option("multilabel", True, cli="--multilabel")
+            raise InputError(
+                f"{flag} is for sets of classes, and each stimulus has one class here; expected "
+                f"{sets} with it, or neither"
+            )
+        if name in ("rule", "ties", "answer_ties") and multilabel:
+            one = option("multilabel", False, cli="--no-multilabel")
+            raise InputError(
+                f"{flag} is for one class of each stimulus, and sets are judged here; expected "
+                f"{one} with it, or neither"
+            )
+        pooled = name in ("rule", "agree", "min_people", "truth_threshold")
+        if pooled and (source.is_named or (name == "min_people" and source.kind == "rater")):
+            raise InputError(f"{flag} is for a truth of several people; {source.said} is none")
+
+
 def classes_of(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
     label_map: str | Path | ScoreMapping | LabelMapping | None = None,
     scores: str | Sequence[str] | None = None,
-    multilabel: bool = False,
+    multilabel: bool | None = None,
     threshold: Threshold | None = None,
     truth_threshold: Threshold | None = None,
     rule: Rule | None = None,
@@ -274,10 +336,13 @@ def classes_of(
         Columns of scores of the models to be used in place of ``value``; with several, each model
         is judged once for each (see ``score_variants``).
     multilabel
-        Whether a stimulus has a set of classes, rather than one.
+        Whether a stimulus has a set of classes, rather than one; None: where the truth names
+        several of a stimulus (one rater says yes to two labels, or a cell holds two classes).
     threshold
         For sets: scores from which on a class counts as answered. Not needed for yes and no, nor
-        for models that say which labels they choose (a column ``chosen`` of 0 and 1).
+        for models that say which labels they choose (a column ``chosen`` of 0 and 1). Scores of a
+        scale that nobody declared are probabilities for a threshold of 0 to 1: others, such as
+        logits, are refused.
     truth_threshold
         The same for pooled scores of people; by default `threshold`.
     rule
@@ -300,8 +365,9 @@ def classes_of(
     Raises
     ------
     InputError
-        When there is no such truth, no stimulus has one, a label is not known, or truth and
-        answers share no class or no stimulus.
+        When there is no such truth, no stimulus has one, a label is not known, truth and
+        answers share no class or no stimulus, models answer groups of the labels of the truth, or
+        an option has no effect.
 
     Examples
     --------
@@ -314,23 +380,47 @@ def classes_of(
     >>> found.truth_said
     'people (plurality of 2)'
     """
-    check_models(models)
+    model_tables(models)
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     rng = np.random.default_rng(seed)
     limits = None if threshold is None else load_thresholds(threshold)
     pooled = limits if truth_threshold is None else load_thresholds(truth_threshold)
-    settings = TruthRule(rule, agreeing(agree), min_people, ties, pooled, multilabel)
-    reading = AnswerRule(limits, answer_ties, multilabel)
     used = None if label_map is None else load_score_mapping(label_map)
     source = truth_source(truth, ratings, models, multilabel=multilabel)
     told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None
+    people, tables = split_tables(ratings, models, told_by)
+    notes = []
+    if multilabel is None:
+        told = people if source.kind == "people" else source.panel
+        multilabel = told is not None and told.names_sets
+        if multilabel:
+            one = option("multilabel", False, cli="--no-multilabel")
+            notes.append(
+                f"the truth names several classes of a stimulus: sets are judged ({one} "
+                "for one class each)"
+            )
+    settings = TruthRule(rule, agreeing(agree), min_people, ties, pooled, multilabel)
+    reading = AnswerRule(limits, answer_ties, multilabel)
+    _check_effects(
+        multilabel,
+        source,
+        threshold=threshold,
+        truth_threshold=truth_threshold,
+        rule=rule,
+        agree=agree,
+        min_people=min_people,
+        ties=ties,
+        answer_ties=answer_ties,
+    )
     if source.is_named:
         settings = TruthRule(None, 0.5, 1, ties, None, multilabel)
     elif source.kind == "rater":
         settings = replace(settings, min_people=1)
-    people, judged = split_panels(
-        ratings, models, scores, told_by, own_sets=multilabel and threshold is None
-    )
+    if used is None:
+        for table in tables:
+            known = source.taxonomy or ratings.taxonomy
+            check_level(table, known, source.said, _grouped(table, known))
+    judged = judged_panels(tables, scores, limits, multilabel=multilabel)
     if source.kind == "people":
         if people is None:
             known = [name for name in ratings.stimuli.columns if name not in ("stimulus", "text")]
@@ -350,16 +440,23 @@ def classes_of(
         list(dict.fromkeys(label.strip() for labels in names_of for label in labels)),
         told.labels if source.is_named else (),
         taxonomy=taxonomy,
-        known=[ratings.taxonomy, None if models is None else models.taxonomy, source.taxonomy],
+        known=[
+            ratings.taxonomy,
+            *(table.taxonomy for table in model_tables(models)),
+            source.taxonomy,
+        ],
         mapping=used,
         where=source.said,
     )
     decided = settings.decide(told, classes, rng)
     kept = np.flatnonzero(decided.known)
     names = tuple(told.stimuli[place] for place in kept)
-    notes = truth_notes(decided, settings, of_people=source.kind == "people")
+    # An aggregate of several people is called so where it is read.
+    single = source.kind == "people" and not any(aggregated_raters(ratings))
+    said = truth_notes(decided, settings, of_people=single)
     if not names:
-        raise InputError(f"no stimulus has a true class: {'; '.join(notes) or 'there is none'}")
+        raise InputError(f"no stimulus has a true class: {'; '.join(said) or 'there is none'}")
+    notes += said
     values = decided.code[kept]
     raters: list[str] = []
     parts: list[tuple[NDArray[Any], Bools]] = []
@@ -392,8 +489,8 @@ def classes_of(
             f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
             f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
         )
-    if models is not None:
-        notes += notes_of_repeats(models)
+    for table in model_tables(models):
+        notes += notes_of_repeats(table)
     notes += _notes_of_names(judged, told, classes, parts, source.said)
     notes += answer_notes(tied, outside, partly, answer_ties)
     if release is not None and (known_rates := {k: v for k, v in by_release.items() if v == v}):
@@ -423,6 +520,7 @@ def classes_of(
         multilabel=multilabel,
         ties=tied,
         notes=tuple(dict.fromkeys(notes)),
+        trained=of_training(tables, names),
     )
 
 

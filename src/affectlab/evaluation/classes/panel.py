@@ -47,6 +47,11 @@ class Panel:
             return np.arange(len(self.labels))
         return np.flatnonzero((self.scores > 0).any(axis=0))
 
+    @property
+    def names_sets(self) -> bool:
+        """Whether a row says yes to several labels, so that a stimulus has a set of classes."""
+        return self.form != "scale" and bool(((self.scores == 1).sum(axis=1) > 1).any())
+
     def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
         """Keep the rows of some stimuli, and code them in the order given."""
         code = places_in(stimuli, self.stimuli)

@@ -161,6 +161,21 @@ class Thresholds(BaseModel):
     default: float | None = None
     labels: dict[StrictStr, float] = Field(default_factory=dict)
 
+    @property
+    def of_shares(self) -> bool:
+        """Whether all lie where probabilities do."""
+        return all(0 < one <= 1 for one in self._all)
+
+    @property
+    def said(self) -> str:
+        """The lowest and the highest."""
+        return " to ".join(dict.fromkeys(f"{one:g}" for one in (min(self._all), max(self._all))))
+
+    @property
+    def _all(self) -> list[float]:
+        given = (self.default, *self.labels.values())
+        return [one for one in given if one is not None and one == one]
+
     def row(self, labels: Sequence[str], taxonomy: Taxonomy) -> Floats:
         """Threshold of each label, in this order.
 
@@ -352,7 +367,11 @@ class AnswerRule:
         if panel.form != "scale":
             return _sets(panel.scores, 1.0, size > 0, size)
         if self.threshold is None:
-            raise InputError("the answers are scores: sets of classes need a threshold")
+            one = option("multilabel", False, cli="--no-multilabel")
+            raise InputError(
+                "the answers are scores: sets of classes need a threshold "
+                f"({option('threshold', 0.5)}), or one class of each stimulus ({one})"
+            )
         limits = self.threshold.row(classes.labels, classes.taxonomy)
         return _sets(panel.scores, limits, size > 0, size)
 

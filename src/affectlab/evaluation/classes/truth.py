@@ -13,7 +13,7 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
-from affectlab.ratings import HUMAN_KINDS, Ratings, folded, read_ratings
+from affectlab.ratings import HUMAN_KINDS, ModelRatings, Ratings, folded, model_tables, read_ratings
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import find_format
 from affectlab.ratings.formats.table import (
@@ -112,7 +112,7 @@ def read_truth(path: str | Path, **options: Any) -> Ratings:
 
 
 def truth_source(
-    truth: Truth, ratings: Ratings, models: Ratings | None, *, multilabel: bool
+    truth: Truth, ratings: Ratings, models: ModelRatings | None, *, multilabel: bool | None
 ) -> TruthSource:
     """Find what the truth is made of.
 
@@ -130,7 +130,7 @@ def truth_source(
             for stimulus, given in truth.items()
         }
         for stimulus, given in names.items():
-            if not multilabel and len(given) != 1:
+            if multilabel is False and len(given) != 1:
                 raise InputError(
                     f"truth: stimulus {stimulus!r} has {plural(len(given), 'class', 'classes')}; "
                     "expected one, or multilabel=True"
@@ -154,21 +154,24 @@ def truth_source(
 
 
 def _attribute(
-    name: str, ratings: Ratings, models: Ratings | None, multilabel: bool
+    name: str, ratings: Ratings, models: ModelRatings | None, multilabel: bool | None
 ) -> TruthSource:
-    tables = [table for table in (ratings, models) if table is not None]
+    tables = [ratings, *model_tables(models)]
     known = [column for table in tables for column in table.stimuli.columns if column != "stimulus"]
     holders = [table for table in tables if name in table.stimuli.columns and name != "stimulus"]
     if not holders:
         raise unknown_name("attribute of stimuli", name, dict.fromkeys(known), ratings.source)
-    names: dict[str, tuple[str, ...]] = {}
+    texts: dict[str, str] = {}
     for table in holders:
         for stimulus, value in table.stimuli.select("stimulus", name).iter_rows():
-            if value is None or value != value:
-                continue
-            text = str(value).strip()
-            parts = _SEPARATORS.split(text) if multilabel else [text]
-            names.setdefault(stimulus, tuple(part.strip() for part in parts if part.strip()))
+            if value is not None and value == value:
+                texts.setdefault(stimulus, str(value).strip())
+    if multilabel is None:
+        multilabel = _names_several(set(texts.values()))
+    names: dict[str, tuple[str, ...]] = {}
+    for stimulus, text in texts.items():
+        parts = _SEPARATORS.split(text) if multilabel else [text]
+        names[stimulus] = tuple(part.strip() for part in parts if part.strip())
     if not multilabel:
         names = {stimulus: given for stimulus, given in names.items() if given}
     if not names:
@@ -176,8 +179,14 @@ def _attribute(
     return _named("attribute", f"the attribute {name!r}", names)
 
 
-def _rater(name: str, ratings: Ratings, models: Ratings | None) -> TruthSource:
-    tables = [table for table in (ratings, models) if table is not None]
+def _names_several(texts: set[str]) -> bool:
+    """Whether some name several classes, each of which others name alone: ``joy, fear``."""
+    split = [[part.strip() for part in _SEPARATORS.split(text)] for text in texts]
+    return any(len(parts) > 1 and set(parts) <= texts for parts in split)
+
+
+def _rater(name: str, ratings: Ratings, models: ModelRatings | None) -> TruthSource:
+    tables = [ratings, *model_tables(models)]
     for table in tables:
         if name in table.rater_names:
             panel = panel_of(table.select(raters=name))

@@ -16,7 +16,7 @@ from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
 from affectlab.evaluation.classification.result import settings_of
 from affectlab.evaluation.preference import random_sides
-from affectlab.ratings import Ratings
+from affectlab.ratings import ModelRatings, Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
 # Images that two models get wrong in different ways: what a study of errors shows people.
@@ -144,7 +144,7 @@ class BothWrong(Result):
 
 def both_wrong(
     ratings: Ratings | Classes | Mapping[str, Sequence[str]],
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth | Sequence[str] = "people",
     stimuli: Sequence[str] | None = None,
@@ -204,6 +204,7 @@ def both_wrong(
     else:
         if stimuli is not None:
             raise InputError("stimuli goes with labels by model; ratings name theirs themselves")
+        options = {"multilabel": False, **options}
         classes = classes_of(ratings, models, truth=truth, taxonomy=taxonomy, **options)  # type: ignore[arg-type]
     if classes.multilabel:
         raise InputError("the answers are sets of classes; expected one class for each stimulus")

@@ -56,7 +56,7 @@ from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_su
 from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import ModelRatings, Ratings, canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 # Tests of the differences of two classifications of the same items.
@@ -540,7 +540,7 @@ def _result(
     each = verdicts if few and len(pairs) > 1 else ()
     return ModelComparison(
         tuple(tables),
-        (_together_in_words(frame, verdicts), *each, about(classes, costs)),
+        (*classes.trained, _together_in_words(frame, verdicts), *each, about(classes, costs)),
         notes=tuple(notes),
         settings=settings_of(classes, costs) | {"alpha": alpha},
         classes=classes,
@@ -574,7 +574,7 @@ def _together_in_words(frame: pl.DataFrame, said: Sequence[str]) -> str:
 
 def compare_models(
     ratings: Ratings | Classes,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     a: str | None = None,
     b: str | None = None,
@@ -682,6 +682,7 @@ def compare_models(
         min_people=min_people,
         ties=ties,
         answer_ties=answer_ties,
+        **({} if isinstance(ratings, Classes) else {"multilabel": False}),
     )
     if classes.multilabel:
         raise InputError("models are compared on one class per stimulus; these are sets of classes")

@@ -17,7 +17,7 @@ from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, option, plural
+from affectlab.core.words import joined, option, plural, some
 from affectlab.evaluation.classes import (
     NO_ANSWER,
     AnswerTies,
@@ -55,7 +55,7 @@ from affectlab.evaluation.classification.result import (
     classification_result,
 )
 from affectlab.evaluation.soft_labels import soft_label_metrics
-from affectlab.ratings import Ratings, as_listed, canonical, rows_as_listed
+from affectlab.ratings import ModelRatings, Ratings, as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Which models are judged on which stimuli, and by which metrics.
@@ -303,7 +303,7 @@ def _first_of_most(counts: Floats, labels: Sequence[str]) -> int:
 
 def evaluate_classification(
     ratings: Ratings | Classes,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
@@ -311,7 +311,7 @@ def evaluate_classification(
     groups: Mapping[str, str] | str | None = None,
     label_map: str | Path | ScoreMapping | LabelMapping | None = None,
     scores: str | list[str] | None = None,
-    multilabel: bool = False,
+    multilabel: bool | None = None,
     missing: Missing = "common",
     metrics: Iterable[str] | None = None,
     soft_labels: bool = True,
@@ -485,6 +485,7 @@ def evaluate_classification(
                 else confusion(case.truth, case.answers, **case.judging.facts)
             )
     notes = [*classes.notes, *judged.notes, *_judging_notes(classes, judging)]
+    notes += _macro_notes(cases, classes)
     distances = []
     if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, label_map, scores):
         try:
@@ -518,7 +519,7 @@ def _each_once(frame: pl.DataFrame) -> pl.DataFrame:
 
 def classes_from(
     ratings: Ratings | Classes,
-    models: Ratings | None,
+    models: ModelRatings | None,
     rng: np.random.Generator,
     **settings: Any,
 ) -> Classes:
@@ -550,7 +551,7 @@ def _has_shares(classes: Classes, label_map: Any, scores: Any) -> bool:
 
 def _distances(
     ratings: Ratings,
-    models: Ratings | None,
+    models: ModelRatings | None,
     classes: Classes,
     judging: Judging,
     n_boot: int,
@@ -578,6 +579,37 @@ def _distances(
     )
 
 
+_NAMED = 5
+"""Names that a note lists."""
+
+
+def _macro_notes(cases: Sequence[_Case], classes: Classes) -> list[str]:
+    """Say over which classes macro averages run: those in the truth or the answers of each."""
+    absent: dict[tuple[str, ...], list[str]] = {}
+    for case in cases:
+        if case.role == "model":
+            sides = [np.asarray(side) for side in (case.truth, case.answers)]
+            if classes.multilabel:
+                occurs = np.logical_or(*(side.any(axis=0) for side in sides))
+            else:
+                occurs = np.isin(np.arange(len(classes.labels)), np.concatenate(sides))
+            left = tuple(
+                name for name, here in zip(classes.labels, occurs, strict=True) if not here
+            )
+            absent.setdefault(left, []).append(case.rater)
+    k = len(classes.labels)
+    return [
+        f"macro averages{f' of {some(names, _NAMED)}' if len(absent) > 1 else ''} run over "
+        + (
+            f"{k - len(left)} of {k} classes, those in truth or answers: never there "
+            f"{'is' if len(left) == 1 else 'are'} {some(left, _NAMED)}"
+            if left
+            else f"all {k} classes, each of which is in truth or answers"
+        )
+        for left, names in absent.items()
+    ]
+
+
 def _judging_notes(classes: Classes, judging: Judging) -> list[str]:
     notes = []
     if judging.costs is None and not classes.multilabel:
@@ -585,7 +617,8 @@ def _judging_notes(classes: Classes, judging: Judging) -> list[str]:
             "no costs of mistakes are known for these classes, so severity is not judged; name a "
             "taxonomy with a wheel or groups, or costs"
         )
-    if classes.people is not None and classes.people.left_out and classes.raters:
+    people = classes.people
+    if people is not None and people.left_out and classes.raters and len(people.raters) > 1:
         notes.append(
             "each person is judged by the other people, where these agree on a class; models by all"
         )

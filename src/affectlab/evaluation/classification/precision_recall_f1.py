@@ -260,8 +260,10 @@ def _result(
     (long,) = Estimates.of(of_labels.rename({"of": "label"}), ("label", "metric")).tables
     (wide,) = averages.tables
     f1 = averages["macro", "f1"].value
+    n_macro = int(macro["n_labels"][2])
+    over = plural(k, "label") if n_macro == k else f"{n_macro} of {k} labels that occur"
     sentence = (
-        f"Macro F1 is {number(f1)} over {plural(k, 'label')}; {percent(exact.value, 1)} of "
+        f"Macro F1 is {number(f1)} over {over}; {percent(exact.value, 1)} of "
         f"{plural(exact.n_items, 'item')} have exactly the right labels."
     )
     caption, columns = "Averages over labels.", wide.columns[:-2]

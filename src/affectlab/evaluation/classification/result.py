@@ -112,7 +112,7 @@ def classification_result(
     sentences = [_sentence_on(result, model) for model in result.models]
     return replace(
         result,
-        sentences=(*sentences, about(classes, costs)),
+        sentences=(*classes.trained, *sentences, about(classes, costs)),
         figures=(*_metric_figures(result), *_confusion_figures(result)),
     )
 

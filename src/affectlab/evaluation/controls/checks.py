@@ -17,7 +17,7 @@ from affectlab.evaluation.controls.agreement import agreement_of_runs
 from affectlab.evaluation.controls.duplicates import duplicates
 from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
 from affectlab.evaluation.people_and_models import Panel, panel_of
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import ModelRatings, Ratings, canonical, model_tables
 
 # What the controls say about a model, in one sentence.
 
@@ -218,7 +218,7 @@ def _wide(found: Estimates, first: str, **beside: str) -> pl.DataFrame:
 
 def control_checks(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     n_boot: int = 1000,
     confidence: float = 0.95,
@@ -290,9 +290,11 @@ def control_checks(
     check_n_boot(n_boot)
     rng = np.random.default_rng(seed)
     panel = panel_of(ratings, models)
-    source = ratings if models is None else models
+    tables = [*model_tables(models), ratings]
     hints = {
-        control.run: hints_of(source if control.run in source.rater_names else ratings, control.run)
+        control.run: hints_of(
+            next(table for table in tables if control.run in table.rater_names), control.run
+        )
         for control in panel.controls
         if control.kind == "decoy_hint"
     }

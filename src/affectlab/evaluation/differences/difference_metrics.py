@@ -28,7 +28,7 @@ from affectlab.evaluation.differences.pairs import (
     Score,
     pairs_of,
 )
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import ModelRatings, Ratings, canonical
 
 # What difference metrics were found, and how far metrics or groups are apart.
 
@@ -114,7 +114,7 @@ _MOST_STIMULI = 1 << 23
 
 def difference_metrics(
     scores: Ratings | ArrayLike,
-    models: Ratings | ArrayLike | None = None,
+    models: ModelRatings | ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
     by: Attributes = (),

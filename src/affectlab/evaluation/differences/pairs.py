@@ -14,8 +14,20 @@ from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import natural, plural
-from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
-from affectlab.ratings import Ratings, answers_of, of_one_label, require_order
+from affectlab.evaluation.people_and_models import (
+    judged_runs,
+    shared_attribute,
+    side_by_side,
+    sides,
+)
+from affectlab.ratings import (
+    ModelRatings,
+    Ratings,
+    answers_of,
+    model_tables,
+    of_one_label,
+    require_order,
+)
 
 ALL = "all"
 """Name of the group that every stimulus belongs to."""
@@ -89,7 +101,7 @@ class Pairs:
 
 def pairs_of(
     scores: Ratings | ArrayLike,
-    models: Ratings | ArrayLike | None,
+    models: ModelRatings | ArrayLike | None,
     *,
     names: Sequence[str] | None,
     by: Attributes,
@@ -106,12 +118,16 @@ def pairs_of(
         other kind of input.
     """
     if isinstance(scores, Ratings):
-        if models is not None and not isinstance(models, Ratings):
-            raise InputError("expected ratings twice or arrays twice, got ratings and an array")
+        try:
+            tables = model_tables(models)  # type: ignore[arg-type]
+        except InputError:
+            raise InputError(
+                "expected ratings twice or arrays twice, got ratings and an array"
+            ) from None
         if names is not None:
             raise InputError("names goes with arrays; ratings name their raters themselves")
-        return _from_ratings(scores, models, by, cluster, score, label)
-    if isinstance(models, Ratings) or models is None:
+        return _from_ratings(scores, tables, by, cluster, score, label)
+    if models is None or _are_ratings(models):
         raise InputError(
             "expected ratings twice or arrays twice, got an array of scores and "
             + ("no predictions" if models is None else "ratings")
@@ -119,6 +135,11 @@ def pairs_of(
     if label is not None:
         raise InputError("label goes with ratings, not with arrays")
     return _from_arrays(scores, models, names, by, cluster), None
+
+
+def _are_ratings(models: object) -> bool:
+    tables = models if isinstance(models, list | tuple) else [models]
+    return any(isinstance(table, Ratings) for table in tables)
 
 
 def _from_arrays(
@@ -166,17 +187,18 @@ def _from_arrays(
 
 def _from_ratings(
     ratings: Ratings,
-    models: Ratings | None,
+    models: Sequence[Ratings],
     by: Attributes,
     cluster: str | ArrayLike | None,
     score: Score,
     label: str | None,
 ) -> tuple[Pairs, Ratings]:
-    if models is not None and models.has_labels and not ratings.has_labels:
-        models = labels_as_metrics(models)
+    if not ratings.has_labels:
+        models = [labels_as_metrics(table) if table.has_labels else table for table in models]
     found = sides(ratings, models)
     people = found.people
-    judged, left_out = judged_runs(found.models)
+    tables, left_out = judged_runs(found.tables)
+    judged = side_by_side(tables)
     for side in (people, judged):
         require_order(side, "a correlation with scores")
     people, judged = (of_one_label(side, label) for side in (people, judged))

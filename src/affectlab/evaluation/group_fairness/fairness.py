@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +23,13 @@ from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.people_and_models import (
     Rounding,
     answer_steps,
-    check_models,
     judged_runs,
-    moved,
-    scale_map,
+    of_training,
+    on_people,
+    side_by_side,
     sides,
 )
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, canonical
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, ModelRatings, Ratings, canonical
 
 _LEAST_PERMUTATIONS = 1999
 _MOST_PERMUTATIONS = 19999
@@ -38,7 +39,7 @@ _FEW_CLUSTERS = 10
 
 def fairness(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     by: str | Sequence[str],
     metric: MetricLike = "mae",
@@ -309,31 +310,38 @@ def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, 
 
 
 def _compared(
-    ratings: Ratings, models: Ratings | None, metric: AnswerMetric, truth: Truth
+    ratings: Ratings, models: ModelRatings | None, metric: AnswerMetric, truth: Truth
 ) -> tuple[Ratings, Ratings | None, tuple[str, ...]]:
     """People, models where there are any, and what a reader should know of both.
 
     Models stand alone where something else is the truth.
     """
-    check_models(models)
     kinds = set(ratings.rater_kinds)
     told = metric.needs == "classes" and not (isinstance(truth, str) and truth == "people")
     if told and models is None and not kinds & set(HUMAN_KINDS):
-        alone, left_out = judged_runs(ratings)
+        (alone,), left_out = judged_runs([ratings])
         return alone, None, left_out
     if metric.needs == "people" or (models is None and not kinds & set(MODEL_KINDS)):
         return ratings.humans(), None, ()
     both = sides(ratings, models)
-    judged, left_out = judged_runs(both.models)
-    ordered = not {"nominal", "text"} & {both.people.scale.kind, judged.scale.kind}
-    if ordered and metric.needs in ("scores", "pairs") and not metric.any_scale:
-        why = scale_map(judged, both.people.scale, together=models is None).missing
-        if why:
-            raise InputError(
-                f"metric {metric.name!r} needs models and people on one scale: {why}; 'spearman' "
-                "needs none"
-            )
+    tables, left_out = judged_runs(both.tables)
+    kinds = {table.scale.kind for table in (both.people, *tables)}
+    if (
+        not {"nominal", "text"} & kinds
+        and metric.needs in ("scores", "pairs")
+        and not metric.any_scale
+    ):
         how: Rounding = "round" if metric.needs == "pairs" else "none"
-        judged = moved(judged, both.people.scale, how, together=models is None)
+        mapped = on_people(replace(both, tables=tables), how)
+        if mapped.missing:
+            raise InputError(
+                f"metric {metric.name!r} needs models and people on one scale: {mapped.why()}; "
+                "'spearman' needs none"
+            )
+        judged = mapped.all()
+    else:
+        judged = side_by_side(tables)
     steps = answer_steps(both.people, judged)
-    return both.people, judged, (*left_out, *(f"{step[:1].upper()}{step[1:]}." for step in steps))
+    said = (f"{step[:1].upper()}{step[1:]}." for step in steps)
+    trained = of_training(tables, both.people.stimulus_names)
+    return both.people, judged, (*trained, *left_out, *said)

@@ -104,7 +104,9 @@ def _class_rows(
         taxonomy = load_taxonomy(taxonomy)
     if isinstance(taxonomy, CostMatrix):
         raise InputError("taxonomy: expected a taxonomy; give a cost matrix as costs")
-    found = classes_of(people, models, truth=options.truth, taxonomy=taxonomy, seed=options.seed)
+    found = classes_of(
+        people, models, truth=options.truth, taxonomy=taxonomy, seed=options.seed, multilabel=False
+    )
     given = found.people or _NOBODY
     stimuli = tuple(dict.fromkeys([*found.stimuli, *given.stimuli]))
     stimulus, of_truth = (

@@ -28,7 +28,7 @@ from affectlab.evaluation.human_alignment.equivalence import Verdict, check_marg
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.evaluation.people_and_models import people_of
-from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
+from affectlab.ratings import ClusterLike, ModelRatings, Ratings, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
 from affectlab.reliability.screening import careless_raters
 
@@ -37,7 +37,8 @@ from affectlab.reliability.screening import careless_raters
 class AlignmentResult(Result):
     """Models beside people: a sentence and a row per model.
 
-    The first measure decides: kappa, or Lin's concordance on a scale without steps. The table
+    The first measure decides: kappa, or Lin's concordance on a scale without steps; Spearman's
+    correlation of a model that cannot be put on the scale of people. The table
     ``models`` has its columns ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``,
     ``people``, ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
     ``at_least``; ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
@@ -65,6 +66,9 @@ class AlignmentResult(Result):
     """People whose answers do not count, as they are taken to be careless."""
     with_everyone: AlignmentResult | None = None
     """The same with their answers; None where nobody is left out."""
+
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, which the sentences begin with."""
 
     @property
     def changed(self) -> dict[str, Verdict]:
@@ -139,8 +143,20 @@ class _Comparison:
 
     @property
     def first(self) -> Measure:
-        """The measure that decides."""
+        """The measure that decides, where a model is on the scale of people."""
         return self.measures[0]
+
+    def decides(self, model: str) -> str:
+        """Name the measure that decides of a model."""
+        return "spearman" if model in self.panel.unmapped else self.first.name
+
+    def deciding(self) -> pl.DataFrame:
+        """The row of each model by the measure that decides."""
+        rows = [
+            self.difference.frame.filter(rater=model, measure=self.decides(model))
+            for model in self.panel.models
+        ]
+        return pl.concat(rows)
 
     @property
     def target(self) -> str:
@@ -264,7 +280,7 @@ class _Comparison:
         won = self.alt.frame.select(
             "rater", "advantage", "passed", "epsilon", "reason", winning_rate="value"
         )
-        both = frame.filter(pl.col("measure") == first.name)
+        both = self.deciding()
         for other in (second, won):
             both = both.join(other, on="rater", how="left", maintain_order="left")
         models = both.rename({"value": "difference"}).select(
@@ -276,10 +292,12 @@ class _Comparison:
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
             *("coverage", "margin", "epsilon", "reason", "status"),
         )
+        names = models["measure"].unique().to_list()
         columns = [
             Key("rater", "model"),
             Text("verdict", "human range"),
-            Number("agreement", first.name),
+            *([Text("measure")] if len(names) > 1 else []),
+            Number("agreement", names[0] if len(names) == 1 else "agreement"),
             Number("people", "of people", spare=True),
             Number("difference"),
             Interval(head=f"{percent(self.confidence)} interval"),
@@ -371,13 +389,13 @@ class _Comparison:
         model, name = self.panel.models[f], shown(self.panel.models[f])
         frame = self.difference.frame.filter(rater=model)
         rows = {row["measure"]: row for row in frame.to_dicts()}
-        first = rows[self.first.name]
+        first = rows[self.decides(model)]
         basis = self._basis(f, first)
         if first["verdict"] == "undefined":
             why = first["status"].removeprefix("undefined: ")
             return f"{name} cannot be placed: {why} ({basis})."
         parts = [f"{name} {self._opening(first)}"]
-        second = None if self.first.name == "spearman" else rows.get("spearman")
+        second = None if first["measure"] == "spearman" else rows.get("spearman")
         if second is not None and not math.isnan(second["value"]):
             is_open = not math.isnan(second["se"]) and second["low"] <= 0 <= second["high"]
             order = ": not shown to differ in order" if is_open else ""
@@ -409,7 +427,7 @@ class _Comparison:
             f"its {name} with people is {number(row['agreement'], 3)}, theirs with one another "
             f"{number(row['people'], 3)}"
         )
-        if self.first.name == "spearman":
+        if row["measure"] == "spearman":
             compared = self._spearman(row)
         where = "the human range"
         # Whom, or what, the interval is about where it is not about any people and stimuli.
@@ -462,13 +480,16 @@ class _Comparison:
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""
         panel = self.panel
-        rows = self.difference.frame.filter(measure=self.first.name).to_dicts()
+        rows = self.deciding().to_dicts()
         notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
-        if panel.unmapped:
+        for why in dict.fromkeys(panel.unmapped.values()):
+            whom = "models"
+            if not panel.ranks_only:
+                whom = joined([shown(name) for name, one in panel.unmapped.items() if one == why])
             notes.append(
                 "Kappa, the alternative-annotator test and differences of means need one scale for "
-                f"models and people, and are left out: {panel.unmapped}. Models are judged by "
-                "their order of stimuli, which needs none."
+                f"{whom} and people, and are left out: {why}. The verdict rests on the order of "
+                "stimuli, which needs none."
             )
         notes += self._on_people()
         notes += self._on_strangers()
@@ -489,7 +510,9 @@ class _Comparison:
             left_out = [
                 f"{shown(name)} ({plural(n, 'label')})"
                 for name, n in zip(panel.models, n_labels, strict=True)
-                if n and panel.n_people > 1
+                if n
+                and panel.n_people > 1
+                and (measure.name == "spearman" or name not in panel.unmapped)
             ]
             if left_out:
                 notes.append(
@@ -634,7 +657,7 @@ def _shared_by_pairs(panel: Panel) -> float:
 
 def alignment(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     margin: float = 0.05,
     epsilon: float = 0.2,
@@ -678,10 +701,11 @@ def alignment(
     Parameters
     ----------
     ratings, models
-        People and models, see ``sides``. Ranks are those of the models'
-        own values. For kappa, concordance and the alternative-annotator test models are put on the
-        people's scale, see ``on_scale``: linearly between the bounds where
-        both are declared; the steps of kappa are rounded to. Where there is no such map these
+        People and models, see ``sides``; several tables of models where they have scales of their
+        own. Ranks are those of the models'
+        own values. For kappa, concordance and the alternative-annotator test each model is put on
+        the people's scale from its own, see ``on_scale``: linearly between the bounds where
+        both are declared; the steps of kappa are rounded to. Of a model without such a map these
         measures are left out, the notes say why, and Spearman's correlation decides.
     margin
         The largest difference of agreement that does not matter; state it before looking. The
@@ -780,10 +804,15 @@ def alignment(
     table = replace(
         everyone.tables[0], name="with_everyone", caption="The same with everyone.", limit=0
     )
+    first = len(judged.trained)
     return replace(
         judged,
         tables=(*judged.tables, table),
-        sentences=(_on_careless(judged), *judged.sentences),
+        sentences=(
+            *judged.trained,
+            _on_careless(judged),
+            *judged.sentences[first:],
+        ),
     )
 
 
@@ -855,7 +884,7 @@ def _aligned(
             found.everybody(),
             *(replace(table, name=name, limit=0) for name, table in behind.items()),
         ),
-        tuple(map(found.sentence, range(len(panel.models)))),
+        (*panel.trained, *map(found.sentence, range(len(panel.models)))),
         found.figures(),
         (*found.notes(), *clusters.notes_for({found.target})),
         {
@@ -875,6 +904,7 @@ def _aligned(
         primary=found.first.name,
         measure_words=found.first.words,
         pooled=found.first.pooled,
+        trained=panel.trained,
     )
 
 

@@ -18,8 +18,8 @@ from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
-from affectlab.ratings import Ratings
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, LabelPanel, Panel, panel_of
+from affectlab.ratings import ModelRatings, Ratings
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
 
@@ -217,7 +217,7 @@ def _is_constant(panel: Panel, f: int) -> bool:
 
 def alt_test(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     epsilon: float = 0.2,
     score: Score | None = None,
@@ -294,7 +294,7 @@ def alt_test(
 
     Examples
     --------
-    >>> from affectlab.ratings import Ratings
+    >>> from affectlab.ratings import ModelRatings, Ratings
     >>> stimuli = [f"s{k}" for k in range(40)]
     >>> def answers(rater, values, kind):
     ...     return Ratings({"stimulus": stimuli, "rater": [rater] * 40, "value": values},
@@ -307,8 +307,8 @@ def alt_test(
     (1.0, [True, True, True])
     """
     panel = panel_of(ratings, models, exclude=exclude)
-    if panel.unmapped:
-        raise InputError(panel.unmapped)
+    if panel.ranks_only:
+        raise InputError(panel.no_scale)
     return alt_test_of(
         panel,
         epsilon=epsilon,
@@ -335,8 +335,6 @@ def alt_test_of(
     _check(epsilon, alpha, items, min_people, min_items)
     unit = "stimuli" if items == "stimuli" else "items"
     why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
-    if panel.unmapped:
-        why = "undefined: models and people have no common scale"
     frames, rows = [], []
     for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
         people = _against_people(panel, *duels, epsilon, alpha, min_items)
@@ -347,6 +345,7 @@ def alt_test_of(
         enough, won = known.height >= min_people, int(known["wins"].sum())
         rate = won / known.height if enough else math.nan
         n_items, n_ratings = panel.counts(f)
+        few = NO_SCALE if panel.models[f] in panel.unmapped else why
         rows.append(
             {
                 "rater": panel.models[f],
@@ -354,7 +353,7 @@ def alt_test_of(
                 "n_items": n_items,
                 "n_raters": known.height,
                 "n_ratings": n_ratings,
-                "status": "ok" if enough else why,
+                "status": "ok" if enough else few,
                 "passed": rate >= PASSED if enough else None,
                 "advantage": float(known["advantage"].to_numpy().mean()) if enough else math.nan,
                 "wins": won,
@@ -381,7 +380,7 @@ def alt_test_of(
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
         Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
     )
-    sentences = tuple(map(_sentence, frame.iter_rows(named=True)))
+    sentences = (*panel.trained, *map(_sentence, frame.iter_rows(named=True)))
     return AltTest(tables, sentences, score=chosen, items=items, epsilon=epsilon)
 
 

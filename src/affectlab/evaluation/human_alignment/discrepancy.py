@@ -16,8 +16,14 @@ from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, 
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, panel_of
-from affectlab.ratings import ClusterLike, Ratings, require_order, stimulus_clusters
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, Copies, LabelPanel, panel_of
+from affectlab.ratings import (
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    require_order,
+    stimulus_clusters,
+)
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
@@ -27,7 +33,7 @@ _ROWS = 64
 
 def discrepancy(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
     target: Target = "both",
@@ -76,8 +82,8 @@ def discrepancy(
 
     require_order(ratings, "a difference of means")
     panel = panel_of(ratings, models, exclude=exclude)
-    if panel.unmapped:
-        raise InputError(panel.unmapped)
+    if panel.ranks_only:
+        raise InputError(panel.no_scale)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
     n_models, n_stimuli, n_people = len(panel.models), len(panel.stimuli), panel.n_people
@@ -110,7 +116,11 @@ def discrepancy(
         n_items=of_parts([here.sum(axis=1) for here in shared]),
         n_raters=[n_people] * n_rows,
         n_ratings=of_parts([one["n_answers"] for one in means]),
-        undefined="undefined: no common stimuli",
+        undefined=[
+            NO_SCALE if name in panel.unmapped else "undefined: no common stimuli"
+            for name in panel.models
+            for _ in panel.labels
+        ],
         bounds=(-np.inf, np.inf),
         targets=STIMULI_AND_RATERS,
         n_groups=MOST_LEFT_OUT,

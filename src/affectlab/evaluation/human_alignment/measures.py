@@ -29,7 +29,7 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import Copies, Panel
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, Copies, Panel
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
@@ -171,10 +171,10 @@ def measures_of(panel: Panel, draws: Copies) -> tuple[Measure, ...]:
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
     it has none, and Spearman's correlation where there is an order, on the models' own values.
     Where people share few stimuli with one another, disagreement is pooled over pairs; see
-    :mod:`affectlab.evaluation.human_alignment.kappa`. Where the answers of models cannot be put on
-    the scale of people, ranks alone can be compared.
+    :mod:`affectlab.evaluation.human_alignment.kappa`. Of a model whose answers cannot be put on
+    the scale of people ranks alone can be compared.
     """
-    if panel.unmapped:
+    if panel.ranks_only:
         return (_spearman(panel, draws),)
     kind = panel.scale.kind
     name: MeasureName = "kappa" if panel.has_steps or not panel.ordered else "concordance"
@@ -308,10 +308,16 @@ class Measured:
         """All values of all measures, of models, labels and people."""
         panel = self.panel
         rows = {part: self._rows(part) for part in self._parts}
+
+        def off_scale(row: dict[str, Any], part: Part, measure: Measure) -> bool:
+            of_model = part in _OF_MODELS and measure.name != "spearman"
+            return of_model and row["rater"] in panel.unmapped
+
         every = [
             {"undefined": one.undefined(panel.n_people)}
             | row
             | {"part": part, "measure": one.name, "method": f"{one.of_whom(part)}, {_MEANS[part]}"}
+            | ({"undefined": NO_SCALE} if off_scale(row, part, one) else {})
             for part in self._parts
             for one in self.measures
             for row in rows[part]

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import distinct_codes
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import some
 from affectlab.evaluation.people_and_models import (
     Rounding,
+    Sides,
     answer_steps,
     judged_sides,
+    of_training,
     people_of,
     scale_map,
 )
-from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of
+from affectlab.ratings import HUMAN_KINDS, Answers, ModelRatings, Ratings, Scale, answers_of
 
 _HELD = 1 << 24
 """Weights that are held as floating point numbers at once."""
@@ -143,6 +147,8 @@ class LabelPanel:
 
 
 Made = TypeVar("Made")
+_NAMED = 5
+NO_SCALE = "undefined: models and people have no common scale"
 
 
 @dataclass(frozen=True)
@@ -164,8 +170,11 @@ class Panel:
     """Stimuli that people rated."""
     notes: tuple[str, ...] = ()
     """What was done to the answers of people and models, in words."""
-    unmapped: str = ""
-    """Why the answers of models cannot be put on the scale of people; empty where they can."""
+    unmapped: Mapping[str, str] = field(default_factory=dict)
+    """Why the answers of a model cannot be put on the scale of people, by model; models that are
+    not named can."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, in words."""
 
     def of_each_label(self, function: Callable[[LabelPanel], Made]) -> list[Made]:
         """Compute something of every label, labels side by side.
@@ -185,6 +194,16 @@ class Panel:
         with threadpool_limits(1 if len(places) > 1 else None, user_api="blas"):
             in_threads(one_label, places)
         return [made[k] for k in places]
+
+    @property
+    def ranks_only(self) -> bool:
+        """Whether no model can be put on the scale of people, so that only ranks are compared."""
+        return bool(self.models) and len(self.unmapped) == len(self.models)
+
+    @property
+    def no_scale(self) -> str:
+        """Why no model can be put on the scale of people; empty where one can."""
+        return "; ".join(dict.fromkeys(self.unmapped.values())) if self.ranks_only else ""
 
     @property
     def n_people(self) -> int:
@@ -221,7 +240,7 @@ class Panel:
 
 def panel_of(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
     truncate: bool = False,
@@ -250,38 +269,41 @@ def panel_of(
     if alone:
         if not set(ratings.rater_kinds) & set(HUMAN_KINDS):
             raise InputError("no rater is human; expected the answers of people")
-        people, judged = people_of(ratings), None
+        both = Sides(people_of(ratings), ())
     else:
         both = judged_sides(ratings, models)
-        people, judged = both.people, both.models
+    people, tables = both.people, [table.answers() for table in both.tables]
     check_choices("label", exclude, people.label_names, "exclude")
     answers = answers_of(people)
     scale = people.scale
-    if judged is None:
-        labels = [name for name in answers.labels if name not in exclude]
-        units: tuple[str, ...] = answers.units
-        used = way = None
-        notes: tuple[str, ...] = ()
-    else:
-        used = judged.answers()
-        known = set(used.label_names)
-        labels = [name for name in answers.labels if name in known and name not in exclude]
-        answered = set(used.stimulus_names)
-        units = tuple(name for name in answers.units if name in answered)
-        way = scale_map(used, scale, together=models is None)
-        said = () if way.missing else (way.words(how),)
-        notes = (*both.notes, *answer_steps(people, used), *(words for words in said if words))
+    labels = [name for name in answers.labels if name not in exclude]
+    units: tuple[str, ...] = answers.units
+    several = len(tables) > 1
+    ways = [scale_map(table, scale, together=both.together, named=several) for table in tables]
+    notes: tuple[str, ...] = ()
+    if tables:
+        known = {name for table in tables for name in table.label_names}
+        labels = [name for name in labels if name in known]
+        answered = {name for table in tables for name in table.stimulus_names}
+        units = tuple(name for name in units if name in answered)
+        said = [
+            way.words(how, "models" if len(tables) == 1 else some(table.rater_names, _NAMED))
+            for way, table in zip(ways, tables, strict=True)
+            if not way.missing
+        ]
+        notes = (*both.notes, *answer_steps(people, *tables), *filter(None, said))
     if not labels:
         raise InputError("no label is left to compare people and models on")
     if not units:
         raise InputError("people and models share no stimulus")
     own = _present(answers.on(units, labels))
-    model_names: tuple[str, ...] = () if used is None else used.rater_names
-    loose = np.empty((0, len(labels), len(units)))
-    if used is not None:
-        loose = answers_of(used).on(units, labels).grid()
-    exact = loose if way is None else way.apply(loose)
-    steps = loose if way is None else way.apply(loose, how)
+    none = np.empty((0, len(labels), len(units)))
+    grids = [answers_of(table).on(units, labels).grid() for table in tables]
+    loose = np.concatenate([none, *grids])
+    exact, steps = (
+        np.concatenate([none, *(way.apply(one, to) for way, one in zip(ways, grids, strict=True))])
+        for to in ("none", how)
+    )
     parts = tuple(
         LabelPanel(
             part.unit,
@@ -298,14 +320,20 @@ def panel_of(
         tuple(labels),
         units,
         own.raters,
-        model_names,
-        () if used is None else used.rater_kinds,
+        tuple(name for table in tables for name in table.rater_names),
+        tuple(kind for table in tables for kind in table.rater_kinds),
         scale,
         parts,
         _n_cells(answers, labels),
-        int(np.unique(answers.unit).size),
+        distinct_codes(answers.unit, len(answers.units)).size,
         notes,
-        "" if way is None else way.missing,
+        {
+            name: way.missing
+            for table, way in zip(tables, ways, strict=True)
+            for name in table.rater_names
+            if way.missing
+        },
+        of_training(tables, units),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,9 +12,17 @@ import numpy as np
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural, some
-from affectlab.evaluation.people_and_models.scale_map import moved
+from affectlab.evaluation.people_and_models.scale_map import on_people
 from affectlab.evaluation.people_and_models.sides import Sides, sides
-from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of, row_column
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    Answers,
+    ModelRatings,
+    Ratings,
+    Scale,
+    answers_of,
+    row_column,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,7 +127,7 @@ def main_runs(ratings: Ratings) -> Ratings:
     return ratings.where(main[ratings.rater_code], step=step)
 
 
-def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
+def panel_of(ratings: Ratings, models: ModelRatings | None) -> Panel:
     """Bring people and the runs of models together.
 
     Raises
@@ -130,12 +139,13 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
     # The checks that need no people do without them.
     if models is not None or set(ratings.rater_kinds) & set(HUMAN_KINDS):
         both = sides(ratings, models)
-        people, judged = both.people, both.models
-        if "nominal" in (people.scale.kind, judged.scale.kind) and people.scale != judged.scale:
-            raise InputError(
-                f"people answer on {people.scale}, models on {judged.scale}; expected one scale"
-            )
-        judged = moved(judged, people.scale, "none", together=models is None)
+        people = both.people
+        for scale in (table.scale for table in both.tables):
+            if "nominal" in (people.scale.kind, scale.kind) and people.scale != scale:
+                raise InputError(
+                    f"people answer on {people.scale}, models on {scale}; expected one scale"
+                )
+        judged = on_people(both, "none").all()
     given = [answers_of(table) for table in (people, judged) if table is not None]
     stimuli = tuple(dict.fromkeys(name for part in given for name in part.units))
     labels = tuple(dict.fromkeys(name for part in given for name in part.labels))
@@ -224,7 +234,7 @@ def present(values: Floats) -> Bools:
 _NAMED = 5
 
 
-def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+def judged_runs(tables: Sequence[Ratings]) -> tuple[tuple[Ratings, ...], tuple[str, ...]]:
     """Leave out control runs, such as those without the image, and say so in a sentence.
 
     Raises
@@ -232,17 +242,24 @@ def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
     InputError
         When the attribute ``control`` of a rater is not understood, or nothing is left.
     """
-    kept = main_runs(models)
-    left = [name for name in models.rater_names if name not in set(kept.rater_names)]
+    kinds = [_control_kinds(table) for table in tables]
+    controls = [[name for name, kind in own.items() if kind != "none"] for own in kinds]
+    left = [name for own in controls for name in own]
     if not left:
-        return kept, ()
+        return tuple(tables), ()
+    only = [len(own) == table.n_raters for own, table in zip(controls, tables, strict=True)]
+    kept = tuple(
+        main_runs(table)
+        for table, whole in zip(tables, only, strict=True)
+        if not whole or all(only)
+    )
     return kept, (f"{plural(len(left), 'control run')} not judged: {some(left, _NAMED)}",)
 
 
 # People, and the runs of models that are judged.
 
 
-def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
+def judged_sides(ratings: Ratings, models: ModelRatings | None = None) -> Sides:
     """Tell people and models apart; runs of models that control another are not judged.
 
     A run without the image, or with a wrong one, says something about the run that it controls, and
@@ -255,17 +272,17 @@ def judged_sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
         every run of models is a control.
     """
     both = sides(ratings, models)
-    same = set(both.people.rater_names) & set(both.models.rater_names)
+    same = set(both.people.rater_names) & set(both.model_names)
     if same:
         raise InputError(
             f"{min(same)!r} is the name of a person and of a model; expected different names"
         )
-    if not _names_controls(both.models):
+    if not any(map(_names_controls, both.tables)):
         return both
     # Once more: what only control runs answered does not make models and people comparable.
-    kept, notes = judged_runs(both.models)
+    kept, notes = judged_runs(both.tables)
     found = sides(both.people, kept)
-    return replace(found, notes=(*notes, *found.notes))
+    return replace(found, notes=(*notes, *found.notes), together=both.together)
 
 
 def _names_controls(models: Ratings) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
-from affectlab.core.words import option
-from affectlab.evaluation.people_and_models.sides import check_models
+from affectlab.core.words import joined, option, shown
+from affectlab.evaluation.people_and_models.sides import Sides, check_models
 from affectlab.ratings import Ratings, Scale, fits_scale
 
 Rounding: TypeAlias = Literal["round", "truncate", "none"]
@@ -62,7 +63,7 @@ class ScaleMap:
         places = np.round((value - low) / step, _DIGITS)
         return low + (np.floor(places) if how == "truncate" else np.rint(places)) * step
 
-    def words(self, how: Rounding) -> str:
+    def words(self, how: Rounding, whose: str = "models") -> str:
         """Say what is done to the answers; nothing where both scales are the same."""
         if self.same:
             return ""
@@ -74,19 +75,22 @@ class ScaleMap:
         if target.step is not None:
             steps.append("truncated to steps" if how == "truncate" else "rounded to steps")
         said = "; ".join(steps) or "taken on the people's scale"
-        return f"answers of models: {said} ({target})"
+        return f"answers of {whose}: {said} ({target})"
 
 
 def _without_steps(scale: Scale) -> Scale:
     return Scale("interval", scale.low, scale.high, declared=scale.declared)
 
 
-def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> ScaleMap:
+def scale_map(
+    models: Ratings, scale: Scale, *, together: bool = False, named: bool = False
+) -> ScaleMap:
     """Find the map: none is needed on the same bounds, a linear one between declared bounds.
 
     Answers on a scale that was not declared are taken on that of people where all lie within its
     bounds, unless all lie between 0 and 1 and the scale is longer: these may be shares. The words
-    of the map say so. Two scales without bounds are one where both sides come `together`, in one
+    of the map say so. Models are `named` in the option that would declare their scale where others
+    stand beside them. Two scales without bounds are one where both sides come `together`, in one
     table; in tables of their own, nothing tells what the numbers of one are on the other.
 
     Raises
@@ -116,10 +120,10 @@ def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> Scale
                 f"on it ({option('models_scale', '…')} for another)"
             )
             return ScaleMap(theirs, scale, guess=guess)
-        why = f"that of models is not declared ({_example(models)})"
+        why = f"that of models is not declared ({_example(models, named=named)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if theirs.low is None or theirs.high is None:
-        why = f"that of models has no bounds ({_example(models)})"
+        why = f"that of models has no bounds ({_example(models, named=named)})"
         return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
     if not scale.declared:
         why = f"that of people is not declared ({option('scale', '0-7')})"
@@ -127,7 +131,7 @@ def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> Scale
     return ScaleMap(theirs, scale)
 
 
-def _example(models: Ratings) -> str:
+def _example(models: Ratings, *, named: bool) -> str:
     """Name the option, with a scale on which the answers of models lie."""
     given = models.value[~np.isnan(models.value)]
     low, high = (0.0, 1.0) if not given.size else (float(given.min()), float(given.max()))
@@ -135,9 +139,9 @@ def _example(models: Ratings) -> str:
         low, high = 0.0, 1.0
     elif low == high:
         high = low + 1
-    return option(
-        "models_scale", f"{np.floor(low):g}{'..' if low < 0 else '-'}{np.ceil(high):g} interval"
-    )
+    scale = f"{np.floor(low):g}{'..' if low < 0 else '-'}{np.ceil(high):g} interval"
+    whose = [f"{name}={scale}" for name in models.rater_names] if named else [scale]
+    return option("models_scale", ",".join(whose))
 
 
 def _no_way(between: str) -> str:
@@ -194,6 +198,86 @@ def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = Fals
         return models
     value = way.apply(np.array(models.value, dtype=np.float64), how)
     return models.with_values(value, scale, step=way.words(how))
+
+
+def check_shares(models: Ratings, why: str) -> None:
+    """Refuse scores outside 0 to 1 on a scale that nobody declared, where shares are expected.
+
+    Raises
+    ------
+    InputError
+        When there are such scores; the sentence begins with who gave them, and says `why` they
+        cannot be used.
+    """
+    unknown = [
+        code
+        for code, scale in enumerate(models.scales.values())
+        if not (scale.declared and (scale.low, scale.high) != (None, None))
+        and scale.kind not in ("nominal", "text", "binary")
+    ]
+    rows = np.isin(models.label_code, unknown) & ~np.isnan(models.value)
+    wrong = rows & ((models.value < 0) | (models.value > 1))
+    if not wrong.any():
+        return
+    code = models.rater_code[np.argmax(wrong)]
+    own = models.value[rows & (models.rater_code == code)]
+    name = models.rater_names[code]
+    raise InputError(
+        f"{name}: scores from {own.min():.4g} to {own.max():.4g} are no probabilities, and {why}; "
+        "write the sigmoid (or softmax) of logits, or declare the scale of the scores "
+        f"({_example(models.select(raters=name), named=True)})"
+    )
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Models on the scale of people, each from its own."""
+
+    table: Ratings | None
+    """Those with a map to that scale; None where no model has one."""
+    missing: Mapping[str, str]
+    """Why the others have none, by model."""
+
+    def all(self) -> Ratings:
+        """Give the models where each is on the scale of people.
+
+        Raises
+        ------
+        InputError
+            When a model has no map to it.
+        """
+        if self.table is None or self.missing:
+            raise InputError(self.why())
+        return self.table
+
+    def why(self) -> str:
+        """Say why models are left out, and which where others are not."""
+        reasons: dict[str, list[str]] = {}
+        for name, reason in self.missing.items():
+            reasons.setdefault(reason, []).append(shown(name))
+        if self.table is None and len(reasons) == 1:
+            return next(iter(reasons))
+        return "; ".join(f"{joined(names)}: {why}" for why, names in reasons.items())
+
+
+def on_people(both: Sides, how: Rounding) -> Mapped:
+    """Bring each model from its own scale to that of people; see :func:`on_scale`."""
+    found, missing = [], {}
+    for table in both.tables:
+        several = len(both.tables) > 1
+        why = scale_map(table, both.people.scale, together=both.together, named=several).missing
+        if why:
+            missing |= dict.fromkeys(table.rater_names, why)
+        else:
+            found.append(moved(table, both.people.scale, how, together=both.together))
+    if len(found) < 2:
+        return Mapped(next(iter(found), None), missing)
+    models, scales = found[0].merge(*found[1:]), found[0].scales
+    # A scale that nobody declared is that of people, and not inferred again from models.
+    one = next(iter(scales.values()))
+    return Mapped(
+        models._derive(models._body, scales=dict.fromkeys(models.label_names, one)), missing
+    )
 
 
 def answer_steps(*tables: Ratings) -> tuple[str, ...]:

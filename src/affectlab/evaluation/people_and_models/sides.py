@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,18 @@ from affectlab.evaluation.people_and_models.names import (
     notes_of_stimuli,
     on_one_nominal,
 )
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale, said_by_label
+from affectlab.ratings import (
+    HUMAN_KINDS,
+    MODEL_KINDS,
+    ModelRatings,
+    Ratings,
+    Scale,
+    by_scale_of_models,
+    model_tables,
+    on_own_scales,
+    said_by_label,
+)
+from affectlab.taxonomy import Taxonomy
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
@@ -25,13 +37,35 @@ _MOST_STEPS = 10
 class Sides:
     """People and models that answered the same questions.
 
-    The two may have different scales: people rate in steps, a model gives any number.
+    People and models may have different scales (people rate in steps, a model gives any number),
+    and so may two models.
     """
 
     people: Ratings
-    models: Ratings
+    tables: tuple[Ratings, ...]
+    """Answers of models, a table for each scale."""
     notes: tuple[str, ...] = ()
     """Which control runs of models were left out, and what only models name, in words."""
+    together: bool = False
+    """Whether models and people come in one table."""
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """All models."""
+        return tuple(name for table in self.tables for name in table.rater_names)
+
+    @cached_property
+    def models(self) -> Ratings:
+        """All models in one table, by their own numbers: for what looks at order alone.
+
+        Where models have several scales it stands on one without bounds.
+
+        Raises
+        ------
+        InputError
+            When models have several scales, one of which has no order.
+        """
+        return side_by_side(self.tables)
 
 
 def check_models(models: object, *others: type) -> None:
@@ -43,7 +77,72 @@ def check_models(models: object, *others: type) -> None:
         )
 
 
-def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
+def check_level(models: Ratings, taxonomy: Taxonomy | None, whose: str, way: str = "") -> None:
+    """Refuse groups of labels beside the labels themselves, which may have the same names.
+
+    Parameters
+    ----------
+    models
+        Their table knows the taxonomy of its labels, and so whether these are groups of a level.
+    taxonomy
+        That of the others.
+    whose
+        Who they are.
+    way
+        How to get groups on both sides.
+
+    Raises
+    ------
+    InputError
+        When one side answers groups of the labels of the other.
+    """
+    own = models.taxonomy
+    if own is None or taxonomy is None or own.name == taxonomy.name:
+        return
+    who = models.rater_names[0]
+    for fine, coarse, one, other in ((taxonomy, own, who, whose), (own, taxonomy, whose, who)):
+        for level in fine.levels:
+            if fine.coarsen(level).name == coarse.name:
+                raise InputError(
+                    f"{one} has groups of labels (level {level} of {fine.name}), and {other} the "
+                    "labels themselves, some of which have the same names; expected groups on both "
+                    f"sides: {way or f'Ratings.group_labels({level!r})'}"
+                )
+
+
+def side_by_side(tables: Sequence[Ratings]) -> Ratings:
+    """Put models on several scales into one table, by their own numbers; its scale has no bounds.
+
+    Raises
+    ------
+    InputError
+        When the scale of one of several tables has no order.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    words = [
+        table
+        for table in tables
+        if {"nominal", "text"} & {scale.kind for scale in table.scales.values()}
+    ]
+    if words:
+        other = next(table for table in tables if table is not words[0])
+        raise InputError(
+            f"{words[0].rater_names[0]!r} answers on another scale ({_said(words[0].scales)}) than "
+            f"{other.rater_names[0]!r} ({_said(other.scales)}), and not both have an order; use "
+            "them in calls of their own"
+        )
+    step = "answers of models on several scales, side by side"
+    loose = [
+        table.with_values(
+            table.value, dict.fromkeys(table.label_names, Scale("interval")), step=step
+        )
+        for table in tables
+    ]
+    return loose[0].merge(*loose[1:])
+
+
+def sides(ratings: Ratings, models: ModelRatings | None = None) -> Sides:
     """Tell people and models apart.
 
     Parameters
@@ -54,8 +153,8 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
         on a scale of
         up to 11, get its steps back, as they would in a table of their own.
     models
-        Answers of models in a table of their own; every rater in it is judged, whatever its kind.
-        Models that `ratings` holds are then judged, too, where the scales are the same.
+        Answers of models in a table of their own, or in several, each on its scale; every rater in
+        them is judged, whatever its kind, and so are models that `ratings` holds.
 
     Raises
     ------
@@ -71,35 +170,31 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     >>> found.people.rater_names, found.models.rater_names
     (('ann',), ('net',))
     """
-    check_models(models)
+    given = model_tables(models)
     kinds = set(ratings.rater_kinds)
     if not kinds & set(HUMAN_KINDS):
         raise InputError(
             f"{_name(ratings)}: no rater is human; expected the answers of people to judge by"
         )
-    mixed = bool(kinds & set(MODEL_KINDS))
     people = people_of(ratings)
-    found = [ratings.models()] if mixed else []
-    if models is not None:
-        found.append(models)
-    if not found:
+    mixed = [ratings.models()] if kinds & set(MODEL_KINDS) else []
+    tables = by_scale_of_models([*mixed, *(part for one in given for part in _apart(one, people))])
+    if not tables:
         raise InputError(
             f"{_name(ratings)}: no rater is a model; give the models in a table of their own "
             f"({option('models', 'FILE')}), or each its rater_kind ({option('raters', 'FILE')})"
         )
-    ours, theirs = found[0].scales, found[-1].scales
-    shared = [name for name in ours if name in theirs] or [*ours][:1]
-    if any(ours[name] != theirs.get(name, next(iter(theirs.values()))) for name in shared):
-        raise InputError(
-            f"{_name(ratings)} holds models on another scale ({_said(ours)}) than "
-            f"{_name(found[-1])} ({_said(theirs)}); expected one scale for all models"
-        )
-    judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
-    _check_shared(people, judged)
-    people, judged, notes = on_one_nominal(people, judged)
-    return Sides(
-        people, judged, (*notes, *notes_of_repeats(judged), *notes_of_stimuli(people, judged))
-    )
+    _check_shared(people, tables)
+    for table in tables:
+        check_level(table, people.taxonomy, _name(people))
+    notes: tuple[str, ...] = ()
+    for at, table in enumerate(tables):
+        people, moved, said = on_one_nominal(people, table)
+        tables = (*tables[:at], moved, *tables[at + 1 :])
+        notes = (*notes, *said)
+    for table in tables:
+        notes = (*notes, *notes_of_repeats(table), *notes_of_stimuli(people, table))
+    return Sides(people, tables, notes, together=not given)
 
 
 def shared_attribute(
@@ -186,23 +281,30 @@ def _whole(value: np.ndarray) -> bool:
     return bool((given == np.rint(given)).all())
 
 
-def _check_shared(people: Ratings, models: Ratings) -> None:
-    if models.has_labels and not people.has_labels and people.scale.kind == "nominal":
-        raise InputError(scores_beside_names(models, people))
-    if people.has_labels != models.has_labels:
-        with_labels, without = (people, models) if people.has_labels else (models, people)
-        raise InputError(
-            f"{_name(with_labels)} has labels and {_name(without)} has none; expected the same in "
-            "both"
-        )
-    for what, ours, theirs in (
-        ("stimulus", people.stimulus_names, models.stimulus_names),
-        ("label", people.label_names, models.label_names),
-    ):
-        if not set(ours) & set(theirs):
+def _apart(models: Ratings, people: Ratings) -> list[Ratings]:
+    """Part models whose one scale was inferred from the answers of all, where they have several."""
+    unknown = [name for name, scale in models.scales.items() if not scale.declared]
+    if models.n_raters < 2 or not unknown:
+        return [models]
+    parts = on_own_scales(models, people, unknown)
+    return parts if len(parts) > 1 else [models]
+
+
+def _check_shared(people: Ratings, tables: Sequence[Ratings]) -> None:
+    for models in tables:
+        if models.has_labels and not people.has_labels and people.scale.kind == "nominal":
+            raise InputError(scores_beside_names(models, people))
+        if people.has_labels != models.has_labels:
+            has, lacks = (people, models) if people.has_labels else (models, people)
+            raise InputError(
+                f"{_name(has)} has labels and {_name(lacks)} has none; expected the same in both"
+            )
+    for what in ("stimulus", "label"):
+        ours, *theirs = (getattr(table, f"{what}_names") for table in (people, *tables))
+        if not any(set(ours) & set(names) for names in theirs):
             raise InputError(
                 f"people and models share no {what}: people have {ours[0]!r}, …, models "
-                f"{theirs[0]!r}, …; expected the same names"
+                f"{theirs[0][0]!r}, …; expected the same names"
             )
 
 

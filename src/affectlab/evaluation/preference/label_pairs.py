@@ -10,8 +10,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Bools
-from affectlab.evaluation.people_and_models import judged_runs, sides
-from affectlab.ratings import Ratings, answers_of, canonical, require_order
+from affectlab.evaluation.people_and_models import judged_runs, side_by_side, sides
+from affectlab.ratings import ModelRatings, Ratings, answers_of, canonical, require_order
 
 _HUMAN = "human"
 _BETWEEN = "; "
@@ -118,7 +118,7 @@ def _taxonomy_order(ratings: Ratings, labels: tuple[str, ...]) -> list[int]:
 
 def preference_pairs(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     k: int = 5,
     seed: int | np.random.Generator | None = 0,
@@ -166,7 +166,7 @@ def preference_pairs(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
 
     found = sides(ratings, models)
-    judged, _ = judged_runs(found.models)
+    judged = side_by_side(judged_runs(found.tables)[0])
     if _HUMAN in judged.rater_names:
         raise InputError(f"a model is called {_HUMAN!r}; expected another name")
     human = _sets(top_labels(found.people, k=k), ["stimulus"]).rename({"labels": "of_people"})

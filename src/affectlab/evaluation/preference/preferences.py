@@ -19,7 +19,7 @@ from affectlab.core.inference import (
     check_n_boot,
     crossing_p,
     expanded,
-    summarise,
+    infer,
     wilson_interval,
 )
 from affectlab.core.tables import (
@@ -50,7 +50,7 @@ from affectlab.evaluation.preference.tally import (
     clustered_spread,
     exact_interval,
     no_verdict,
-    replicates,
+    statistic_of,
     target_of,
 )
 from affectlab.ratings import Ratings, Scale, canonical
@@ -368,7 +368,7 @@ def _shares(
         # The first rows are about votes, which may belong together.
         votes = slice(0, len(tally.choices) + 2)
         ends, how[votes] = (
-            _drawn(tally, over, value[votes], n_boot, confidence, rng)
+            _drawn(tally, over, n_boot, confidence, rng)
             if n_boot
             else _clustered(tally, over, value[votes], n[votes], confidence)
         )
@@ -429,18 +429,22 @@ def _fewest(tally: Tally, over: Target) -> int:
 def _drawn(
     tally: Tally,
     over: Target,
-    value: Floats,
     n_boot: int,
     confidence: float,
     rng: np.random.Generator,
 ) -> _Ends:
     """Percentile intervals and tests from replicates."""
-    found = replicates(tally, over, n_boot, rng)
-    spread = summarise(value, found, expanded(confidence, _fewest(tally, over)))
-    p = np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5))
-    text = f"percentile bootstrap of {CLUSTERS[over]}, {n_boot} replicates"
-    how = [text + (f"; {reason}" if reason else "") for reason in spread.missing]
-    return (spread.se, spread.low, spread.high, p), how
+    found = infer(
+        statistic_of(tally, CLUSTERS[over]),
+        target=over,
+        n_boot=n_boot,
+        confidence=expanded(confidence, _fewest(tally, over)),
+        seed=rng,
+    )
+    se, low, high = (found.frame[name].to_numpy() for name in ("se", "low", "high"))
+    p = np.where(np.isnan(low), np.nan, crossing_p(found.replicates, 0.5))
+    how = [text.partition("; ")[2] for text in found.frame["method"]]
+    return (se, low, high, p), how
 
 
 def _side(
@@ -487,7 +491,7 @@ def _side(
         share, of = np.full(4, value), np.full(4, float(n))
         share[1::2] = 1 - value
         ends, text = (
-            _drawn(of_sides, over, share, n_boot, confidence, rng)
+            _drawn(of_sides, over, n_boot, confidence, rng)
             if n_boot
             else _clustered(of_sides, over, share, of, confidence)
         )

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab.core.arrays import blocks_of, ratio
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.inference import Target, draw_weights
+from affectlab.core.inference import Target
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
 from affectlab.evaluation.preference.clusters import without_each
@@ -24,6 +25,10 @@ ENOUGH_JUDGES = 5
 def no_verdict(rule: Rule) -> str:
     """Name what an item is whose votes give no verdict."""
     return "no majority" if rule == "majority" else "tied"
+
+
+_BLOCK = 1 << 22
+"""Weights of votes that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +142,7 @@ def clustered_spread(tally: Tally, over: Target) -> tuple[Floats, Floats]:
     Returns
     -------
     Standard errors and degrees of freedom of the shares of votes, in the order of
-    :func:`replicates`.
+    :func:`statistic_of`.
     """
     item, judge, _ = tally.single
     value = _shares(tally.of_clusters(item).sum(axis=0, keepdims=True))[0]
@@ -159,28 +164,46 @@ def _shares(counts: Floats) -> Floats:
     return out
 
 
-def replicates(tally: Tally, target: Target, n_boot: int, rng: np.random.Generator) -> Floats:
-    """Compute the shares of votes, and of decided votes, in every replicate.
+def statistic_of(tally: Tally, drawn: str) -> Statistic:
+    """Make a statistic of the shares of votes, and of decided votes.
 
-    Items are drawn, or judges, or both; then a vote counts as often as its item times its judge.
+    A vote counts as often as its item times its judge.
 
-    Returns
-    -------
-    Shape (n_boot, choices + 2), ``nan`` where a share is of nothing.
+    Parameters
+    ----------
+    drawn
+        What is drawn, in words.
     """
     item, judge, choice = tally.single
-    if target == "both":
-        chosen, drawn = np.eye(len(tally.choices))[choice], []
-        for size in blocks_of(n_boot, choice.size):
-            items, judges = (
-                np.concatenate(list(draw_weights(rng, n, size))) for n in tally.n_clusters
-            )
-            drawn.append((items[:, item] * judges[:, judge]) @ chosen)
-    else:
-        counts = tally.of_clusters(item if target == "stimuli" else judge)
-        n = tally.n_clusters[0 if target == "stimuli" else 1]
-        drawn = [weights @ counts for weights in draw_weights(rng, n, n_boot)]
-    return _shares(np.concatenate(drawn))
+    chosen = np.eye(len(tally.choices))[choice]
+    n_rows = len(tally.choices) + 2
+
+    def evaluate(draws: Draws) -> Floats:
+        if draws.rater is None:
+            return _shares(draws.totals(tally.of_clusters(item)))
+        counts = []
+        for _, part in draws.blocks(max(1, _BLOCK // max(choice.size, 1))):
+            assert part.rater is not None
+            weights = part.rater[:, judge]
+            if part.stimulus is not None:
+                weights = weights * part.stimulus[:, item]
+            counts.append(weights @ chosen)
+        return _shares(np.concatenate(counts))
+
+    items, judges = (np.ones((n_rows, n), dtype=np.bool_) for n in tally.n_clusters)
+    return Statistic(
+        keys={"choice": [*tally.choices, *tally.choices[:2]]},
+        design=Design(items, judges),
+        evaluate=evaluate,
+        method=["share"] * n_rows,
+        n_items=[len(tally.items)] * n_rows,
+        n_raters=[tally.n_judges] * n_rows,
+        n_ratings=[choice.size] * n_rows,
+        undefined="undefined: nothing was decided",
+        bounds=(0.0, 1.0),
+        targets=STIMULI_AND_RATERS,
+        replicates=f"{drawn} drawn, ",
+    )
 
 
 def exact_interval(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -322,6 +322,15 @@ def cautions(board: Board) -> list[str]:
         if len(levels) > 1:
             each = joined(f"{100 * level:g} %" for level in sorted(levels))
             said.append(f"{where}: intervals of {name!r} have different confidence: {each}")
+    trained = [entry for entry in board.entries if entry.result.n_seen]
+    if trained:
+        names = some([_named(entry) for entry in trained], _MOST_NAMED)
+        were = "was" if len(trained) == 1 else "were"
+        said.insert(
+            0,
+            f"{where}: {names} {were} trained on stimuli of this data set, and "
+            f"{'does' if len(trained) == 1 else 'do'} better on these than on new ones",
+        )
     partial = [
         entry
         for entry in board.entries

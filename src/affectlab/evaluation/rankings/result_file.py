@@ -223,6 +223,8 @@ class ResultFile(_Part):
     data: DataSet
     metrics: Annotated[list[Metric], Field(min_length=1, max_length=100_000)]
     coverage: Coverage | None = None
+    n_seen: Count | None = None
+    """Stimuli of the data set that the model was trained on; null when that is not known."""
     outcomes: dict[Outcome, Count] = Field(default_factory=dict)
     """Number of answers with each outcome."""
     retries: Count | None = None

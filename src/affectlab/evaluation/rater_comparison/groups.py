@@ -16,7 +16,7 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, 
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
-from affectlab.ratings import HUMAN_KINDS, Ratings, canonical
+from affectlab.ratings import HUMAN_KINDS, ModelRatings, Ratings, canonical
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 
@@ -27,7 +27,7 @@ CAUTION = "as published: treats cells as independent, which overstates certainty
 
 def group_comparison(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     groups: str | Mapping[str, str] | None = None,
     cells: Cells = "raters",
@@ -197,7 +197,7 @@ def _figure(tested: pl.DataFrame, values: Mapping[str, Floats]) -> Figure:
 
 def group_values(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     groups: str | Mapping[str, str] | None = None,
     cells: Cells = "raters",

@@ -16,10 +16,15 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, shown
-from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
+from affectlab.evaluation.people_and_models import (
+    Rounding,
+    judged_sides,
+    on_people,
+)
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
+    ModelRatings,
     Ratings,
     answers_of,
     canonical,
@@ -31,12 +36,15 @@ from affectlab.reliability.agreement import KappaResult
 
 def merged(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truncate: bool = False,
     exclude: Collection[str] = (),
+    partly: bool = False,
 ) -> Ratings:
     """Put people and models into one table, on the scale of people.
+
+    Where models are wanted `partly`, those without a map to that scale are left out.
 
     Raises
     ------
@@ -45,12 +53,13 @@ def merged(
         people's scale (see ``on_scale``).
     """
     both = judged_sides(ratings, models)
-    together = models is None and both.people.scale == ratings.scale
-    if together and both.people.n_raters + both.models.n_raters == ratings.n_raters:
+    together = both.together and both.people.scale == ratings.scale
+    if together and both.people.n_raters + len(both.model_names) == ratings.n_raters:
         table = ratings
     else:
         how: Rounding = "truncate" if truncate else "round"
-        judged = moved(both.models, both.people.scale, how, together=models is None)
+        mapped = on_people(both, how)
+        judged = mapped.table if partly and mapped.table is not None else mapped.all()
         kinds = [kind if kind in MODEL_KINDS else "model" for kind in judged.rater_kinds]
         judged = judged.with_raters(
             judged.raters.with_columns(pl.Series("rater_kind", kinds, dtype=pl.String))
@@ -66,7 +75,7 @@ def _without(table: Ratings, exclude: Collection[str]) -> Ratings:
 
 def kappa_of_pairs(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
     truncate: bool = False,
@@ -137,7 +146,7 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> Result:
 
 def pairwise_spearman(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
 ) -> KappaResult:
@@ -250,7 +259,7 @@ def _lists(
 
 def alpha_by_side(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
     exclude: Collection[str] = (),
@@ -271,8 +280,8 @@ def alpha_by_side(
     Returns
     -------
     Estimates by ``side`` (``human``, ``model``, ``all``) and ``label``. One model alone has no
-    agreement: ``nan`` with a status. Without a map of the models' scale to that of people, models
-    stay on their own, and there is no ``all``.
+    agreement: ``nan`` with a status. Models without a map of their scale to that of people are left
+    out; where no model has one, models stay on their own scale, and there is no ``all``.
 
     References
     ----------
@@ -290,11 +299,15 @@ def alpha_by_side(
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     both = judged_sides(ratings, models)
-    if scale_map(both.models, both.people.scale, together=models is None).missing:
-        apart = (_without(side, exclude) for side in (both.people, both.models))
-        parts = dict(zip(("human", "model"), apart, strict=True))
+    if on_people(both, "none").table is None:
+        # Models on several scales of their own have no agreement.
+        apart = [both.people, *(both.tables if len(both.tables) == 1 else ())]
+        parts = {
+            side: _without(table, exclude)
+            for side, table in zip(("human", "model"), apart, strict=False)
+        }
     else:
-        everyone = merged(ratings, models, exclude=exclude)
+        everyone = merged(ratings, models, exclude=exclude, partly=True)
         parts = {"human": everyone.humans(), "model": everyone.models(), "all": everyone}
     frames = []
     for side, part in parts.items():
@@ -320,7 +333,7 @@ def alpha_by_side(
 
 def spearman_with_people(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,

@@ -13,7 +13,13 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
-from affectlab.evaluation.people_and_models import judged_sides, scale_map
+from affectlab.evaluation.people_and_models import (
+    Rounding,
+    judged_sides,
+    of_training,
+    on_people,
+    scale_map,
+)
 from affectlab.evaluation.rater_comparison.groups import group_comparison, groups_of
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side,
@@ -23,7 +29,7 @@ from affectlab.evaluation.rater_comparison.pairs import (
     spearman_with_people,
 )
 from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
-from affectlab.ratings import Ratings
+from affectlab.ratings import ModelRatings, Ratings
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 
@@ -62,7 +68,7 @@ class PublishedTables(Result):
 
 def published_tables(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     groups: str | Mapping[str, str] | None = None,
     over: Over = "labels",
@@ -117,11 +123,14 @@ def published_tables(
     rng = np.random.default_rng(seed)
     both = judged_sides(ratings, models)
     scale = both.people.scale
-    way = scale_map(both.models, scale, together=models is None)
-    mapped = not way.missing
-    stepped = mapped and scale.step is not None and not way.same
+    way = on_people(both, "none")
+    mapped = way.table is not None
+    maps = [scale_map(table, scale, together=both.together) for table in both.tables]
+    how: Rounding = "truncate" if truncate else "round"
+    moved = dict.fromkeys(one.words(how) for one in maps if not one.missing)
+    stepped = [one for one in moved if one] if scale.step is not None else []
     if mapped:
-        table = merged(ratings, models, truncate=truncate, exclude=exclude)
+        table = merged(ratings, models, truncate=truncate, exclude=exclude, partly=True)
     steps = scale.step is not None and scale.low is not None and scale.high is not None
     ordered = scale.kind != "nominal"
     # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
@@ -166,17 +175,20 @@ def published_tables(
     words = "kappa" if scale.kind in ("nominal", "binary") else "quadratic kappa"
     said = parts["groups"]
     notes = () if said is None else said.notes
+    if way.missing:
+        notes = (f"Only ranks are compared: {way.why()}.", *notes)
     rule = ""
     if stepped:
         rule = f"fractions of models {'dropped' if truncate else 'rounded'}"
         instead = "the study drops them (truncate)" if not truncate else "as the study does"
-        notes = (
-            f"For kappa and alpha, {way.words('truncate' if truncate else 'round')}; {instead}.",
-            *notes,
-        )
+        done = (f"For kappa and alpha, {one}; {instead}." for one in stepped)
+        notes = (*done, *notes)
     return PublishedTables(
         tuple(_tables(parts, f"{words}, {rule}" if rule else words)),
-        () if said is None or len(said.sentences) > _FEW else said.sentences,
+        (
+            *of_training(both.tables, both.people.stimulus_names),
+            *(() if said is None or len(said.sentences) > _FEW else said.sentences),
+        ),
         tuple(_figures(parts, words, families)),
         notes,
         {"over": over, "exclude": list(exclude), "truncate": truncate, "n_boot": n_boot},

@@ -13,7 +13,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.rater_comparison.pairs import merged
-from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of
+from affectlab.ratings import HUMAN_KINDS, ModelRatings, Ratings, answers_of
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 
@@ -22,7 +22,7 @@ Over: TypeAlias = Literal["labels", "cells"]
 
 def rater_table(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     over: Over = "labels",
     exclude: Collection[str] = (),

@@ -21,7 +21,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import ModelRatings, Ratings, canonical
 
 _DIGITS = 12
 """Decimals from which on confidences differ by rounding alone."""
@@ -733,7 +733,7 @@ def _diagrams(found: Mapping[str, Calibration], outcome: str) -> tuple[Figure, .
 
 def model_calibration(
     ratings: Ratings,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     truth: Literal["distribution", "majority"] = "distribution",
     rule: Rule | None = None,
@@ -796,7 +796,8 @@ def model_calibration(
             "no model gives probabilities: each puts everything on one label; expected scores of "
             "several labels per stimulus"
         )
-    return of_models(found, truth)
+    made = of_models(found, truth)
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 def calibrations(

@@ -43,7 +43,7 @@ from affectlab.evaluation.soft_labels.metrics import (
     with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import MODEL_KINDS, Ratings, canonical, rows_as_listed
+from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, canonical, rows_as_listed
 
 # What soft labels say of a model, in one sentence.
 
@@ -173,7 +173,7 @@ class SoftLabels(Result):
 
 def evaluate_soft_labels(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None = None,
     *,
     taxonomy: TaxonomyLike | None = None,
     costs: CostsLike | None = None,
@@ -327,7 +327,8 @@ def evaluate_soft_labels(
         one_label=one_label,
         truth=truth,
     )
-    return replace(made, sentences=tuple(_sentence_on(made, model) for model in made.models))
+    said = (_sentence_on(made, model) for model in made.models)
+    return replace(made, sentences=(*both.trained, *said))
 
 
 def _settings(people: LabelDistributions, truth: Truth) -> dict[str, Any]:

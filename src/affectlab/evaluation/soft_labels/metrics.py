@@ -30,7 +30,7 @@ from affectlab.evaluation.soft_labels.distributions import (
     Votes,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import Ratings, canonical, rows_as_listed
+from affectlab.ratings import ModelRatings, Ratings, canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
@@ -257,7 +257,7 @@ def _why_none(n_endless: int, *, are_differences: bool) -> str:
 
 def soft_label_metrics(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None = None,
     *,
     taxonomy: TaxonomyLike | None = None,
     costs: CostsLike | None = None,
@@ -360,7 +360,8 @@ def soft_label_metrics(
     measures = measures_of(names, both, taxonomy, costs, floor)
     sampling = Sampling(n_splits, n_boot, confidence, seed)
     found = metrics_of_sides(both, measures, sampling, by_person=by_person)
-    return with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
+    made = with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 _HEADS = {
@@ -534,7 +535,7 @@ def _people_rows(
 
 def soft_label_comparison(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None = None,
     *,
     taxonomy: TaxonomyLike | None = None,
     costs: CostsLike | None = None,
@@ -611,7 +612,8 @@ def soft_label_comparison(
     names = metric_names(metrics)
     both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    return compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
+    made = compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
+    return replace(made, sentences=(*both.trained, *made.sentences))
 
 
 def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,11 +12,13 @@ from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import (
-    check_models,
+    check_level,
+    check_shares,
     judged_runs,
     no_shared_class,
     notes_of_repeats,
     notes_of_stimuli,
+    of_training,
     sides,
 )
 from affectlab.evaluation.soft_labels.distributions import (
@@ -27,7 +29,7 @@ from affectlab.evaluation.soft_labels.distributions import (
     pooled_distributions,
     votes_of,
 )
-from affectlab.ratings import MODEL_KINDS, Ratings, Scale
+from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, Scale, model_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class SoftSides:
     """Votes that are added to every label of people."""
     notes: tuple[str, ...]
     """What was left out, in words."""
+    trained: tuple[str, ...] = ()
+    """Which models were trained on what they are judged on, in words."""
 
     @cached_property
     def predicted(self) -> dict[str, Floats]:
@@ -68,7 +72,7 @@ class SoftSides:
 
 def soft_sides(
     ratings: Ratings | LabelDistributions,
-    models: Ratings | Mapping[str, LabelDistributions] | None,
+    models: ModelRatings | Mapping[str, LabelDistributions] | None,
     reading: Reading,
 ) -> SoftSides:
     """Make the distributions of both sides; see :func:`~affectlab.evaluation.soft_label_metrics`.
@@ -80,34 +84,40 @@ def soft_sides(
     InputError
         When the two sides do not fit each other, or only control runs are there.
     """
-    check_models(models, Mapping)
+    tables = () if isinstance(models, Mapping) else model_tables(models)
     if isinstance(ratings, LabelDistributions):
-        if isinstance(models, Ratings):
-            judged, notes = judged_runs(models)
-            given = own_distributions(judged, replace(reading, smoothing=0.0))
-        else:
-            given, notes = dict(models or {}), ()
+        judged, notes = judged_runs(tables)
+        given = dict(models) if isinstance(models, Mapping) else {}
+        for table in judged:
+            given |= own_distributions(table, replace(reading, smoothing=0.0))
         if not given:
             raise InputError(
                 f"{ratings!r}: expected the distributions of at least one model beside it"
             )
         _check_answered(ratings)
-        return SoftSides(ratings, given, None, None, reading.smoothing, notes)
+        trained = of_training(judged, ratings.stimuli)
+        return SoftSides(ratings, given, None, None, reading.smoothing, notes, trained)
     notes = ()
-    if models is None or isinstance(models, Ratings):
-        people, judged, said = _two_sides(ratings, models)
+    if isinstance(models, Mapping):
+        people, judged, given = ratings.humans(), (), dict(models)
+    else:
+        people, judged, said = _two_sides(ratings, tables)
         judged, notes = judged_runs(judged)
         notes = (*notes, *said)
-        people = _widened(people, judged)
-        # One question to people, scores of its categories from models: each by its own rule.
-        rule = None if judged.has_labels and not people.has_labels else reading.rule
-        given = own_distributions(judged, replace(reading, rule=rule, smoothing=0.0))
-    else:
-        people, given = ratings.humans(), dict(models)
+        given = {}
+        for table in judged:
+            if table.has_labels and table.scales != people.scales:
+                check_shares(table, "distributions are made of shares")
+            people = _widened(people, table)
+        for table in judged:
+            # One question to people, scores of its categories from models: each by its own rule.
+            rule = None if table.has_labels and not people.has_labels else reading.rule
+            given |= own_distributions(table, replace(reading, rule=rule, smoothing=0.0))
     found = pooled_distributions(people, reading)
     _check_answered(found)
     ballots = votes_of(people, reading)
-    return SoftSides(found, given, people, ballots, reading.smoothing, notes)
+    trained = of_training(judged, people.stimulus_names)
+    return SoftSides(found, given, people, ballots, reading.smoothing, notes, trained)
 
 
 def _check_answered(people: LabelDistributions) -> None:
@@ -116,34 +126,37 @@ def _check_answered(people: LabelDistributions) -> None:
 
 
 def _two_sides(
-    ratings: Ratings, models: Ratings | None
-) -> tuple[Ratings, Ratings, tuple[str, ...]]:
+    ratings: Ratings, tables: Sequence[Ratings]
+) -> tuple[Ratings, tuple[Ratings, ...], tuple[str, ...]]:
     names_only = ratings.scale.kind == "nominal" and not ratings.has_labels
-    if models is None or not models.has_labels or not names_only:
-        both = sides(ratings, models)
-        return both.people, both.models, both.notes
+    scoring = [table for table in tables if table.has_labels] if names_only else []
+    naming = [table for table in tables if table not in scoring]
     mixed = bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
-    if mixed and ratings.models().n_raters:
-        raise InputError(
-            f"{_name(ratings)} holds models that name one label, {_name(models)} models that score "
-            "each; compare them in two calls"
-        )
-    people = ratings.humans()
-    if models.scale.kind == "nominal":
-        raise InputError(
-            f"{_name(models)}: people name one label, and here is a name for each; where these are "
-            "scores, declare their scale, as in '0-1 interval' (--models-scale '0-1 interval')"
-        )
-    if not set(people.stimulus_names) & set(models.stimulus_names):
-        raise InputError(
-            f"people and models share no stimulus: people have {people.stimulus_names[0]!r}, …, "
-            f"models {models.stimulus_names[0]!r}, …; expected the same names"
-        )
-    names, own = people.scale.categories, models.label_names
-    if not set(names) & set(own):
-        raise no_shared_class("people", names, models.rater_names[0], own)
-    notes = (*notes_of_repeats(models), *notes_of_stimuli(people, models))
-    return people, models, notes
+    if not scoring:
+        both = sides(ratings, tables)
+        return both.people, both.tables, both.notes
+    people, named, notes = ratings.humans(), (), ()
+    if naming or mixed:
+        both = sides(ratings, naming)
+        people, named, notes = both.people, both.tables, both.notes
+    for models in scoring:
+        check_level(models, people.taxonomy, _name(people))
+        if models.scale.kind == "nominal":
+            raise InputError(
+                f"{_name(models)}: people name one label, and here is a name for each; where these "
+                "are scores, declare their scale, as in '0-1 interval' (--models-scale '0-1 "
+                "interval')"
+            )
+        if not set(people.stimulus_names) & set(models.stimulus_names):
+            raise InputError(
+                f"people and models share no stimulus: people have {people.stimulus_names[0]!r}, "
+                f"…, models {models.stimulus_names[0]!r}, …; expected the same names"
+            )
+        names, own = people.scale.categories, models.label_names
+        if not set(names) & set(own):
+            raise no_shared_class("people", names, models.rater_names[0], own)
+        notes = (*notes, *notes_of_repeats(models), *notes_of_stimuli(people, models))
+    return people, (*named, *scoring), notes
 
 
 def _widened(people: Ratings, models: Ratings) -> Ratings:

@@ -40,7 +40,7 @@ from affectlab.models.heads.targets import (
 )
 from affectlab.models.heads.training.stage import Report, Stage
 from affectlab.models.runs import check_folder
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, mark_training
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
@@ -319,7 +319,8 @@ class AnsweringHeads(CalibratedHeads):
         -------
         Ratings
             On the interval scale 0 to 7, ``rater_kind`` model. What was done to the scores stands
-            in the rater's ``answers``, and in the history.
+            in the rater's ``answers``, and in the history. ``n_seen`` and ``share_seen`` of the
+            rater count the stimuli of training or calibration, ``in_training`` says which.
 
         Raises
         ------
@@ -668,6 +669,9 @@ def rate_embeddings(
         source=name,
         split=False,
     )
+    if bank.seen.size:
+        known = np.isin(marks_of(Rows(embeddings.values)), bank.seen)
+        found = mark_training(found, [embeddings.stimuli[row] for row in np.flatnonzero(known)])
     beyond = int((inside != value).sum())
     step = f"{bank.steps}; {plural(beyond, 'answer')} beyond 0 to 7 taken as the bound"
     return found.with_values(np.clip(found.value, 0.0, HIGH), f"0-{HIGH:g} interval", step=step)

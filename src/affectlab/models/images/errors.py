@@ -72,12 +72,12 @@ def draw_errors(
         source=str(truth),
     )
     answers = read_models(models, like)
-    if len(answers.rater_names) != 2:
+    names = [name for table in answers for name in table.rater_names]
+    if len(names) != 2:
         raise InputError(
-            f"--models holds answers of {joined(map(repr, answers.rater_names))}; expected those "
-            "of two models"
+            f"--models holds answers of {joined(map(repr, names))}; expected those of two models"
         )
-    found = both_wrong(answers, truth=true, taxonomy=known, scores=score)
+    found = both_wrong(answers[0], answers[1:], truth=true, taxonomy=known, scores=score)
     root = truth if truth.is_dir() else truth.parent
     at = {file.stimulus: _within(file.path, root) for file in used.files}
     drawn = found.sample(min(sample, len(found)), seed=seed)

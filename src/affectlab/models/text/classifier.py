@@ -32,8 +32,13 @@ from affectlab.models.text.labels import (
 )
 from affectlab.models.text.model import Report, TextModel
 from affectlab.models.text.settings import check_settings
-from affectlab.models.text.warnings import fingerprints, warn_of_seen, warn_of_test
-from affectlab.ratings import Ratings
+from affectlab.models.text.warnings import (
+    fingerprint,
+    fingerprints,
+    warn_of_seen,
+    warn_of_test,
+)
+from affectlab.ratings import Ratings, mark_training
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
@@ -392,7 +397,8 @@ class TextClassifier(TextModel):
         -------
         Ratings
             On the interval scale 0 to 1, ``rater_kind`` model. The column ``chosen`` says 1 for
-            labels that the thresholds of the model choose.
+            labels that the thresholds of the model choose. ``n_seen`` and ``share_seen`` of the
+            rater count the texts that the model was trained on, ``in_training`` says which.
 
         Raises
         ------
@@ -550,7 +556,7 @@ def rate_texts(
     from_labels = coherent and level is not None
     rule = model.decision(None if from_labels else level)
     how = "calibrated" if model._scaling(level).kind != "none" else "not calibrated"
-    return as_ratings(
+    found = as_ratings(
         given,
         stimuli,
         probabilities,
@@ -561,6 +567,11 @@ def rate_texts(
         f"{'groups of labels ' if from_labels else ''}chosen by {rule.said()}, fitted on "
         f"{rule.fitted_on}",
     )
+    if model.seen is None:
+        return found
+    marks = np.isin(np.array([fingerprint(text) for text in given], dtype=np.uint64), model.seen)
+    names = found.stimulus_names if stimuli is None else stimuli
+    return mark_training(found, [name for name, known in zip(names, marks, strict=True) if known])
 
 
 # Back ends by name: those of affectlab, and those that installed packages add.

@@ -16,6 +16,7 @@ __all__ = [
     "SeenInTrainingWarning",
     "TestSplitWarning",
     "TruncatedTextWarning",
+    "fingerprint",
     "fingerprints",
     "warn_of_seen",
     "warn_of_test",
@@ -51,8 +52,12 @@ def warn_of_test(split: str, what: str) -> list[str]:
 
 def fingerprints(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Hash texts, sorted and without repeats, so that they can be recognised but not read."""
-    hashes = {blake2b(text.strip().encode(), digest_size=8).digest() for text in texts}
-    return np.sort(np.frombuffer(b"".join(hashes), dtype="<u8"))
+    return np.unique(np.array([fingerprint(text) for text in texts], dtype="<u8"))
+
+
+def fingerprint(text: str) -> int:
+    """Hash a text."""
+    return int.from_bytes(blake2b(text.strip().encode(), digest_size=8).digest(), "little")
 
 
 def warn_of_seen(texts: Iterable[str], trained: NDArray[np.uint64] | None, what: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from affectlab._version import __version__
@@ -18,7 +19,7 @@ from affectlab.models.devices import pick_device, pick_precision, private_seed, 
 from affectlab.models.embedding import Embeddings, EncoderCard, embed, list_encoders
 from affectlab.models.losses import Order, Ties, expected_cost_labels
 from affectlab.models.processes import is_main_process
-from affectlab.models.runs import META, read_meta, replacing, write_json
+from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
 from affectlab.models.text.networks import check_finite, load_weights, save_weights
 from affectlab.models.training import fingerprint_of, fingerprint_of_weights
 from affectlab.models.vision.backbone import (
@@ -41,7 +42,7 @@ from affectlab.models.vision.loop import (
     train,
 )
 from affectlab.models.vision.settings import LossName, VisionTraining
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, mark_training
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
 _SCHEMA = "affectlab/vision-model/1"
 _NETWORK_FOLDER = "network"
 _HEAD_FILE = "head.safetensors"
+_SEEN = "seen.npz"
 _KEYS = (
     *("name", "taxonomy", "labels", "costs", "backbone", "hidden", "dropout", "frozen", "seed"),
     *("encoder", "loss", "training", "history", "best_epoch"),
@@ -93,13 +95,15 @@ def save_model(model: VisionClassifier, folder: Path) -> Path:
         "best_epoch": model.best_epoch,
     }
     try:
-        with replacing(folder, (_HEAD_FILE,)) as place:
+        with replacing(folder, (_HEAD_FILE, _SEEN)) as place:
             if model.on_embeddings:
                 save_weights(model.network, place / _HEAD_FILE)
             else:
                 with quiet_transformers():
                     model.network.save_pretrained(place / _NETWORK_FOLDER)
                     model.processor.save_pretrained(place / _NETWORK_FOLDER)
+            if model.seen.size:
+                save_arrays(place / _SEEN, {"fingerprints": model.seen})
             (place / "README.md").write_text(_card(model), encoding="utf-8", newline="\n")
             write_json(place / META, meta)
     except OSError as error:
@@ -150,6 +154,11 @@ def load_model(cls: type[_Model], folder: Path) -> _Model:
         place = str((folder / _NETWORK_FOLDER).resolve())
         model.network = load_backbone(place, model.labels, complete=True)
         model.processor = load_processor(place)
+    if (folder / _SEEN).is_file():
+        seen = load_arrays(folder / _SEEN).get("fingerprints")
+        if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
+            raise InputError(f"{folder / _SEEN}: expected the hashes of the training images")
+        model.seen = seen
     check_finite(model.network, folder)
     model.network.eval()
     return model
@@ -356,6 +365,8 @@ class VisionClassifier:
         """What made the embeddings."""
         self.network: Any = None
         self.processor: Any = None
+        self.seen: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        """Hashes of the images of training, and of dev."""
 
     def __repr__(self) -> str:
         """Say what it is."""
@@ -480,6 +491,8 @@ class VisionClassifier:
             fingerprint=whole,
             progress=progress,
         )
+        parts = [feed, *(() if judged is None else (judged[0],))]
+        self.seen = np.unique(np.concatenate([part.marks() for part in parts]))
         return self
 
     def predict_proba(self, images: Any, *, progress: Report | None = None) -> Floats:
@@ -514,11 +527,19 @@ class VisionClassifier:
         decide: Decision = "probable",
         progress: Report | None = None,
     ) -> Ratings:
-        """Rate images as a rater would: a probability for each label, and which one is chosen."""
+        """Rate images as a rater would: a probability for each label, and which one is chosen.
+
+        ``n_seen`` and ``share_seen`` of the rater count the images of training or dev,
+        ``in_training`` says which these are.
+        """
 
         feed = self._feed(images, progress)
         proba = self._said(feed, progress)
-        return as_ratings(self, feed.names, proba, self.decide(proba, decide), rater or self.name)
+        found = as_ratings(self, feed.names, proba, self.decide(proba, decide), rater or self.name)
+        if not self.seen.size:
+            return found
+        known = np.isin(feed.marks(), self.seen)
+        return mark_training(found, [feed.names[row] for row in np.flatnonzero(known)])
 
     def evaluate(
         self, images: Any, labels: Labels, *, progress: Report | None = None

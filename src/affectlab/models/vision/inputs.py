@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
@@ -43,6 +45,10 @@ class Feed(Protocol):
         """Give plain values that differ where what is fed differs."""
         ...
 
+    def marks(self) -> NDArray[np.uint64]:
+        """Hash the content of each stimulus, so that it can be recognised; shape (n,)."""
+        ...
+
 
 class Rows:
     """Rows of embeddings."""
@@ -59,6 +65,11 @@ class Rows:
     def told(self) -> list[Any]:
         """Give names and the hashes of what was embedded."""
         return [self.names, self.embeddings.hashes, self.embeddings.encoder.fingerprint]
+
+    def marks(self) -> NDArray[np.uint64]:
+        """Hash each row, as the half precision that embeddings are stored in."""
+        with np.errstate(over="ignore"):
+            return _marks(row.astype(np.float16).tobytes() for row in self.embeddings.values)
 
 
 class _Decoded:
@@ -151,6 +162,18 @@ class Pictures:
                 for source in self.sources
             ],
         ]
+
+    def marks(self) -> NDArray[np.uint64]:
+        """Hash each file, or the pixels of each picture."""
+        return _marks(
+            source.path.read_bytes() if isinstance(source, ImageFile) else source.tobytes()
+            for source in self.sources
+        )
+
+
+def _marks(contents: Iterable[bytes]) -> NDArray[np.uint64]:
+    hashes = (blake2b(content, digest_size=8).digest() for content in contents)
+    return np.array([int.from_bytes(one, "little") for one in hashes], dtype=np.uint64)
 
 
 def feed_of(

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError
-from affectlab.core.words import option, plural
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import joined, option, plural
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
+from affectlab.ratings.model_tables import by_scale_of_models, on_own_scales
 from affectlab.ratings.reading.answer_columns import AnswerColumns, answer_columns
 from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings
-from affectlab.ratings.scale import Scale, fits_scale
+from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import (
     DeclaredScales,
     GuessedScalesWarning,
     ScaleLike,
-    said_by_label,
     shared_scale,
 )
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
@@ -39,9 +37,9 @@ def read_models(
     like: Ratings,
     *,
     rater: str | None = None,
-    scale: ScaleLike | None = None,
+    scale: ModelScales | None = None,
     **options: Any,
-) -> Ratings:
+) -> tuple[Ratings, ...]:
     """Read the answers of one or more models to what people were asked.
 
     Every rater of the file is taken as a model, unless it is said to be a baseline. Where a file
@@ -59,64 +57,163 @@ def read_models(
     rater
         Name of the one model of a file that names none; by default the name of the file.
     scale
-        Scale of the answers, or scales by label. None: that of a published format or of a file
-        that affectlab wrote; else that of `like` when all answers are on it (label by label where
+        Scale of the answers, scales by label, or scales by model (``"fer=0-1 interval, vlm=0-7"``,
+        or a mapping), by the name of the model or of its file. None: that of a published format or
+        of a file that affectlab wrote; else, for each model by its own answers, that of `like` when
+        all are on it (label by label where
         `like` has several scales); the same bounds without steps when they lie
-        in between (``3.2`` of 0 to 7); else inferred. Files on these two are put on the one without
-        steps. Answers that all lie between 0 and 1 may be shares, and are not taken to be on a
+        in between (``3.2`` of 0 to 7); else inferred. Answers that all lie between 0 and 1 may be
+        shares, and are not taken to be on a
         longer scale. What was taken stands in :attr:`Ratings.history`. A model may name a class
         that no person named, unless the categories were declared.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
+    Returns
+    -------
+    A table for each scale; models on the same scale stand in one.
+
     Raises
     ------
     InputError
         When a file cannot be read, has people alone by a format that tells them from models, or
-        files have different scales.
+        `scale` names neither a model nor a label.
 
     Examples
     --------
     >>> import tempfile
     >>> people = Ratings({"stimulus": ["a", "b"], "rater": ["r1", "r1"], "value": [3, 7]},
     ...                  scale="0-7")
-    >>> file = Path(tempfile.mkdtemp()) / "tiny-model.csv"
-    >>> _ = file.write_text("stimulus,prediction\\na,2.5\\nb,6.9\\n")
-    >>> model = read_models(file, people)
-    >>> model.rater_names, model.rater_kinds, model.scale
-    (('tiny-model',), ('model',), Scale('interval 0 to 7'))
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tiny.csv").write_text("stimulus,prediction\\na,2.5\\nb,6.9\\n")
+    >>> _ = (folder / "net.csv").write_text("stimulus,prediction\\na,0.2\\nb,0.9\\n")
+    >>> files = [folder / "tiny.csv", folder / "net.csv"]
+    >>> models = read_models(files, people, scale={"net": "0-1 interval"})
+    >>> [(table.rater_names, str(table.scale)) for table in models]
+    [(('tiny',), 'interval 0 to 7'), (('net',), 'interval 0 to 1')]
     """
     paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
     if not paths:
         raise InputError("no file of models was given; expected one or more")
-    with warnings.catch_warnings():
-        # What is guessed of one file is judged beside the scales of people and the other files.
-        warnings.simplefilter("ignore", GuessedScalesWarning)
-        read = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
-    found = [table for table, _ in read]
-    _check_file_names(paths, found)
-    unknown = [mine for _, mine in read]
-    for people in dict.fromkeys(like.scales.values()):
-        if people.kind not in ("nominal", "text"):
-            labels = [_labels_on(people, like, table) for table in found]
-            found = _guessed(found, labels, unknown, people)
-            found = _without_steps(found, labels, people)
-    for label in dict.fromkeys(name for table in found for name in table.label_names):
-        # Categories that were only inferred are put together when the tables are.
-        scales = {table.scales[label] for table in found if label in table.scales}
-        names = all(scale.kind == "nominal" and not scale.declared for scale in scales)
-        if len(scales) > 1 and not names:
-            said = "; ".join(
-                f"{one}: {shared_scale(table.scales) or said_by_label(table.scales)}"
-                for one, table in zip(paths, found, strict=True)
-            )
-            raise InputError(
-                f"the files of models have different scales ({said}); name one "
-                f"({option('models_scale', '0-7')})"
-            )
-    models = found[0].merge(*found[1:])
-    warn_of_guess(models)
+    asked = _Asked.parse(scale, like)
+
+    def read(asked: _Asked) -> list[tuple[Ratings, frozenset[str]]]:
+        with warnings.catch_warnings():
+            # What is guessed of a file is judged beside the scales of people.
+            warnings.simplefilter("ignore", GuessedScalesWarning)
+            return [
+                _read_one(one, like, rater, asked.of_file(one, paths), dict(options))
+                for one in paths
+            ]
+
+    given = read(asked)
+    if labels := asked.labels_of([table for table, _ in given], paths):
+        asked = asked.by_label(labels)
+        given = read(asked)
+    _check_file_names(paths, [table for table, _ in given])
+    found = []
+    for one, (table, unknown) in zip(paths, given, strict=True):
+        for part, declared in asked.apart(table, one, paths):
+            found += [part] if declared else on_own_scales(part, like, unknown)
+    models = by_scale_of_models(found)
+    for table in models:
+        warn_of_guess(table)
     return models
+
+
+ModelScales: TypeAlias = ScaleLike | Mapping[str, ScaleLike]
+"""A scale, scales by label, or either of these by the name of a model or of its file."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the user says of the scales of models."""
+
+    rest: DeclaredScales
+    """Scale, or scales by label, of what is not named."""
+    named: Mapping[str, DeclaredScales]
+    """By the name of a model or of a file."""
+
+    @classmethod
+    def parse(cls, given: ModelScales | None, like: Ratings) -> _Asked:
+        """Tell names of labels, which are those of people, from names of models."""
+        default = None
+        if isinstance(given, Mapping):
+            parts = {str(name): DeclaredScales.parse(one) for name, one in given.items()}
+        else:
+            scales = DeclaredScales.parse(given)
+            parts = {name: DeclaredScales(one) for name, one in scales.by_label.items()}
+            default = scales.default
+        asked = cls(DeclaredScales(default), parts)
+        return asked.by_label([name for name in parts if name in like.label_names])
+
+    def by_label(self, labels: Sequence[str]) -> _Asked:
+        """Take some names as those of labels."""
+        known = {**self.rest.by_label}
+        for name in labels:
+            scale = self.named[name].default
+            if scale is None:
+                raise InputError(f"scale of models: {name!r} is a label; expected one scale for it")
+            known[name] = scale
+        named = {name: one for name, one in self.named.items() if name not in labels}
+        return _Asked(DeclaredScales(self.rest.default, known, frozenset(known)), named)
+
+    def of_file(self, path: str | Path, paths: Sequence[str | Path]) -> DeclaredScales | None:
+        """Give the scales with which a file is read; None where they are to be found."""
+        own = _names_of(path) & set(self.named)
+        if own:
+            return self.named[min(own)]
+        # Where a model inside a file is named, the rest of the file may be on another scale.
+        return None if self._inside(paths) or not self.rest else self.rest
+
+    def _inside(self, paths: Sequence[str | Path]) -> set[str]:
+        return set(self.named) - {name for path in paths for name in _names_of(path)}
+
+    def labels_of(self, tables: Sequence[Ratings], paths: Sequence[str | Path]) -> list[str]:
+        """Name the labels, known to models alone, that were named.
+
+        Raises
+        ------
+        InputError
+            When a name is none of a file, a model or a label.
+        """
+        models = [name for table in tables for name in table.rater_names]
+        labels = [name for table in tables if table.has_labels for name in table.label_names]
+        others = [name for name in self.named if name in self._inside(paths) - set(models)]
+        for name in others:
+            if name not in labels:
+                raise unknown_name("model or label", name, [*models, *labels], "scale of models")
+        return others
+
+    def apart(
+        self, table: Ratings, path: str | Path, paths: Sequence[str | Path]
+    ) -> list[tuple[Ratings, bool]]:
+        """Put the models of a file on the scales that were named; say of which there is one."""
+        own = [name for name in table.rater_names if name in self._inside(paths)]
+        others = [name for name in table.rater_names if name not in own]
+        parts = [(_declared(table.select(raters=name), self.named[name]), True) for name in own]
+        if others:
+            rest = table.select(raters=others) if own else table
+            declared = self.of_file(path, paths) is not None
+            if not declared and self.rest:
+                rest, declared = _declared(rest, self.rest), True
+            parts.append((rest, declared))
+        return parts
+
+
+def _names_of(path: str | Path) -> set[str]:
+    return {Path(path).stem, Path(path).name, str(path)}
+
+
+def _declared(table: Ratings, scales: DeclaredScales) -> Ratings:
+    """Put answers that were read without a scale on the one that is given for a model."""
+    who = f"scale of {joined(map(repr, table.rater_names))}"
+    if any(scale.categories or not scale.numeric for scale in table.scales.values()):
+        raise InputError(f"{who}: its answers are words; expected one scale for the whole file")
+    try:
+        return table.with_values(table.value, scales, step=f"{who} as given")
+    except InputError as error:
+        raise InputError(f"{who}: {error}") from None
 
 
 def _check_file_names(paths: Sequence[str | Path], found: Sequence[Ratings]) -> None:
@@ -140,8 +237,8 @@ def _read_one(
     rater: str | None,
     scale: ScaleLike | None,
     options: dict[str, Any],
-) -> tuple[Ratings, bool]:
-    """Read a file; the second part says whether nobody declared its scale."""
+) -> tuple[Ratings, frozenset[str]]:
+    """Read a file; the second part are the labels whose scale nobody declared."""
     said, _ = with_mapping(path, options)
     options = said | {name: options[name] for name in ("mapping",) if name in options}
     scale = options.pop("scale", None) if scale is None else scale
@@ -152,11 +249,12 @@ def _read_one(
     if rater is None and named <= set(known.roles) and options.get("wide") is None:
         if known.recognise(peek) == Sure.STATED:
             # What affectlab wrote says itself what it holds; only what the user says goes first.
-            return _as_models(read_ratings(path, scale=scale, **options), known), False
+            found = _as_models(read_ratings(path, scale=scale, **options), known)
+            return found, _undeclared(found)
         if scale is None and not isinstance(known, PlainTable):
             called = {"rater": Path(path).stem} if known.anonymous else {}
-            found = read_ratings(path, **{**called, **options, "format": known})
-            return _as_models(found, known), not found.scale.declared
+            found = _as_models(read_ratings(path, **{**called, **options, "format": known}), known)
+            return found, _undeclared(found)
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
     header = _header(peek)
@@ -199,7 +297,13 @@ def _read_one(
         if not found.has_labels and _answer_words(like) and not _answer_words(found):
             # Numbers say nothing of words.
             raise error from None
-    return _as_models(_called(found, told), known), scale is None and told.scale is None
+    found = _as_models(_called(found, told), known)
+    unknown = scale is None and told.scale is None
+    return found, frozenset(found.label_names if unknown else ())
+
+
+def _undeclared(table: Ratings) -> frozenset[str]:
+    return frozenset(name for name, scale in table.scales.items() if not scale.declared)
 
 
 def _header(peek: Peek) -> tuple[str, ...]:
@@ -221,85 +325,6 @@ def _called(found: Ratings, told: AnswerColumns) -> Ratings:
         scales = dict(zip(names, scales.values(), strict=True))
         body = replace(body, label=body.label.rename(names))
     return found._derive(body, scales=scales, steps=told.steps)
-
-
-def _labels_on(scale: Scale, like: Ratings, table: Ratings) -> list[str]:
-    """Name the labels of a table for which people have a scale."""
-    shared = shared_scale(like.scales)
-    return [name for name in table.label_names if like.scales.get(name, shared) == scale]
-
-
-def _rows_of(table: Ratings, labels: Sequence[str]) -> NDArray[np.bool_]:
-    codes = [table.label_names.index(name) for name in labels]
-    return np.isin(table.label_code, codes)
-
-
-def _guessed(
-    found: Sequence[Ratings], labels: list[list[str]], unknown: Sequence[bool], scale: Scale
-) -> list[Ratings]:
-    """Put answers whose scale nobody declared on that of people where they fit, and say so.
-
-    All files count together: a model that never answered above 1 says nothing of its scale where
-    another did.
-    """
-    words = ("nominal", "text")
-    mine = [
-        [name for name in names if undeclared and table.scales[name].kind not in words]
-        for table, names, undeclared in zip(found, labels, unknown, strict=True)
-    ]
-    values = [
-        table.value[_rows_of(table, names) & ~np.isnan(table.value)]
-        for table, names in zip(found, mine, strict=True)
-        if names
-    ]
-    low = -np.inf if scale.low is None else scale.low
-    high = np.inf if scale.high is None else scale.high
-    inside = {bool(((value >= low) & (value <= high)).all()) for value in values}
-    if not values or (scale.declared and len(inside) > 1):
-        return list(found)
-    given = np.concatenate(values)
-    taken, step = Scale.infer(given), "scale of models inferred from all their answers"
-    if fits_scale(given, scale):
-        taken, said = scale, "taken as that of people"
-        if not scale.contains(given).all():
-            taken = Scale("interval", scale.low, scale.high, declared=scale.declared)
-            said = "bounds taken as those of people, between whose steps answers lie"
-        step = f"answers of models: scale not declared, {said} ({taken})"
-    return [
-        _on(table, names, taken, step) if names else table
-        for table, names in zip(found, mine, strict=True)
-    ]
-
-
-def _on(table: Ratings, labels: Sequence[str], scale: Scale, step: str) -> Ratings:
-    """Put labels on another scale; no answer changes."""
-    if len(labels) < table.n_labels:
-        step = f"{step}: {', '.join(labels)}"
-    return table.with_values(table.value, dict.fromkeys(labels, scale), step=step)
-
-
-def _without_steps(
-    found: Sequence[Ratings], labels: list[list[str]], scale: Scale
-) -> list[Ratings]:
-    """Put files on the scale of people on the same one without steps where another file is on it.
-
-    Only then may they stand in one table; no answer changes.
-    """
-    between = Scale("interval", scale.low, scale.high)
-    theirs = {
-        table.scales[name] for table, names in zip(found, labels, strict=True) for name in names
-    }
-    if scale.categories or theirs != {scale, between}:
-        return list(found)
-    step = f"steps of the scale left out, as other files of models have none ({between})"
-    stepped = [
-        [name for name in names if table.scales[name] != between]
-        for table, names in zip(found, labels, strict=True)
-    ]
-    return [
-        _on(table, names, between, step) if names else table
-        for table, names in zip(found, stepped, strict=True)
-    ]
 
 
 def _as_models(found: Ratings, known: Format) -> Ratings:

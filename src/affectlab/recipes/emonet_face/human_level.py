@@ -53,7 +53,7 @@ def level_notes(found: Compared, level: AlignmentResult) -> tuple[str, ...]:
         if found.families.get(name) == OWN
     ]
     return (
-        f"Human level by {level.measure_words}, margin {MARGIN:g}, people and images drawn anew: "
+        f"Human level by {level.measure_words}, margin {MARGIN:g}, people and images left out: "
         f"{told}. The alternative-annotator test is passed by {passed}.",
         *ours,
         *_of_paper(found),

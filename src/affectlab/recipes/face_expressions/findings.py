@@ -117,7 +117,7 @@ def scored(ratings: Ratings) -> tuple[PairScores, Figures]:
     from affectlab.analysis import pair_scores
     from affectlab.reliability import subject_model
 
-    model = subject_model(ratings)
+    model = subject_model(ratings, target="sample")
     # The published quartiles lie farther apart than those of errors that all raters share: they
     # are spreads of the ratings of each pair.
     table = model.to_frame().select("stimulus", "value", "se", "se_stimulus")

@@ -26,10 +26,12 @@ from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
     ClusterLike,
+    ModelRatings,
     Ratings,
     answers_of,
     canonical,
     labels_on,
+    model_tables,
     require_order,
     stimulus_clusters,
 )
@@ -538,7 +540,7 @@ def measures_statistic(beside: Statistic) -> Statistic:
 
 def concordance(
     ratings: Ratings | ArrayLike,
-    models: Ratings | None = None,
+    models: ModelRatings | None = None,
     *,
     reference: str | Sequence[str] = (),
     interval: Resampled = "jackknife",
@@ -767,14 +769,14 @@ class _Sides:
 
 
 def _sides_of(
-    ratings: Ratings | ArrayLike, models: Ratings | None, reference: str | Sequence[str]
+    ratings: Ratings | ArrayLike, models: ModelRatings | None, reference: str | Sequence[str]
 ) -> _Sides:
     """Read the answers, and tell who is compared with whom."""
     answers = answers_of(_in_order(ratings))
-    if models is not None:
-        if not isinstance(ratings, Ratings) or not isinstance(models, Ratings):
-            raise InputError("models: expected Ratings, and the answers of people as Ratings, too")
-        answers = _with_models(answers, answers_of(_in_order(models)))
+    for table in model_tables(models):
+        if not isinstance(ratings, Ratings):
+            raise InputError("models: expected the answers of people as Ratings, too")
+        answers = _with_models(answers, answers_of(_in_order(table)))
     names = (reference,) if isinstance(reference, str) else tuple(reference)
     check_choices("rater", names, answers.raters, "reference")
     known = np.isin(np.arange(len(answers.raters)), answers.rater)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from affectlab.core.arrays import distinct_codes
 from affectlab.core.estimates import Estimates
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.statistic import Clusters
@@ -77,7 +78,8 @@ def weak_design_like(
     designs = [one for one in weak_designs(statistic) if one.target == target]
     if not designs or not answers.value.size:
         return None
-    units, raters = np.unique(answers.unit), np.unique(answers.rater).size
+    units = distinct_codes(answers.unit, len(answers.units))
+    raters = distinct_codes(answers.rater, len(answers.raters)).size
     gaps = 1 - answers.value.size / (units.size * raters)
     items = units.size if clusters is None else np.unique(clusters.code[units]).size
     known = np.unique(answers.value)

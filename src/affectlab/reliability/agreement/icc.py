@@ -572,9 +572,14 @@ def intraclass_correlation(
         ],
         # Raters of form 3 are these.
         over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
-        no_interval=joined("why")
-        if by_formula
-        else repeated(why_no_interval((part.unit, part.value) for part in used)),
+        no_interval=[
+            own if by_formula or own == NO_VARIATION else rare
+            for own, rare in zip(
+                joined("why"),
+                repeated(why_no_interval((part.unit, part.value) for part in used)),
+                strict=True,
+            )
+        ],
         n_items=repeated(part.n_items for part in parts),
         n_raters=repeated(part.n_raters for part in parts),
         n_ratings=repeated(part.n_ratings for part in parts),
@@ -631,7 +636,8 @@ class _Coefficients:
         for place, part in enumerate(self.parts):
             if part.pair_variances is not None:
                 shift[:, :, place] = part.pair_variances() - whole[:, place]
-        return shift
+        # Nothing is fitted where raters are unanimous.
+        return np.nan_to_num(shift)
 
     @cached_property
     def point(self) -> Floats:
@@ -650,11 +656,12 @@ class _Coefficients:
     def _singles(self, moments: Floats) -> list[Floats]:
         """Coefficients of each form from pair variances of form 1 and the others, (2, 4, ...)."""
         (within_1, _, other, _), (within, own, _, whole) = moments
+        parts = {"1": (within_1, other), "2": (within, whole), "3": (within + own - whole, own)}
+        none = _ROUNDING * self._sums.whole.other_stimulus
         with np.errstate(invalid="ignore", divide="ignore"):
             by_model = {
-                "1": 1 - within_1 / other,
-                "2": 1 - within / whole,
-                "3": (whole - within) / own,
+                model: np.where(of > none, 1 - np.where(noise > none, noise, 0.0) / of, np.nan)
+                for model, (noise, of) in parts.items()
             }
         return [by_model[form[0]] for form in self.forms]
 

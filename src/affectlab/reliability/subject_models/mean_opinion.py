@@ -68,7 +68,7 @@ def mean_opinion_scores(
     --------
     >>> scores = mean_opinion_scores([[1, 5], [2, float("nan")], [3, float("nan")]])
     >>> scores["rating", "0"]
-    Estimate(2.000 [-0.484, 4.484], mean of raters; 1 items, 3 raters, 3 ratings)
+    Estimate(2.000 [-0.484, 4.484], mean opinion score, pooled error; 1 items, 3 raters, 3 ratings)
     >>> scores.to_frame()["sd"].to_list()
     [1.0, nan]
     """
@@ -95,7 +95,7 @@ def mean_opinion_scores(
         se=se,
         low=low,
         high=high,
-        method="mean of raters",
+        method="mean opinion score" + (", pooled error" if interval == "pooled" else ""),
         target="raters",
         n_items=1,
         n_raters=n.tolist(),

@@ -22,9 +22,10 @@ def models_question(study: Study) -> Section | None:
     """Answer for each model, with all of them on the range of people; None without models."""
     if study.models is None:
         return None
-    several = study.models.n_raters > 1
-    title = "Are the models as good as people?" if several else "Is the model as good as people?"
     found = study.beside.alignment
+    n_models = study.models.n_raters if found is None else found.to_frame().height
+    several = n_models > 1
+    title = "Are the models as good as people?" if several else "Is the model as good as people?"
     if found is None:
         return Section(
             "verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),)
@@ -36,8 +37,11 @@ def models_question(study: Study) -> Section | None:
     if n_stimuli < ENOUGH_ITEMS:
         few = f"{plural(n_stimuli, 'stimulus', 'stimuli')} are too few to say."
         return Section("verdict", title, (Paragraph(few), _picture(found, rows)))
-    blocks: list[Block] = [Paragraph(found.sentences[0])] if found.without else []
-    blocks += [Paragraph(_counts(rows, found))] if rows.height > 1 else []
+    blocks: list[Block] = [Paragraph(" ".join(found.trained))] if found.trained else []
+    if found.without:
+        blocks.append(Paragraph(found.sentences[len(found.trained)]))
+    if rows.height > 1:
+        blocks.append(Paragraph(_counts(rows, found)))
     said = [_sentence(study, row, found) for row in rows.head(_MOST_NAMED).iter_rows(named=True)]
     if rows.height > _MOST_NAMED:
         said.append(f"The other {rows.height - _MOST_NAMED} models are under Models beside people.")
@@ -94,8 +98,12 @@ def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
         return f"{start}: {row['status'].removeprefix('undefined: ')}."
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
+    measure = found.measure_words
+    if row["measure"] != found.primary:
+        # Its scale and that of people have no map: only the order of stimuli is compared.
+        measure = "Spearman correlation"
     return (
-        f"{start}: {right}its {found.measure_words} with people is {number(row['agreement'])}, "
+        f"{start}: {right}its {measure} with people is {number(row['agreement'])}, "
         f"theirs with one another {number(row['people'])}; difference "
         f"{_signed(row['difference'])}{ends_in_words(row)}, margin {number(row['margin'])}."
     )

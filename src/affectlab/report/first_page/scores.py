@@ -270,8 +270,11 @@ def _groups(study: Study) -> str:
 
 def _drawn(study: Study) -> str:
     """What comparisons of groups take as drawn at random."""
-    units = study.clusters.units
-    return "stimuli and raters" if units == "stimuli" else f"{units}, stimuli and raters"
+    drawn = study.clusters
+    compared = {(frame["of"][0], frame["attribute"][0]) for frame in study.differences}
+    # Actors that are compared with each other are no sample of actors.
+    random = any(of == "stimuli" and name != drawn.column for of, name in compared)
+    return f"{drawn.units}, stimuli and raters" if drawn.column and random else "stimuli and raters"
 
 
 def _file(study: Study) -> Files:

@@ -60,7 +60,7 @@ def answers_section(study: Study) -> Section | Skipped:
 
 def _models(study: Study) -> Ratings | None:
     """Give the models; answers on a scale without a map to that of people stand on no point."""
-    return None if study.unmapped else study.models
+    return None if study.ranks_only else study.models
 
 
 def _histogram(study: Study, numeric: Ratings) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from affectlab.core.errors import InputError
 from affectlab.evaluation import soft_label_metrics
 from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.soft_labels import model_calibration
+from affectlab.ratings import model_tables
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
@@ -82,7 +83,7 @@ def soft_section(study: Study) -> Section | Skipped:
 def _calibration(study: Study) -> list[Block]:
     """Calibration of the models that give probabilities."""
     ratings, models = study.sources
-    graded = models is not None and models.scale.kind not in ("nominal", "binary")
+    graded = any(table.scale.kind not in ("nominal", "binary") for table in model_tables(models))
     if not graded:
         return [
             Paragraph(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from affectlab.core.tables import Table
 from affectlab.core.words import count
+from affectlab.ratings import model_tables
 from affectlab.report.page import INTERVAL, Section, columns_shown, made_with
 from affectlab.report.statistics import Study
 
@@ -187,8 +188,9 @@ def source_name(study: Study) -> str:
     """Name the sources; of a whole path only the file, since a report may travel."""
     parts = study.ratings.source.split("; ")
     # Models on a scale without a map are in no table of all raters, and are compared all the same.
-    models = study.sources[1] if study.unmapped else None
-    parts += [] if models is None else models.source.split("; ")
+    models = model_tables(study.sources[1]) if study.unmapped else ()
+    parts += [part for table in models for part in table.source.split("; ")]
+    parts = list(dict.fromkeys(parts))
     return "; ".join(Path(part).name if Path(part).is_absolute() else part for part in parts)
 
 

@@ -134,7 +134,7 @@ def published_section(study: Study) -> Section | Skipped:
     pairs = study.pairs
     if study.incomparable is not None or pairs is None:
         return reason
-    if study.unmapped:
+    if study.ranks_only:
         return Skipped(_TITLE, "models and people have no common scale; see Models beside people.")
     # The comparison may still be under way, so its outcome is asked for last.
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,16 +24,20 @@ from affectlab.evaluation.people_and_models import (
     main_runs,
     on_scale,
     people_of,
+    scale_map,
     scores_beside_names,
+    side_by_side,
 )
 from affectlab.ratings import (
     ClusterLike,
+    ModelRatings,
     Ratings,
     RatingsSummary,
     StimulusClusters,
     aggregated_raters,
     answered_rows,
     by_scale,
+    model_tables,
     stimulus_clusters,
 )
 from affectlab.reliability import (
@@ -102,29 +107,30 @@ def _without_controls(ratings: Ratings) -> Ratings:
         return ratings
 
 
-def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
+def _together(ratings: Ratings, tables: Sequence[Ratings]) -> tuple[Ratings, dict[str, str]]:
     """Put models beside people, on the scale of people, for what looks at all raters.
 
-    Where there is no map to that scale, people stay alone, and the second part says why.
+    The second part says of the others why there is no map to that scale.
     """
-    kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
-    judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
-    if judged.has_labels and not ratings.has_labels:
-        return ratings, scores_beside_names(judged, ratings)
-    if {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
-        return ratings.merge(judged), ""
-    try:
-        judged = on_scale(judged, ratings.scale)
-    except InputError as missing:
-        if any(not is_person(kind) for kind in ratings.rater_kinds):
-            raise
-        return ratings, str(missing)
-    return ratings.merge(judged), ""
+    judged: list[Ratings] = []
+    missing: dict[str, str] = {}
+    for table in tables:
+        kinds = ["model" if is_person(kind) else kind for kind in table.rater_kinds]
+        models = table.with_raters(table.raters.with_columns(rater_kind=pl.Series(kinds)))
+        if models.has_labels and not ratings.has_labels:
+            missing |= dict.fromkeys(models.rater_names, scores_beside_names(models, ratings))
+        elif {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
+            judged.append(models)
+        elif why := scale_map(models, ratings.scale, named=len(tables) > 1).missing:
+            missing |= dict.fromkeys(models.rater_names, why)
+        else:
+            judged.append(on_scale(models, ratings.scale))
+    return ratings.merge(*judged), missing
 
 
 def _of_one_scale(
-    ratings: Ratings, models: Ratings | None
-) -> tuple[Ratings, Ratings | None, Ratings | None]:
+    ratings: Ratings, models: tuple[Ratings, ...]
+) -> tuple[Ratings, tuple[Ratings, ...], Ratings | None]:
     """Keep the labels on the scale that most answers are on, since a report compares labels.
 
     Scales of numbers in an order go before those of categories, and these before texts. The third
@@ -142,10 +148,12 @@ def _of_one_scale(
 
     chosen = max((labels for labels, _ in groups), key=weight)
     others = ratings.select(labels=[n for n in ratings.label_names if n not in chosen])
-    if models is not None and models.has_labels:
-        judged = [name for name in models.label_names if name in chosen]
-        models = models.select(labels=judged) if judged else None
-    return ratings.select(labels=chosen), models, others
+    judged = []
+    for table in models:
+        own = [name for name in table.label_names if name in chosen]
+        if own or not table.has_labels:
+            judged.append(table.select(labels=own) if table.has_labels else table)
+    return ratings.select(labels=chosen), tuple(judged), others
 
 
 _FILES = ("file", "image", "path", "filename")
@@ -172,7 +180,7 @@ class Beside:
     def of(
         cls,
         ratings: Ratings,
-        models: Ratings | None,
+        models: ModelRatings | None,
         *,
         target: Target,
         without: tuple[str, ...],
@@ -204,7 +212,7 @@ class Study:
     ratings
         The ratings of the report.
     models
-        Answers of models in a table of their own, which may have another scale.
+        Answers of models in a table of their own, or in several, each on its scale.
     seed
         Seed of all that is drawn.
     n_boot
@@ -218,35 +226,39 @@ class Study:
     def __init__(
         self,
         ratings: Ratings,
-        models: Ratings | None = None,
+        models: ModelRatings | None = None,
         *,
         seed: int = 0,
         n_boot: int = 1000,
         images: Path | None = None,
         cluster: ClusterLike = None,
     ) -> None:
-        ratings, models, self.elsewhere = _of_one_scale(ratings, models)
+        ratings, tables, self.elsewhere = _of_one_scale(ratings, model_tables(models))
         kept, self.stand_ins = _without_aggregated(ratings)
-        self.unmapped = ""
-        """Why models are in no table of all raters: their scale and people's have no map."""
-        everything = kept
-        if models is not None:
-            everything, self.unmapped = _together(kept, models)
+        everything, self.unmapped = _together(kept, tables)
+        """Why models are in no table of all raters, by model: their scale and people's have no map.
+        """
         self.ratings = _without_controls(everything).holding()
-        held = models if self.unmapped and models is not None else everything
+        names = [name for table in tables for name in table.rater_names]
+        self.ranks_only = bool(names) and set(names) == set(self.unmapped)
+        """Whether no model is in the table of all raters."""
+        held = side_by_side(tables) if self.ranks_only else everything
         self.controls = held if _without_controls(held) is not held else None
         """The ratings with control runs of models; None where there are no such runs."""
-        names = models is None or "nominal" in (kept.scale.kind, models.scale.kind)
-        self.asked = (everything, None) if names else (kept, models)
+        named = not tables or "nominal" in {table.scale.kind for table in (kept, *tables)}
+        self.asked = (everything, None) if named else (kept, tables)
         """What checks of controls take: rounded to points, different answers become the same."""
         if self.controls is not None or self.unmapped:
             kept = _without_controls(kept)
-            models = None if models is None else _without_controls(models)
-        known = set(self.ratings.rater_names)
-        if models is not None and not self.unmapped and not set(models.rater_names) & known:
-            models = None  # All of them are control runs.
-        mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
-        self._apart = None if mixed else (kept, models)
+            tables = tuple(map(_without_controls, tables))
+        known = {*self.ratings.rater_names, *self.unmapped}
+        # All of the others are control runs.
+        tables = tuple(table for table in tables if set(table.rater_names) & known)
+        people = {is_person(kind) for kind in kept.rater_kinds}
+        if people == {True, False}:
+            # Models beside people in one table, and others in tables of their own.
+            kept, tables = people_of(kept), (kept.models(), *tables) if tables else ()
+        self._apart = (kept, tables) if tables and True in people else None
         self.seed = seed
         self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
         self.n_boot_asked = n_boot
@@ -255,7 +267,7 @@ class Study:
         self._ahead: Future[Beside] | None = None
 
     @cached_property
-    def sources(self) -> tuple[Ratings, Ratings | None]:
+    def sources(self) -> tuple[Ratings, ModelRatings | None]:
         """What statistics of models beside people take: a table of each, told apart once."""
         if self._apart is not None:
             return self._apart
@@ -318,8 +330,8 @@ class Study:
     @cached_property
     def models(self) -> Ratings | None:
         """Numeric answers of models, on their own scale where it has no map; None when none."""
-        if self.unmapped and self._apart is not None and self._apart[1] is not None:
-            return self._apart[1].answers()
+        if self.ranks_only and self._apart is not None:
+            return side_by_side(self._apart[1]).answers()
         return self._of(people=False)
 
     @property
@@ -550,7 +562,7 @@ class Study:
         if kind != "nominal" and not several:
             return "the answers are points of a scale, not classes."
         ratings, models = self.sources
-        if models is not None and several and models.scale.kind != "binary":
+        if several and any(table.scale.kind != "binary" for table in model_tables(models)):
             ratings, models = self.ratings, None
         try:
             return evaluate_classification(
@@ -613,7 +625,8 @@ class Study:
         """Agreement of pairs of raters."""
         if self.numeric is None or self.numeric.n_raters < 2:
             return None
-        return pair_agreement(self.numeric, None if self._apart is None else self._apart[1])
+        models = None if self._apart is None else side_by_side(self._apart[1])
+        return pair_agreement(self.numeric, models)
 
     def compare_ahead(self, pool: Executor) -> None:
         """Compare models with people while the sections that need no comparison are made.
