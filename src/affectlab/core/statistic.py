@@ -190,10 +190,10 @@ class Draws:
         """Give at most ``n_rows`` rows at a time, and where they stand."""
         for start in range(0, self.n_rows, n_rows):
             rows = slice(start, min(start + n_rows, self.n_rows))
-            stimulus, rater, without = (
-                None if part is None else part[rows]
-                for part in (self.stimulus, self.rater, self.without)
+            stimulus, rater = (
+                None if part is None else part[rows] for part in (self.stimulus, self.rater)
             )
+            without = None if self.without is None else self.without[rows]
             n = rows.stop - start
             yield (
                 rows,
