@@ -17,6 +17,7 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import (
     MOST_LEFT_OUT,
     STIMULI_AND_RATERS,
+    Clusters,
     Design,
     Draws,
     Ends,
@@ -333,6 +334,8 @@ def internal_consistency(
     cases = _questionnaires(ratings, names or ratings.label_names, turned, standardized)
     found = stimulus_clusters(ratings, cluster)
     of_raters = interval == "analytic" and np.unique(cases.rater).size == cases.n
+    # Feldt's interval of one questionnaire of each rater is about other raters.
+    clusters = None if of_raters else found.on(cases.units)
     estimates = infer(
         cases.statistic(interval),
         interval=interval,
@@ -340,8 +343,7 @@ def internal_consistency(
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,
-        # Feldt's interval of one questionnaire of each rater is about other raters.
-        clusters=None if of_raters else found.on(cases.units),
+        clusters=clusters,
     )
     of_items = _of_items(cases, turned)
     return Result(
@@ -364,7 +366,7 @@ def internal_consistency(
         ),
         (
             *_notes(ratings, of_items.frame, cases),
-            *_weak(estimates, cases),
+            *_weak(estimates, cases, clusters),
             *found.notes_for(estimates.frame["target"]),
         ),
         {
@@ -519,10 +521,12 @@ def _notes(ratings: Ratings, items: pl.DataFrame, cases: _Questionnaires) -> Ite
         )
 
 
-def _weak(estimates: Estimates, cases: _Questionnaires) -> Iterator[str]:
+def _weak(
+    estimates: Estimates, cases: _Questionnaires, clusters: Clusters | None
+) -> Iterator[str]:
     """Say of which coefficients intervals hold too rarely in studies like this one."""
     answers = Rated(cases.unit, cases.rater, cases.value.mean(axis=1))
     for row in estimates.frame.filter(pl.col("low").is_finite()).iter_rows(named=True):
-        weak = weak_design_like(_SIMULATED[row["coefficient"]], row["target"], answers)
+        weak = weak_design_like(_SIMULATED[row["coefficient"]], row["target"], answers, clusters)
         if weak is not None:
             yield f"{_TITLES[row['coefficient']]}: {COVERAGE}{weak.words}"
