@@ -31,7 +31,6 @@ from affectlab.reliability.duplicates import (
     duplicate_raters,
 )
 from affectlab.reliability.internal_consistency import internal_consistency
-from affectlab.reliability.live import RaterChecks, RunningReliability
 from affectlab.reliability.planning import (
     PlanModel,
     pilot_report,
@@ -55,8 +54,6 @@ from affectlab.reliability.traces import traces
 
 __all__ = [
     "PlanModel",
-    "RaterChecks",
-    "RunningReliability",
     "batch_overlap",
     "brennan_prediger",
     "choose_golden",
