@@ -78,8 +78,8 @@ def weak_design_like(
     designs = [one for one in weak_designs(statistic) if one.target == target]
     if not designs or not answers.value.size:
         return None
-    units = distinct_codes(answers.unit, len(answers.units))
-    raters = distinct_codes(answers.rater, len(answers.raters)).size
+    units = distinct_codes(answers.unit, int(answers.unit.max()) + 1)
+    raters = distinct_codes(answers.rater, int(answers.rater.max()) + 1).size
     gaps = 1 - answers.value.size / (units.size * raters)
     items = units.size if clusters is None else np.unique(clusters.code[units]).size
     known = np.unique(answers.value)
