@@ -72,7 +72,8 @@ class _Votes:
     @cached_property
     def alone(self) -> Bools:
         """Raters of whose errors nothing is seen, shape (raters,)."""
-        return np.bincount(self.rater[self.shared], minlength=self.n_raters) < _FEWEST_SHARED
+        n_shared = np.bincount(self.rater[self.shared], minlength=self.n_raters)
+        return np.asarray(n_shared < _FEWEST_SHARED)
 
     @cached_property
     def unknown(self) -> Bools:
