@@ -72,14 +72,13 @@ class _Votes:
     @cached_property
     def alone(self) -> Bools:
         """Raters of whose errors nothing is seen, shape (raters,)."""
-        n_shared = np.bincount(self.rater[self.shared], minlength=self.n_raters)
-        return np.asarray(n_shared < _FEWEST_SHARED)
+        return np.bincount(self.rater[self.shared], minlength=self.n_raters) < _FEWEST_SHARED
 
     @cached_property
     def unknown(self) -> Bools:
         """Items that only such raters answered, shape (items,)."""
         told = ~self.alone[self.rater]
-        return np.bincount(self.item[told], minlength=self.n_items) == 0
+        return np.asarray(np.bincount(self.item[told], minlength=self.n_items) == 0)
 
     @cached_property
     def counts(self) -> Any:
