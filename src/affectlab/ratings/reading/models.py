@@ -299,8 +299,8 @@ def _read_one(
             # Numbers say nothing of words.
             raise error from None
     found = _as_models(_called(found, told), known)
-    unknown = scale is None and told.scale is None
-    return found, frozenset(found.label_names if unknown else ())
+    inferred = scale is None and told.scale is None
+    return found, frozenset(found.label_names if inferred else ())
 
 
 def _undeclared(table: Ratings) -> frozenset[str]:
