@@ -368,7 +368,8 @@ def around(
     middle = np.where(above, np.log(size) - bias / size, middle)
     slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
     _, low, high = student(middle, slope * se, freedom, confidence)
-    with np.errstate(over="ignore"):
+    # Of each row one branch is taken; the others may be no numbers.
+    with np.errstate(over="ignore", invalid="ignore"):
         low, high = (
             np.where(inside, least + width * expit(end), np.where(above, least + np.exp(end), end))
             for end in (low, high)
