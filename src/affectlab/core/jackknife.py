@@ -363,7 +363,7 @@ def around(
     slope = 1 / (width * share * (1 - share))
     middle = np.where(inside, logit(share) - slope * bias, value - bias)
     above = np.zeros(inside.shape, np.bool_) if log_odds_from is None else (value > least) & ~inside
-    above &= np.isinf(most)
+    above &= np.isinf(most) & np.isfinite(least)
     size = np.where(above, value - least, 1.0)
     middle = np.where(above, np.log(size) - bias / size, middle)
     slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
