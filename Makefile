@@ -10,15 +10,16 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
 
-.PHONY: help demo test test-long check lint quick unit coverage api docs bench package audit clean
+.PHONY: help demo test test-long check lint quick unit fuzz coverage api golden docs bench package audit clean
 
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
 	@echo "make check  set up, check style and types, run the quick tests: for everyday work"
 	@echo "make test   set up, check style and types, run the tests"
-	@echo "make test-long  run what takes long: docs, browsers, faults, tutorials, recipes, fuzzing, coverage"
+	@echo "make test-long  run what takes long: docs, browsers, faults, tutorials, recipes, fuzzing"
 	@echo "make coverage  run the tests of statistics and say what they leave out"
 	@echo "make api    write the lists of what is public anew, after a change that is meant"
+	@echo "make golden  freeze the numbers of results anew, after a change that is meant"
 	@echo "make bench  compare speed and memory with peers"
 	@echo "make docs   build the documentation into docs/_build/html"
 	@echo "make package  build what is published, install it in an empty environment, run the demo"
@@ -69,12 +70,13 @@ test: lint unit
 
 test-long: docs
 	$(PYTEST) -m "$(LONG)"
-	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
-	$(MAKE) coverage
+	$(MAKE) fuzz
+
+fuzz: $(VENV)/.dev
+	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-60} $(PYTEST) tests/ratings/test_fuzz.py
 
 # The rooms of which numbers are cited must keep 90 % of their lines and branches under test.
-# Watching every branch more than doubles the time, so it is not part of `make test`; what takes long has run
-# before without it.
+# Watching every branch more than doubles the time, so no test run does it: once a week the workflow does.
 WATCHED := reliability/* analysis/* evaluation/* core/estimates.py core/inference.py core/statistic.py \
 	core/arrays.py core/compiled/tally.py core/compiled/correlation.py
 
@@ -89,6 +91,9 @@ coverage: $(VENV)/.dev
 
 api: $(VENV)/.dev
 	$(BIN)/python -m tests.public_api
+
+golden: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html

@@ -598,7 +598,11 @@ def _difference(cell: Cell) -> float:
 
 def _of_first_score(method: str) -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
-        scores = stimulus_scores(study.answers, method=method)  # type: ignore[arg-type]
+        scores = (
+            stimulus_scores(study.answers)
+            if method == "mean"
+            else subject_model(study.answers, method=method, target="sample")  # type: ignore[arg-type]
+        )
         return _Found.in_table(scores.to_frame("scores"), stimulus="0")
 
     return estimate
@@ -764,11 +768,7 @@ def _n_boot(study: Simulated) -> int:
 
 
 def _aligned(study: WithModel) -> AlignmentResult:
-    return evaluation.alignment(
-        study.ratings(model=study.model),
-        n_boot=_n_boot(study),
-        target="both" if study.cell.target == "sample" else study.cell.target,
-    )
+    return evaluation.alignment(study.ratings(model=study.model), target=study.cell.target)
 
 
 def _of_alignment(table: str, measure: str, **keys: str) -> Callable[[WithModel], Interval]:

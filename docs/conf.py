@@ -20,11 +20,13 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-# Notebooks are pages in docs/notebooks; what they print is made anew where they or we changed.
+# Notebooks are pages in docs/notebooks; what they print is made anew where they or we changed. A cell
+# that readers do not see checks what the text says of the numbers, and a warning is an error.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_in_temp = True
+nb_output_stderr = "error"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]

@@ -12,7 +12,15 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
-from affectlab.core.statistic import Clusters, Design, Draws, Statistic, Sums, from_sums
+from affectlab.core.statistic import (
+    STIMULI_AND_RATERS,
+    Clusters,
+    Design,
+    Draws,
+    Statistic,
+    Sums,
+    from_sums,
+)
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
@@ -217,7 +225,9 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     assert double.high == pytest.approx(single.high, abs=0.01)
 
 
-@pytest.mark.parametrize("name", [one.name for one in load_coefficients() if one.has_weights])
+@pytest.mark.parametrize(
+    "name", [one.name for one in load_coefficients() if one.keys == ("label",)]
+)
 def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str) -> None:
     one = load_coefficient(name)
     rng = np.random.default_rng(10)
@@ -372,23 +382,96 @@ def test_clusters_of_units_that_nobody_pairs_count_for_nothing() -> None:
         assert (first.se, first.low) == pytest.approx((second.se, second.low), abs=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_totals_without_clusters(sparse: bool) -> None:
-    from scipy.sparse import csr_array
-
-    rng = np.random.default_rng(12)
-    sums, cluster = rng.normal(size=(7, 2)), np.array([2, 0, 0, 1, 2, 1, 0])
-    draws = Draws(3, without=np.arange(3), cluster=cluster)
-    expected = [sums[cluster != k].sum(axis=0) for k in range(3)]
-    np.testing.assert_allclose(draws.totals(csr_array(sums) if sparse else sums), expected)
-    np.testing.assert_allclose(draws.weights(7), cluster != np.arange(3)[:, None])
-    # Of sums of some stimuli, in any order.
-    some = np.array([5, 1, 0])
-    expected = [sums[:3][cluster[some] != k].sum(axis=0) for k in range(3)]
-    np.testing.assert_allclose(draws.totals(sums[:3], some, 7), expected)
+def test_many_clusters_are_left_out_in_groups() -> None:
+    """Groups of two thousand clusters tell the error that the clusters do."""
+    x = np.repeat(np.random.default_rng(12).gamma(2, size=2000), 3)
+    pairs = of_actors(2000, 3)
+    found = infer(mean_statistic({"x": x}), interval="jackknife", clusters=pairs)
+    assert found.jackknife.parts[0].values.shape == (1000, 1)
+    assert found["x"].se == pytest.approx(stats.sem(x[::3]), rel=0.1)
 
 
 def test_alike_stimuli_have_no_clusters_of_their_own() -> None:
     statistic = replace(mean_statistic({"x": np.arange(5.0)}), times=np.ones(5, np.int64))
     with pytest.raises(InputError, match="cluster 'actor': not possible for mean"):
         infer(statistic, clusters=Clusters(np.arange(5), 5, "actor"))
+
+
+def crossed(values: np.ndarray, **more: object) -> Statistic:
+    """The mean of a table of stimuli by raters, and its square."""
+    n, p = values.shape
+
+    def evaluate(draws: Draws) -> np.ndarray:
+        people = np.ones((draws.n_rows, p)) if draws.rater is None else draws.rater
+        weights = draws.weights(n)
+        mean = ((weights @ values) * people).sum(axis=1) / (
+            weights.sum(axis=1) * people.sum(axis=1)
+        )
+        return np.column_stack([mean, mean**2])
+
+    return Statistic(
+        keys={"of": ["mean", "square"]},
+        design=Design(np.ones((2, n), np.bool_), np.ones((2, p), np.bool_)),
+        evaluate=evaluate,
+        method=["mean", "square"],
+        n_items=[n] * 2,
+        n_raters=[p] * 2,
+        n_ratings=[n * p] * 2,
+        undefined="undefined",
+        bounds=(-np.inf, np.inf),
+        targets=STIMULI_AND_RATERS,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("n", "p"), [(20, 6), (12, 20), (60, 5), (45, 33)])
+def test_single_answers_are_taken_off_once(n: int, p: int) -> None:
+    """Of a mean over stimuli and raters the variance is known: that of an analysis of variance."""
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=p) + 2 * rng.normal(size=(n, p))
+    stimulus, rater = values.mean(axis=1), values.mean(axis=0)
+    rest = values - stimulus[:, None] - rater + values.mean()
+    parts = (
+        stimulus.var(ddof=1) / n,
+        rater.var(ddof=1) / p,
+        (rest**2).sum() / ((n - 1) * (p - 1)) / (n * p),
+    )
+    added = infer(crossed(values), interval="jackknife", target="both")
+    once = infer(crossed(values, answers_once=True), interval="jackknife", target="both")
+    assert added["mean"].se ** 2 == pytest.approx(parts[0] + parts[1], rel=0.02)
+    # Of more than 20 stimuli, or raters, groups are left out, which tell as much on average.
+    slack = 1e-9 if max(n, p) <= 20 else 0.25
+    expected = max(parts[0] + parts[1] - parts[2], *parts[:2])
+    assert once["mean"].se ** 2 == pytest.approx(expected, rel=slack)
+    assert once["mean"].se < added["mean"].se
+    assert once["mean"].method == "mean, jackknife over stimuli and raters"
+    assert once["mean"].target == "both"
+    one_row = infer(
+        crossed(values, answers_once=np.array([False, True])), interval="jackknife", target="both"
+    )
+    assert one_row["mean"].se == pytest.approx(added["mean"].se, rel=1e-12)
+    assert one_row["square"].se == pytest.approx(once["square"].se, rel=1e-12)
+
+
+def test_two_raters_leave_nothing_to_take_off() -> None:
+    values = np.random.default_rng(4).normal(size=(15, 2))
+    for target in ("both", "stimuli"):
+        added, once = (
+            infer(crossed(values, answers_once=flag), interval="jackknife", target=target)["mean"]
+            for flag in (False, True)
+        )
+        assert once.se == pytest.approx(added.se, rel=1e-12)
+        assert once.target == "stimuli"
+
+
+def test_share_and_bias_of_a_jackknife() -> None:
+    values = np.random.default_rng(5).normal(size=(15, 6))
+    table = infer(crossed(values), interval="jackknife", target="both")
+    jackknife = table.jackknife
+    assert jackknife is not None
+    of_raters = infer(crossed(values), interval="jackknife", target="raters")["mean"].se ** 2
+    assert jackknife.share("raters")[0] == pytest.approx(of_raters / table["mean"].se ** 2)
+    np.testing.assert_allclose(jackknife.share("raters") + jackknife.share("stimuli"), 1)
+    assert jackknife.bias[0] == pytest.approx(0, abs=1e-12)
+    # The square of a mean is too large by the variance of the mean.
+    assert jackknife.bias[1] == pytest.approx(table["mean"].se ** 2, rel=1e-9)

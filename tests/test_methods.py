@@ -1,10 +1,12 @@
 """The paragraph of a paper: what was computed of which answers, and what intervals are about."""
 
+import json
 import math
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.command import run_here
 
 import affectlab as al
 from affectlab.core.estimates import Estimates
@@ -40,7 +42,9 @@ def test_statistic_answers_interval_target_and_version(ratings):
         "onfidence intervals come from a jackknife over stimuli and raters, with Student's "
         "quantiles (Miller, 1974; Owen, 2007); they are about other stimuli rated by other raters."
     ) in text
-    assert "Missing ratings were not replaced by other values." in text
+    assert "issing ratings" not in text  # A result does not know what was done before.
+    assert ratings.missing == "Missing ratings were not replaced by other values."
+    assert krippendorff_alpha(ratings).methods(missing=ratings.missing).count(ratings.missing) == 1
     assert text.endswith(f"affectlab {al.__version__} (The affectlab developers, 2026).")
 
 
@@ -61,6 +65,56 @@ def test_statistic_answers_interval_target_and_version(ratings):
 )
 def test_what_an_interval_is_about_is_what_was_asked_for(ratings, options, said):
     assert said in krippendorff_alpha(ratings, **options).methods()
+
+
+@pytest.fixture
+def gaps(tmp_path):
+    """People who left labels out, a model that has all, and both in a file of their own."""
+    people = tmp_path / "people.csv"
+    rows = ["stimulus,rater,joy,fear"]
+    rows += [f"s{k},{who},{k % 5},{'' if k % 3 else k % 4}" for k in range(9) for who in "abc"]
+    people.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    model = tmp_path / "model.csv"
+    rows = ["stimulus,rater,label,value"]
+    rows += [f"s{k},m,{label},{k % 5}" for k in range(9) for label in ("joy", "fear")]
+    model.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return people, model
+
+
+@pytest.mark.parametrize(
+    ("absent", "said"),
+    [
+        ("zero", "Missing ratings were taken as 0, as asked (18 ratings)."),
+        ("missing", "Missing ratings were not replaced by other values."),
+    ],
+)
+def test_missing_ratings_are_said_to_be_what_reading_made_of_them(gaps, absent, said):
+    verb = ("reliability", "agreement", gaps[0], "--scale", "0-7", "--wide", "labels")
+    verb += ("--absent", absent, "--methods")
+    assert json.loads(run_here(*verb, "--json").stdout)["result"]["methods"].count(said) == 1
+    shown = " ".join(run_here(*verb).stdout.split())
+    assert shown.count("Missing ratings") == 1
+    assert said in shown
+
+
+def test_missing_ratings_of_people_and_models_apart(gaps):
+    people, model = gaps
+    verb = ("evaluate", "alignment", people, "--scale", "0-7", "--models", model)
+    text = json.loads(
+        run_here(
+            *verb, "--wide", "labels", "--absent", "zero", "--n-boot", "20", "--methods", "--json"
+        ).stdout
+    )["result"]["methods"]
+    assert "Missing ratings of people were taken as 0, as asked (18 ratings)." in text
+    assert "Missing ratings of models were not replaced by other values." in text
+
+
+def test_what_was_filled_and_partly_left_out_later():
+    table = {"stimulus": list("aabb"), "rater": list("xyxy"), "label": ["j", "f", "j", "j"]}
+    filled = al.Ratings({**table, "value": [1, 2, 3, 4]}, scale="0-7").fill_absent(2)
+    assert filled.missing == "Missing ratings were taken as 2 (4 ratings)."
+    kept = filled.select(raters="x")
+    assert kept.missing == "Missing ratings were taken as 2 (up to 4 ratings)."
 
 
 def test_no_interval_is_not_spoken_of(ratings):

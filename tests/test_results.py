@@ -1,14 +1,12 @@
-"""What holds for every result, whatever it is about: all that the golden cases make."""
+"""All that the golden cases make: its numbers, and what holds for every result."""
 
 from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from html import escape
-from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,10 @@ from typing import Any
 import polars as pl
 import pytest
 from matplotlib.figure import Figure as Canvas
-from tests.golden.case import Case
-from tests.golden.worker import cases, load
+from tests.golden.frozen import cases, compute, differences, now, read, told
 
 import affectlab as al
-from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.errors import InputError
 from affectlab.core.render.figure import figures_of
 from affectlab.core.render.plain import plain
 from affectlab.core.result import Result, read_result
@@ -29,23 +26,44 @@ from affectlab.core.words import shown
 
 jsonschema = pytest.importorskip("jsonschema")
 
-MODULES = load(Path(__file__).parent / "golden" / "cases")
-QUICK = {
-    name: found
-    for name, found in cases(MODULES).items()
-    if found[0].quick and not name.startswith("command_line")
-}
+FROZEN = read()
+
+
+@pytest.fixture(scope="module", params=cases())
+def made(request: pytest.FixtureRequest) -> tuple[str, Any]:
+    """Give what a case makes, once for all tests of it."""
+    return request.param, compute(request.param)
+
+
+@pytest.mark.long
+def test_numbers_are_those_that_were_frozen(made: tuple[str, Any]) -> None:
+    name, value = made
+    found = differences({name: FROZEN.get(name, {})}, {name: now(name, value)})
+    if found:
+        pytest.fail(
+            f"{told(found)}\n`make golden` freezes anew what is meant to change", pytrace=False
+        )
+
+
+def test_every_frozen_case_is_there() -> None:
+    assert FROZEN.keys() <= cases().keys()
+
+
+@pytest.mark.long
+def test_every_result_is_shown_described_drawn_written_and_read(
+    made: tuple[str, Any], tmp_path: Path
+) -> None:
+    for number, result in enumerate(results_in(made[1])):
+        assert result.finding == (result.sentences or (result.finding,))[0]
+        assert result._repr_html_().startswith(f"<div><p>{escape(shown(result.finding))}</p>")
+        jsonschema.validate(result.to_dict(), result.schema())
+        json.dumps(result.to_dict(), allow_nan=False)
+        assert_drawn(result)
+        assert_same(read_result(result.write(tmp_path / f"result {number}")), result)
 
 
 def results_in(value: Any) -> Iterator[Result]:
-    """Every result in what a case returns; a call that is refused gives none."""
-    if callable(value) and not is_dataclass(value):
-        if signature(value).parameters:  # part of a result
-            return
-        try:
-            value = value()
-        except AffectlabError:
-            return
+    """Every result in what a case returns."""
     if isinstance(value, Result):
         yield value
     if isinstance(value, Mapping):
@@ -56,33 +74,7 @@ def results_in(value: Any) -> Iterator[Result]:
             yield from results_in(part)
     elif is_dataclass(value):
         for field in fields(value):
-            part = getattr(value, field.name)
-            if not callable(part):
-                yield from results_in(part)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", QUICK)
-def test_every_result_is_shown_described_drawn_written_and_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, table = QUICK[name]
-    monkeypatch.chdir(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = list(results_in(lambda: _outcome(found, table)))
-    for number, result in enumerate(results):
-        assert result.finding == (result.sentences or (result.finding,))[0]
-        assert result._repr_html_().startswith(f"<div><p>{escape(shown(result.finding))}</p>")
-        jsonschema.validate(result.to_dict(), result.schema())
-        json.dumps(result.to_dict(), allow_nan=False)
-        assert_drawn(result)
-        assert_same(read_result(result.write(tmp_path / f"result {number}")), result)
-
-
-def _outcome(found: Case, table: str | None) -> Any:
-    given = () if table is None else (MODULES["tables"].make(al, table),)
-    return found.run(al, *given)
+            yield from results_in(getattr(value, field.name))
 
 
 def assert_drawn(result: Result) -> None:

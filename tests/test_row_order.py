@@ -609,7 +609,7 @@ def test_results_list_names_as_the_table_does() -> None:
     assert PANEL.stimulus_names != tuple(sorted(PANEL.stimulus_names))
     people = PANEL.humans().rater_names
     assert people != tuple(sorted(people))
-    ceiling = evaluation.human_ceiling(PANEL, n_boot=4, seed=1)
+    ceiling = evaluation.human_ceiling(PANEL)
     assert _order_of(ceiling.people.frame["rater"], people) == people
     judged = evaluation.evaluate_classification(CHOICES, n_boot=4, seed=1)
     for names in (

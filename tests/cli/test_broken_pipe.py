@@ -21,7 +21,7 @@ PEOPLE = ["people.csv", "--scale", "0-7", "--wide", "labels"]
     [
         (
             [
-                *("evaluate", "alignment", *PEOPLE, "--models", "model.csv", "--n-boot", "20"),
+                *("evaluate", "alignment", *PEOPLE, "--models", "model.csv"),
                 *("--out", "a.csv", "--figures", "pictures"),
             ],
             ["a.csv", "pictures/equivalence.png"],

@@ -78,7 +78,7 @@ def reading(files: dict[str, Path], *more: str | Path) -> list[str | Path]:
 
 
 def test_one_sentence_per_model_and_what_it_rests_on(files: dict[str, Path]) -> None:
-    done = run(*reading(files, "--n-boot", "200"))
+    done = run(*reading(files))
     words = plain(done.stdout)
     assert "large is inside the human range: its mean quadratic kappa with people is 0." in words
     assert "small is below the human range" in words
@@ -97,7 +97,7 @@ def test_one_sentence_per_model_and_what_it_rests_on(files: dict[str, Path]) -> 
 
 
 def test_it_fits_a_narrow_terminal(files: dict[str, Path]) -> None:
-    done = run(*reading(files, "--n-boot", "20"), width=80)
+    done = run(*reading(files), width=80)
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines)
     table = lines[lines.index("Models with people, and people with one another.") + 1 :]
@@ -117,7 +117,7 @@ def test_groups_of_models(files: dict[str, Path]) -> None:
 
 def test_json_holds_every_table(files: dict[str, Path], tmp_path: Path) -> None:
     to = tmp_path / "models.csv"
-    options = ("--n-boot", "40", "--out", to, "--json")
+    options = ("--out", to, "--json")
     content: dict[str, Any] = json.loads(run(*reading(files, *options)).stdout)
     assert content["schema"] == "affectlab/evaluate-alignment/1"
     found = content["result"]
@@ -160,7 +160,7 @@ def test_json_holds_every_table(files: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_figures(files: dict[str, Path], tmp_path: Path) -> None:
-    run(*reading(files, "--n-boot", "40", "--figures", tmp_path))
+    run(*reading(files, "--figures", tmp_path))
     published(*reading(files, "--n-boot", "40", "--groups", "family", "--figures", tmp_path))
     names = (
         *(
@@ -185,7 +185,7 @@ def test_without_groups_there_is_no_figure_of_them(files: dict[str, Path], tmp_p
 
 
 def test_the_margin_decides(files: dict[str, Path]) -> None:
-    strict = run(*reading(files, "--n-boot", "100", "--margin", "0.001", "--json"))
+    strict = run(*reading(files, "--margin", "0.001", "--json"))
     models = json.loads(strict.stdout)["result"]["models"]
     assert models[0]["verdict"] == "not shown"
     bad = run(*reading(files, "--margin", "0"), code=2)
@@ -211,7 +211,7 @@ def test_nominal_answers_have_no_ranks(tmp_path: Path) -> None:
     table = pl.concat([*(rows(f"p{k}", "human", 0.3) for k in range(5)), rows("net", "model", 0.3)])
     file = tmp_path / "answers.csv"
     table.write_csv(file)
-    done = run(file, "--n-boot", "50", "--figures", tmp_path / "figures")
+    done = run(file, "--figures", tmp_path / "figures")
     words = plain(done.stdout)
     assert "its mean kappa with people" in words
     assert "Spearman" not in words
@@ -222,7 +222,7 @@ def test_nominal_answers_have_no_ranks(tmp_path: Path) -> None:
 
 def test_the_example_of_the_tutorial() -> None:
     options = ("--wide", "labels", "--scale", "0-7", "--models", EXAMPLES / "model.csv")
-    done = run(EXAMPLES / "people.csv", *options, "--n-boot", "100")
+    done = run(EXAMPLES / "people.csv", *options)
     words = plain(done.stdout)
     assert "model is not shown to be inside the human range" in words
     assert "gus (0.000)" in words

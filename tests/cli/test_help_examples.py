@@ -41,7 +41,7 @@ ELSEWHERE = {
     "rate reactions": "weights of a published model",
     "ratings fetch": "a published data set",
     "reproduce": "a published data set",
-    "demo": "most of a minute; tests/golden runs it",
+    "demo": "most of a minute; `make package` runs it",
     "doctor": "minutes to import all libraries; tests/cli/test_doctor.py imports some",
     "study serve": "runs until it is interrupted; tests/study serve studies",
     "study pay": "an account at a platform; tests/study pay at a local server",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab import Ratings
+from affectlab.evaluation.human_alignment.panel import Copies
 
 Array = NDArray[np.float64]
 
@@ -55,3 +56,22 @@ def study(
     said = truth + bias[:, None, None] + noise[:, None, None] * rng.normal(size=shape)
     models = [truth + one * rng.normal(size=truth.shape) for one in noises]
     return np.clip(np.rint(said), 0, 7), np.clip(np.stack(models), 0, 7)
+
+
+def copies_of(n_stimuli: int, n_people: int, n_drawn: int, seed: int = 0) -> Copies:
+    """All; without each person, each stimulus, and one of both; then drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    n_rows = 1 + n_people + n_stimuli + 1 + n_drawn
+    stimuli, people = np.ones((n_rows, n_stimuli), np.uint8), np.ones((n_rows, n_people), np.int32)
+    people[1 : 1 + n_people] -= np.eye(n_people, dtype=np.int32)
+    stimuli[1 + n_people : 1 + n_people + n_stimuli] -= np.eye(n_stimuli, dtype=np.uint8)
+    if n_people > 2:
+        people[-1 - n_drawn, 0] = 0
+    stimuli[-1 - n_drawn, 0] = 0
+    for row in range(n_rows - n_drawn, n_rows):
+        stimuli[row] = rng.multinomial(n_stimuli, np.full(n_stimuli, 1 / n_stimuli))
+        while True:
+            people[row] = rng.multinomial(n_people, np.full(n_people, 1 / n_people))
+            if n_people < 2 or (people[row] > 0).sum() > 1:
+                break
+    return Copies(stimuli, people)

@@ -24,7 +24,7 @@ def true_differences(noises: Sequence[float], n_labels: int) -> Array:
     found = []
     for seed in range(6):
         people, models = study(np.random.default_rng(900 + seed), 50, 600, n_labels, noises)
-        result = alignment(people_of(people), models_of(models), n_boot=0)
+        result = alignment(people_of(people), models_of(models), target="sample")
         found.append(result.difference.frame["value"].to_numpy())
     return np.asarray(np.mean(found, axis=0))
 
@@ -35,7 +35,7 @@ def true_differences(noises: Sequence[float], n_labels: int) -> Array:
 def test_planted_models_are_found_where_they_are() -> None:
     """As good as people, clearly worse, and better than people (no noise at all)."""
     people, models = study(np.random.default_rng(1), 24, 400, 4, [1.6, 3.5, 0.0])
-    found = alignment(people_of(people), models_of(models), n_boot=300, seed=1)
+    found = alignment(people_of(people), models_of(models), seed=1)
     assert found.verdicts == {"m0": "inside", "m1": "below", "m2": "above"}
     passed = found.alt.to_frame()["passed"].to_list()
     assert passed == [True, False, True]
@@ -51,7 +51,7 @@ def test_planted_models_are_found_where_they_are() -> None:
 def test_few_data_show_nothing() -> None:
     """The same model is not inside where the interval is wide: absence of evidence."""
     people, models = study(np.random.default_rng(2), 4, 30, 2, [1.6])
-    found = alignment(people_of(people), models_of(models), n_boot=200, seed=1)
+    found = alignment(people_of(people), models_of(models), seed=1)
     assert found.verdicts == {"m0": "not shown"}
     assert "not shown to be inside the human range" in found.sentences[0]
     assert any("3 degrees of freedom" in note for note in found.notes)
@@ -66,9 +66,7 @@ def test_intervals_cover_and_a_model_on_the_margin_is_rarely_inside() -> None:
     covered, inside = np.zeros(4), 0
     for seed in range(n_studies):
         people, models = study(rng, 8, 80, n_labels, noises)
-        found = alignment(
-            people_of(people), models_of(models), margin=margin, n_boot=150, seed=seed
-        )
+        found = alignment(people_of(people), models_of(models), margin=margin, seed=seed)
         frame = found.difference.frame
         covered += (frame["low"].to_numpy() <= truth) & (truth <= frame["high"].to_numpy())
         inside += found.verdicts["m1"] == "inside"
@@ -82,7 +80,7 @@ def test_drawing_people_widens_the_interval() -> None:
     people, models = study(np.random.default_rng(4), 6, 150, 2, [1.6])
     sides = people_of(people), models_of(models)
     both, units, raters = (
-        alignment(*sides, n_boot=300, target=how, seed=0).difference.frame
+        alignment(*sides, target=how, seed=0).difference.frame
         for how in ("both", "stimuli", "raters")
     )
     assert both["se"][0] > 1.2 * units["se"][0]
@@ -142,7 +140,7 @@ def test_values_are_those_of_scipy_and_scikit_learn(gaps: float, partial: float)
     # Two people answer everything, so that nobody is without others.
     people[:3, :, 3:][rng.random((3, 3, 57)) < gaps] = np.nan
     models[1, :, 3:][:, rng.random(57) < partial] = np.nan
-    found = alignment(people_of(people), models_of(models), n_boot=0)
+    found = alignment(people_of(people), models_of(models), target="sample")
     # Gaps as small as these keep means over pairs; see test_alignment_sparse.py for larger ones.
     assert not found.pooled
     for f, model in enumerate(models):
@@ -172,7 +170,7 @@ def test_nominal_answers_have_unweighted_kappa_and_no_ranks() -> None:
         people_of(values[:4].astype(float), scale=scale),
         models_of(values[4:].astype(float), scale=scale),
     )
-    found = alignment(*sides, n_boot=100, seed=0)
+    found = alignment(*sides, seed=0)
     assert found.difference.frame["measure"].to_list() == ["kappa"]
     expected = np.mean([cohen_kappa_score(values[4, 0], one[0]) for one in values[:4]])
     assert found.to_frame()["agreement"][0] == pytest.approx(expected, abs=1e-12)
@@ -187,7 +185,7 @@ def test_a_scale_without_steps_has_concordance() -> None:
     people = people_of(values[:4], scale="interval")
     models = models_of(values[4:], scale="interval")
     # In one table, because nothing else tells that both mean the same numbers.
-    found = alignment(people.merge(models), n_boot=100, seed=0)
+    found = alignment(people.merge(models), seed=0)
     assert found.primary == "concordance"
 
     def lin(a: Array, b: Array) -> float:
@@ -201,7 +199,7 @@ def test_a_scale_without_steps_has_concordance() -> None:
 
 def test_tables_fit_together() -> None:
     people, models = study(np.random.default_rng(8), 6, 50, 3, [1.5, 2.5])
-    found = alignment(people_of(people), models_of(models), n_boot=100, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     by_label = found.by_label.to_frame()
     assert by_label.height == 2 * 2 * 3
     means = by_label.group_by("measure", "rater", maintain_order=True).agg(pl.col("value").mean())
@@ -224,9 +222,7 @@ def test_tables_fit_together() -> None:
 def test_the_narrow_interval_decides() -> None:
     people, models = study(np.random.default_rng(9), 10, 150, 2, [1.4, 1.8, 2.2, 3.0])
     for margin in (0.02, 0.05, 0.1, 0.2):
-        found = alignment(
-            people_of(people), models_of(models), margin=margin, n_boot=200, seed=0, alpha=0.1
-        )
+        found = alignment(people_of(people), models_of(models), margin=margin, seed=0, alpha=0.1)
         assert found.alpha == 0.1
         for row in found.to_frame().iter_rows(named=True):
             inside = -margin < row["test_low"] and row["test_high"] < margin
@@ -239,7 +235,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     people, models = study(np.random.default_rng(10), 5, 40, 2, [1.5])
 
     def once(seed: int) -> AlignmentResult:
-        return alignment(people_of(people), models_of(models), n_boot=50, seed=seed)
+        return alignment(people_of(people), models_of(models), seed=seed)
 
     first, again, other = once(1), once(1), once(2)
     assert first.difference.frame.equals(again.difference.frame)
@@ -270,13 +266,13 @@ def test_order_of_rows_means_nothing(seed: int, gaps: float) -> None:
     people, models = study(rng, 4, 15, 2, [1.5, 3.0])
     people[:, :, 1:][rng.random((4, 2, 14)) < gaps] = np.nan
     sides = people_of(people), models_of(models)
-    expected = _values(alignment(*sides, n_boot=0))
+    expected = _values(alignment(*sides, target="sample"))
     mixed = []
     for side in sides:
         rows = side.to_frame().select("stimulus", "rater", "label", "value")
         rows = rows[rng.permutation(rows.height)]
         mixed.append(Ratings(rows, scale=side.scale, raters=side.raters))
-    _close(_values(alignment(*mixed, n_boot=0)), expected)
+    _close(_values(alignment(*mixed, target="sample")), expected)
     # Models may stand in the same table as people.
     together = sides[0].merge(
         Ratings(
@@ -288,7 +284,7 @@ def test_order_of_rows_means_nothing(seed: int, gaps: float) -> None:
             raters=sides[1].raters,
         )
     )
-    found = _values(alignment(together, n_boot=0))
+    found = _values(alignment(together, target="sample"))
     for rater in ("m0", "m1"):
         assert found["kappa", rater] == pytest.approx(expected["kappa", rater], nan_ok=True)
 
@@ -298,19 +294,19 @@ def test_order_of_rows_means_nothing(seed: int, gaps: float) -> None:
 def test_a_rising_curve_keeps_ranks_and_a_mirrored_scale_keeps_everything(seed: int) -> None:
     rng = np.random.default_rng(seed)
     people, models = study(rng, 4, 20, 2, [1.5])
-    first = _values(alignment(people_of(people), models_of(models), n_boot=0))
+    first = _values(alignment(people_of(people), models_of(models), target="sample"))
     bent = 7 * (models / 7) ** 3
-    second = _values(alignment(people_of(people), models_of(bent), n_boot=0))
+    second = _values(alignment(people_of(people), models_of(bent), target="sample"))
     assert second["spearman", "m0"] == pytest.approx(first["spearman", "m0"], abs=1e-9)
-    mirrored = _values(alignment(people_of(7 - people), models_of(7 - models), n_boot=0))
+    mirrored = _values(alignment(people_of(7 - people), models_of(7 - models), target="sample"))
     _close(mirrored, first)
 
 
 def test_other_models_change_nothing() -> None:
     people, models = study(np.random.default_rng(11), 5, 40, 2, [1.5, 2.5, 4.0])
     models[2, :, ::2] = np.nan
-    together = alignment(people_of(people), models_of(models), n_boot=60, seed=0)
-    alone = alignment(people_of(people), models_of(models[:1]), n_boot=60, seed=0)
+    together = alignment(people_of(people), models_of(models), seed=0)
+    alone = alignment(people_of(people), models_of(models[:1]), seed=0)
     a, b = (found.difference.frame.filter(pl.col("rater") == "m0") for found in (together, alone))
     np.testing.assert_allclose(a["value"], b["value"], atol=1e-12)
     np.testing.assert_allclose(a["se"], b["se"], atol=1e-12)
@@ -319,17 +315,17 @@ def test_other_models_change_nothing() -> None:
 
 def test_a_label_that_nobody_used_is_left_out_and_said() -> None:
     people, models = study(np.random.default_rng(12), 5, 40, 2, [1.5])
-    base = alignment(people_of(people), models_of(models), n_boot=60, seed=0)
+    base = alignment(people_of(people), models_of(models), seed=0)
     unused = np.zeros((5, 1, 40))
     wide = np.concatenate([people, unused], axis=1)
     said = np.concatenate([models, np.zeros((1, 1, 40))], axis=1)
-    found = alignment(people_of(wide), models_of(said), n_boot=60, seed=0)
+    found = alignment(people_of(wide), models_of(said), seed=0)
     _close(_values(found), _values(base))
     assert found.to_frame()["n_labels"].to_list() == [2]
     assert any("Labels without a defined" in note and "1 label" in note for note in found.notes)
     status = found.by_label["kappa", "m0", "e2"].status
     assert status == "undefined: one answer throughout"
-    without = alignment(people_of(wide), models_of(said), exclude=["e2"], n_boot=0)
+    without = alignment(people_of(wide), models_of(said), exclude=["e2"], target="sample")
     assert without.notes == base.notes[: len(without.notes)]
 
 
@@ -339,12 +335,12 @@ def test_a_label_that_nobody_used_is_left_out_and_said() -> None:
 def test_models_on_another_scale() -> None:
     people, models = study(np.random.default_rng(24), 4, 60, 2, [1.5])
     shares = models / 7
-    spread = alignment(people_of(people), models_of(shares, scale="0-1 interval"), n_boot=0)
-    plainly = alignment(people_of(people), models_of(models), n_boot=0)
+    spread = alignment(people_of(people), models_of(shares, scale="0-1 interval"), target="sample")
+    plainly = alignment(people_of(people), models_of(models), target="sample")
     _close(_values(spread), _values(plainly))
     assert any("0–1 mapped to 0–7, linearly" in note for note in spread.notes)
-    cut = alignment(people_of(people), models_of(models), truncate=True, n_boot=0)
-    floors = alignment(people_of(people), models_of(np.floor(models)), n_boot=0)
+    cut = alignment(people_of(people), models_of(models), truncate=True, target="sample")
+    floors = alignment(people_of(people), models_of(np.floor(models)), target="sample")
     assert _values(cut)["kappa", "m0"] == pytest.approx(_values(floors)["kappa", "m0"])
     # Ranks see the fractions, whatever kappa does with them.
     assert _values(cut)["spearman", "m0"] == pytest.approx(_values(plainly)["spearman", "m0"])
@@ -358,8 +354,6 @@ def test_models_on_another_scale() -> None:
         ({"alpha": 0.7}, "alpha"),
         ({"confidence": 1.0}, "confidence"),
         ({"epsilon": 1.0}, "epsilon"),
-        ({"n_boot": -1}, "n_boot"),
-        ({"n_boot": 1}, "one replicate has no spread"),
         ({"target": "everything"}, "target"),
         ({"exclude": ["joy"]}, "unknown label 'joy'"),
         ({"exclude": ["e0", "e1"]}, "no label is left"),
@@ -368,9 +362,7 @@ def test_models_on_another_scale() -> None:
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     people, models = study(np.random.default_rng(25), 3, 20, 2, [1.5])
     with pytest.raises(InputError, match=words):
-        alignment(
-            people_of(people), models_of(models, scale="interval"), **{"n_boot": 0, **options}
-        )
+        alignment(people_of(people), models_of(models, scale="interval"), **options)
 
 
 def test_sides_that_do_not_fit() -> None:
@@ -408,7 +400,7 @@ def test_any_small_table_gets_an_answer(
     models = rng.uniform(0, 7, (n_models, 2, n))
     for values in (people, models):
         values[:, :, 1:][rng.random(values[:, :, 1:].shape) < gaps] = np.nan
-    found = alignment(people_of(people), models_of(models), n_boot=10, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     assert set(found.verdicts) == {f"m{k}" for k in range(n_models)}
     assert len(found.sentences) == n_models
     frame = found.difference.frame

@@ -29,12 +29,12 @@ def with_control(models: Array) -> Ratings:
 
 def test_control_runs_are_no_models() -> None:
     people, models = study(np.random.default_rng(13), 5, 40, 2, [1.5, 6.0])
-    found = alignment(people_of(people), with_control(models), n_boot=50, seed=0)
+    found = alignment(people_of(people), with_control(models), seed=0)
     assert list(found.verdicts) == ["net"]
     assert len(found.sentences) == 1
     assert any("control" in note and "net, no image" in note for note in found.notes)
     alone = alignment(
-        people_of(people), table(models[:1], ["net"], "model", "0-7 interval"), n_boot=50, seed=0
+        people_of(people), table(models[:1], ["net"], "model", "0-7 interval"), seed=0
     )
     assert found.difference.frame.equals(alone.difference.frame)
 
@@ -43,7 +43,7 @@ def test_control_runs_in_the_table_of_people() -> None:
     people, models = study(np.random.default_rng(14), 4, 40, 1, [1.5, 6.0])
     models = np.rint(models)
     judged = table(models, ["net", "blind"], "model", control=[None, "no_image"], of=[None, "net"])
-    found = alignment(people_of(people).merge(judged), n_boot=0)
+    found = alignment(people_of(people).merge(judged), target="sample")
     assert list(found.verdicts) == ["net"]
 
 
@@ -51,7 +51,7 @@ def test_nothing_but_control_runs() -> None:
     people, models = study(np.random.default_rng(15), 4, 40, 1, [6.0])
     judged = table(models, ["blind"], "model", "0-7 interval", control=["no_image"], of=["net"])
     with pytest.raises(InputError):
-        alignment(people_of(people), judged, n_boot=0)
+        alignment(people_of(people), judged, target="sample")
 
 
 def test_an_attribute_of_stimuli_named_control_may_mean_something_else() -> None:
@@ -64,7 +64,7 @@ def test_an_attribute_of_stimuli_named_control_may_mean_something_else() -> None
             "control": ["yes" if k % 2 else "no" for k in range(40)],
         }
     )
-    found = alignment(people_of(people), judged.with_stimuli(pictures), n_boot=0)
+    found = alignment(people_of(people), judged.with_stimuli(pictures), target="sample")
     assert list(found.verdicts) == ["m0", "m1"]
 
 
@@ -73,7 +73,7 @@ def test_an_attribute_of_stimuli_named_control_may_mean_something_else() -> None
 
 def test_one_person_cannot_show_how_people_agree() -> None:
     people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
     assert "m0 cannot be placed: one person agrees with nobody else" in found.sentences[0]
     assert any("One person" in note for note in found.notes)
@@ -81,19 +81,24 @@ def test_one_person_cannot_show_how_people_agree() -> None:
     assert found.agreement["kappa", "m0"].value > 0.3
 
 
-def test_two_people_are_not_resampled() -> None:
+def test_two_people_tell_nothing_of_others() -> None:
     people, models = study(np.random.default_rng(18), 2, 60, 2, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     assert set(found.difference.frame["target"]) == {"stimuli"}
-    assert any("Two people cannot be resampled" in note for note in found.notes)
+    assert any("Two people tell nothing of others" in note for note in found.notes)
     assert "cannot be done" in found.sentences[0]
 
 
 @pytest.mark.parametrize("n_people", [1, 2])
-def test_other_people_are_not_drawn_from_one_or_two(n_people: int) -> None:
+def test_one_or_two_give_no_interval_about_other_people(n_people: int) -> None:
     people, models = study(np.random.default_rng(18), n_people, 60, 1, [1.5])
-    with pytest.raises(InputError, match="expected three or more raters, or target 'stimuli'"):
-        alignment(people_of(people), models_of(models), n_boot=50, target="raters", seed=0)
+    found = alignment(people_of(people), models_of(models), target="raters")
+    assert found.verdicts == {"m0": "not shown" if n_people > 1 else "undefined"}
+    frame = found.difference.frame
+    assert frame["low"].is_nan().all()
+    assert set(frame["target"]) == {"none"}
+    if n_people > 1:
+        assert frame["method"].str.contains("no interval: two raters tell nothing of others").all()
 
 
 @pytest.mark.parametrize(
@@ -106,14 +111,14 @@ def test_other_people_are_not_drawn_from_one_or_two(n_people: int) -> None:
 )
 def test_the_sentence_says_whom_the_interval_is_about(target: Target, words: str) -> None:
     people, models = study(np.random.default_rng(31), 5, 80, 1, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=60, target=target, seed=0)
+    found = alignment(people_of(people), models_of(models), target=target, seed=0)
     assert words in found.sentences[0]
 
 
-def test_several_models_and_few_replicates_are_noted() -> None:
+def test_several_models_are_noted() -> None:
     """Holm's correction, by its definition: p times the number of models not yet rejected."""
     people, models = study(np.random.default_rng(32), 12, 200, 2, [1.4, 1.6, 1.8, 5.0])
-    found = alignment(people_of(people), models_of(models), margin=0.15, n_boot=80, seed=0)
+    found = alignment(people_of(people), models_of(models), margin=0.15, seed=0)
     frame = found.to_frame()
     p = frame["p"].to_numpy()
     order = np.argsort(p)
@@ -124,9 +129,8 @@ def test_several_models_and_few_replicates_are_noted() -> None:
     np.testing.assert_allclose(frame["p_holm"], expected)
     assert list(found.verdicts.values()).count("inside") >= 2
     assert any("4 models are judged" in note and "Holm" in note for note in found.notes)
-    assert any("80 replicates, which is few" in note for note in found.notes)
-    alone = alignment(people_of(people), models_of(models[:1]), margin=0.15, n_boot=120, seed=0)
-    assert not any("Holm" in note or "replicates" in note for note in alone.notes)
+    alone = alignment(people_of(people), models_of(models[:1]), margin=0.15, seed=0)
+    assert not any("Holm" in note for note in alone.notes)
     np.testing.assert_allclose(alone.to_frame()["p"], alone.to_frame()["p_holm"])
 
 
@@ -140,17 +144,17 @@ def test_a_model_gains_nothing_by_constant_answers_on_a_hard_label() -> None:
     of_lazy = table.row(1, named=True)
     assert (of_lazy["n_labels"], of_lazy["n_undefined"]) == (1, 1)
     assert of_lazy["value_all"] == pytest.approx(of_lazy["value"] / 2)
-    found = alignment(*sides, n_boot=0)
+    found = alignment(*sides, target="sample")
     assert found.to_frame()["spearman_labels"].to_list() == [2, 1]
     assert any("m1 (1 label)" in note and "is spared them" in note for note in found.notes)
 
 
 def test_a_person_with_one_answer_throughout_is_named() -> None:
     people, models = study(np.random.default_rng(19), 6, 60, 2, [1.5])
-    clean = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
+    clean = alignment(people_of(people), models_of(models), seed=0)
     assert not any("Hardly" in note for note in clean.notes)
     people[2] = 3.0
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     (note,) = [note for note in found.notes if "Hardly" in note]
     assert "p02 (0.000)" in note
     assert "p01" not in note
@@ -159,13 +163,13 @@ def test_a_person_with_one_answer_throughout_is_named() -> None:
 def test_constant_people_and_constant_models() -> None:
     people, models = study(np.random.default_rng(20), 4, 40, 2, [1.5, 2.0])
     models[1] = 3.0
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts["m1"] == "below"
     rows = found.difference.frame.filter(pl.col("rater") == "m1")
     assert rows["agreement"][0] == 0.0
     assert math.isnan(rows.filter(pl.col("measure") == "spearman")["value"][0])
     same = np.full_like(people, 2.0)
-    nobody = alignment(people_of(same), models_of(np.full_like(models, 2.0)), n_boot=50, seed=0)
+    nobody = alignment(people_of(same), models_of(np.full_like(models, 2.0)), seed=0)
     assert set(nobody.verdicts.values()) == {"undefined"}
     assert all("no label with varied answers" in text for text in nobody.sentences)
 
@@ -175,13 +179,13 @@ def test_people_who_never_meet() -> None:
     people, models = study(np.random.default_rng(21), 4, 40, 1, [1.5])
     owner = np.arange(40) % 4
     people[np.arange(4)[:, None, None] != owner] = np.nan
-    found = alignment(people_of(people), models_of(models), n_boot=30, seed=0)
+    found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
 
 
 def test_no_interval_no_verdict() -> None:
     people, models = study(np.random.default_rng(22), 4, 40, 1, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=0)
+    found = alignment(people_of(people), models_of(models), target="sample")
     assert found.verdicts == {"m0": "not shown"}
     assert "for want of an interval" in found.sentences[0]
     assert math.isnan(found.to_frame()["p"].fill_null(math.nan)[0])
@@ -191,7 +195,7 @@ def test_a_margin_as_wide_as_the_agreement_of_people_shows_nothing() -> None:
     rng = np.random.default_rng(23)
     people = rng.integers(0, 8, (5, 1, 60)).astype(float)
     people[:, 0, :20] = np.arange(20) % 8
-    found = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.9, n_boot=30, seed=0)
+    found = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.9, seed=0)
     assert any("is not below the agreement of people" in note for note in found.notes)
     row = found.difference.frame.row(0, named=True)
     # The interval lies within the margin, and still that is no verdict.
@@ -200,5 +204,28 @@ def test_a_margin_as_wide_as_the_agreement_of_people_shows_nothing() -> None:
     assert found.verdicts == {"m0": "not shown"}
     assert row["at_least"] is None
     assert "the margin of 0.90 shows nothing" in found.sentences[0]
-    wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, n_boot=30, seed=0)
+    wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, seed=0)
     assert any("which is wide" in note for note in wide.notes)
+
+
+@pytest.mark.parametrize(("n_labels", "has_interval"), [(12, True), (3, False)])
+def test_a_label_that_one_stimulus_makes_vary(n_labels: int, has_interval: bool) -> None:
+    """Without it the label says nothing: a mean of many does not jump, one of few has no error."""
+    people, models = study(np.random.default_rng(23), 6, 40, n_labels, [1.5])
+    clean = alignment(people_of(people), models_of(models)).difference
+    people[:, 0], models[:, 0] = 0.0, 0.0
+    people[:, 0, 7], models[:, 0, 7] = [3.0, 4, 4, 3, 5, 4], 4.0
+    found = alignment(people_of(people), models_of(models))
+    rare = found.by_label["kappa", "m0", "e0"]
+    assert not math.isnan(rare.value)
+    assert math.isnan(rare.low)
+    assert "no interval: not defined without one of the stimuli" in rare.method
+    row = found.difference["kappa", "m0"]
+    assert math.isnan(row.low) != has_interval
+    if has_interval:
+        assert row.se < 1.3 * clean["kappa", "m0"].se
+        labels = found.by_label.frame.filter(measure="kappa")["value"]
+        assert row.value == pytest.approx(labels.mean())
+    else:
+        assert found.verdicts == {"m0": "not shown"}
+        assert "for want of an interval" in found.sentences[0]

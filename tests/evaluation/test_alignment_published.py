@@ -13,12 +13,12 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
+from tests.evaluation.panels import copies_of
 
 from affectlab import InputError, Ratings
-from affectlab.core.inference import draw_crossed
 from affectlab.evaluation import discrepancy, kappa_of_pairs, published_tables, spearman_with_people
 from affectlab.evaluation.human_alignment import neutral_calibrated
-from affectlab.evaluation.human_alignment.discrepancy import _of_label
+from affectlab.evaluation.human_alignment.discrepancy import _differences
 from affectlab.evaluation.human_alignment.panel import panel_of
 from affectlab.evaluation.rater_comparison import (
     alpha_by_side,
@@ -176,7 +176,7 @@ def test_alpha_by_side_as_krippendorff() -> None:
         for e in range(3):
             expected = krippendorff.alpha(values[:, e], level_of_measurement="interval")
             assert found[side, f"e{e}"].value == pytest.approx(expected, abs=1e-10)
-    published = published_tables(panel, judged).alpha
+    published = published_tables(panel, judged, truncate=False).alpha
     assert published.frame["value"].to_list() == found.frame["value"].to_list()
 
 
@@ -241,9 +241,9 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
     panel = panel_of(*sides(9))
     order = [int(name[1:]) for name in panel.stimuli]
     people, models = people[:, :, order], models[:, :, order]
-    draws = draw_crossed(order, PEOPLE, 6, "both", 3)
+    draws = copies_of(len(order), len(PEOPLE), 6, 3)
     for e, part in enumerate(panel.parts):
-        found = _of_label(part, draws)
+        found = _differences(part, draws)
         for f, model in enumerate(models):
             for b in range(draws.n_rows):
                 total = n = 0.0
@@ -254,8 +254,8 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
                         weight = float(draws.raters[b, j]) * float(draws.stimuli[b, s])
                         total += weight * (people[j, e, s] - model[e, s])
                         n += weight
-                assert found["rows"][f, b] == pytest.approx(total / n, abs=1e-12)
-    table_ = discrepancy(*sides(9), n_boot=50, seed=0)
+                assert found[f, b] == pytest.approx(total / n, abs=1e-12)
+    table_ = discrepancy(*sides(9), seed=0)
     row = table_.frame.row(0, named=True)
     assert (row["rater"], row["label"]) == ("net", "e0")
     shared = ~np.isnan(people[:, 0]) & ~np.isnan(models[0, 0])
@@ -269,7 +269,7 @@ def test_discrepancy_of_a_label_that_the_model_never_answered_where_people_did()
     people, models = simulated(10, gaps=0.0)
     models[0, 1] = np.nan
     found = discrepancy(
-        table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval"), n_boot=20
+        table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
     )
     row = found["net", "e1"]
     assert math.isnan(row.value)
@@ -282,12 +282,12 @@ def test_a_planted_shift_is_found() -> None:
     people = np.maximum(simulated(11, gaps=0.0)[0], 1)
     shifted = np.stack([people.mean(axis=0) - 0.5, people.mean(axis=0)]) / 10
     panel = table(people, PEOPLE, "human")
-    found = discrepancy(panel, table(shifted, MODELS, "model", "0-0.7 interval"), n_boot=0)
+    found = discrepancy(panel, table(shifted, MODELS, "model", "0-0.7 interval"), target="sample")
     for e in range(3):
         assert found["net", f"e{e}"].value == pytest.approx(0.5, abs=1e-12)
         assert found["jet", f"e{e}"].value == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(InputError, match="that of models has no bounds"):
-        discrepancy(panel, table(shifted, MODELS, "model", "interval"), n_boot=0)
+        discrepancy(panel, table(shifted, MODELS, "model", "interval"), target="sample")
 
 
 # -- all of it -------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_control_runs_are_in_no_table() -> None:
     panel = table(people, PEOPLE, "human")
     control: dict[str, Any] = {"control": [None, "no_image"], "of": [None, "net"]}
     judged = table(models, MODELS, "model", "0-7 interval", **control)
-    found = published_tables(panel, judged, n_boot=10, seed=0)
+    found = published_tables(panel, judged, truncate=False, n_boot=10, seed=0)
     assert found.kappa is not None
     assert found.kappa.raters == (*PEOPLE, "net")
     assert found.spearman is not None
@@ -383,3 +383,32 @@ def test_neutral_stimuli_have_to_be_there() -> None:
     models[1, 2, 0] = np.nan
     with pytest.raises(InputError, match="'jet' answered no neutral stimulus on label 'e2'"):
         neutral_calibrated(table(models, MODELS, "model", "0-7 interval"), ["s000"])
+
+
+def test_fractions_of_models_are_dropped_as_in_the_study_and_it_is_said() -> None:
+    people, models = simulated(8)
+    sides = table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
+    found = published_tables(*sides, n_boot=0)
+    # The notebooks of the study: astype(int), and kappa over all steps of the scale.
+    for name, values in zip(MODELS, models, strict=True):
+        for e in range(3):
+            own, person = values[e], people[0, e]
+            both = ~np.isnan(own) & ~np.isnan(person)
+            by_hand = cohen_kappa_score(
+                person[both].astype(int),
+                own[both].astype(int),
+                weights="quadratic",
+                labels=range(8),
+            )
+            assert found.kappa is not None
+            assert found.kappa[f"e{e}", PEOPLE[0], name].value == pytest.approx(by_hand, abs=1e-12)
+    assert "truncated to steps" in found.notes[0]
+    assert "as the study does" in found.notes[0]
+    assert "fractions of models dropped" in found.methods()
+    rounded = published_tables(*sides, truncate=False, n_boot=0)
+    assert "rounded to steps" in rounded.notes[0]
+    assert "fractions of models rounded" in rounded.methods()
+    assert not found.kappa.frame["value"].equals(rounded.kappa.frame["value"])  # type: ignore[union-attr]
+    # Where there are no fractions nothing is said.
+    whole = table(np.rint(models), MODELS, "model")
+    assert not any("steps" in note for note in published_tables(sides[0], whole, n_boot=0).notes)

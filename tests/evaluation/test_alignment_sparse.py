@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.evaluation.panels import Array, models_of, people_of, table
+from tests.evaluation.panels import Array, copies_of, models_of, people_of, table
 
-from affectlab.core.inference import draw_crossed
 from affectlab.evaluation import alignment, human_ceiling
 from affectlab.evaluation.human_alignment.kappa import kappas, pooled_kappas, shares_little
 from affectlab.evaluation.human_alignment.panel import panel_of
@@ -88,7 +87,7 @@ def test_every_row_is_what_all_pairs_of_answers_give(scale: str, distance: Any) 
         names = [f"p{k}" for k in range(6)]
         sides = table(people, names, "human", scale), table(models, ["m", "n"], "model", scale)
         panel = panel_of(*sides)
-        draws = draw_crossed(panel.stimuli, panel.people, 4, "both", trial)
+        draws = copies_of(len(panel.stimuli), panel.n_people, 4, trial)
         found = pooled_kappas(panel, draws)[0]
         kept = [int(name[1:]) for name in panel.stimuli]
         who = [int(name[1:]) for name in panel.people]
@@ -143,7 +142,7 @@ def differences(
     for _ in range(n_studies):
         people, model = sparse(rng, n, n_people, per, vary)
         panel = panel_of(people_of(people), models_of(model, scale="0-7"))
-        draws = draw_crossed(panel.stimuli, panel.people, 0, "both", 0)
+        draws = copies_of(len(panel.stimuli), panel.n_people, 0)
         for found, kept in (
             (pooled_kappas(panel, draws)[0], of_pooled),
             (kappas(panel, draws)[0], of_pairs),
@@ -190,7 +189,7 @@ def test_intervals_of_sparse_panels_cover_and_no_model_is_above(
     verdicts: list[str] = []
     for seed in range(n_studies):
         people, model = sparse(rng, n, n_people, per)
-        found = alignment(people_of(people), models_of(model, scale="0-7"), n_boot=150, seed=seed)
+        found = alignment(people_of(people), models_of(model, scale="0-7"), seed=seed)
         row = found.difference.frame.row(0, named=True)
         covered += row["low"] <= 0 <= row["high"]
         width.append(row["se"])
@@ -207,7 +206,7 @@ def test_intervals_of_sparse_panels_cover_and_no_model_is_above(
 def test_poor_models_are_below_in_sparse_panels() -> None:
     people, model = sparse(np.random.default_rng(3), 400, 20, 4)
     worse = np.clip(np.rint(model + np.random.default_rng(4).normal(0, 3, model.shape)), 0, 7)
-    found = alignment(people_of(people), models_of(worse, scale="0-7"), n_boot=200, seed=0)
+    found = alignment(people_of(people), models_of(worse, scale="0-7"), seed=0)
     assert found.verdicts == {"m0": "below"}
 
 
@@ -217,7 +216,7 @@ def test_poor_models_are_below_in_sparse_panels() -> None:
 def test_the_sentence_and_a_note_say_that_it_is_pooled() -> None:
     people, model = sparse(np.random.default_rng(5), 200, 20, 3)
     sides = people_of(people), models_of(model, scale="0-7")
-    found = alignment(*sides, n_boot=100, seed=0)
+    found = alignment(*sides, seed=0)
     assert found.pooled
     assert found.measure_words == "pooled quadratic kappa"
     assert "its pooled quadratic kappa with people is" in found.sentences[0]
@@ -232,9 +231,9 @@ def test_a_few_missing_answers_change_nothing() -> None:
     """Means over pairs stay where the biases of people and of models are nearly the same."""
     rng = np.random.default_rng(6)
     people, model = sparse(rng, 150, 6, 6)
-    whole = alignment(people_of(people), models_of(model, scale="0-7"), n_boot=0)
+    whole = alignment(people_of(people), models_of(model, scale="0-7"), target="sample")
     people[rng.integers(0, 6, 10), 0, rng.integers(0, 150, 10)] = np.nan
-    nearly = alignment(people_of(people), models_of(model, scale="0-7"), n_boot=0)
+    nearly = alignment(people_of(people), models_of(model, scale="0-7"), target="sample")
     assert not whole.pooled
     assert not nearly.pooled
     before, after = (found.difference.frame["value"][0] for found in (whole, nearly))
@@ -246,6 +245,6 @@ def test_a_few_missing_answers_change_nothing() -> None:
 def test_too_few_stimuli_with_two_people_give_no_verdict() -> None:
     people, model = sparse(np.random.default_rng(7), 100, 4, 1)
     people[:, 0, :9] = np.arange(9) % 8
-    found = alignment(people_of(people), models_of(model, scale="0-7"), n_boot=50, seed=0)
+    found = alignment(people_of(people), models_of(model, scale="0-7"), seed=0)
     assert found.verdicts == {"m0": "undefined"}
     assert "and 10 stimuli that two people answered" in found.sentences[0]

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score
+from tests.evaluation.panels import copies_of
 
 from affectlab import Ratings
-from affectlab.core.inference import CrossedDraws, draw_crossed
 from affectlab.evaluation.human_alignment.kappa import kappa_of_label
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import Copies, Panel, panel_of
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 Array = NDArray[np.float64]
@@ -162,14 +162,15 @@ def test_every_row_is_what_a_plain_computation_gives(scale: str, gaps: float) ->
         people = people[[int(name[1:]) for name in panel.people]][:, kept]
         models = models[:, kept]
         steps = np.rint(models) if scale[0] == "0" else models
-        draws = draw_crossed(range(len(kept)), range(len(people)), 5, "both", trial)
+        draws = copies_of(len(kept), len(people), 5, trial)
         part = panel.parts[0]
         found = kappa_of_label(panel, part, draws)
         ranked = spearman_of_label(part, draws) if panel.ordered else None
-        # All rows but most of those without a group of stimuli, which are as many as stimuli.
+        # All rows but most of those without a stimulus.
         every = np.arange(draws.n_rows)
-        grouped = np.random.default_rng(trial).permutation(every[draws.groups])
-        for row in np.setdiff1d(every, grouped[4:]):
+        first = 1 + len(people)
+        without = np.random.default_rng(trial).permutation(every[first : first + len(kept)])
+        for row in np.setdiff1d(every, without[4:]):
             weight, copies = draws.stimuli[row].astype(int), draws.raters[row].astype(int)
             statistic = quadratic if panel.ordered else nominal
             own, beside, among = kappas(people, steps, weight, copies, statistic)
@@ -186,7 +187,7 @@ def test_quadratic_kappa_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(5)
     people, models = rng.integers(0, 8, (4, 60)) * 1.0, rng.integers(0, 8, (2, 60)) * 1.0
     panel = panel_of(table("p", people, "0-7"), table("m", models, "0-7"))
-    found = kappa_of_label(panel, panel.parts[0], draw_crossed(range(60), range(4), 0, "both", 0))
+    found = kappa_of_label(panel, panel.parts[0], copies_of(60, 4, 0))
     expected = [
         np.mean([cohen_kappa_score(m, p, weights="quadratic", labels=range(8)) for p in people])
         for m in models
@@ -201,7 +202,7 @@ def test_large_panels_and_fine_scales_take_the_general_way() -> None:
     people = np.clip(np.rint(truth + rng.normal(0, 1.5, (140, 20))), 0, 7)
     models = np.clip(truth + rng.normal(0, 1, (2, 20)), 0, 7)
     panel = panel_of(table("p", people, "0-7"), table("m", models, "0-7 interval"))
-    draws = draw_crossed(range(20), range(140), 3, "both", 1)
+    draws = copies_of(20, 140, 3, 1)
     found = spearman_of_label(panel.parts[0], draws)
     for row in (0, draws.n_rows - 1):
         weight, copies = draws.stimuli[row].astype(int), draws.raters[row].astype(int)
@@ -214,7 +215,7 @@ def test_medians_tie_on_no_grid() -> None:
     rng = np.random.default_rng(7)
     people, models = rng.choice([0.0, 1.0, 2.7, 9.0], (5, 30)), rng.normal(3, 2, (2, 30))
     panel = arranged(people, models, "interval")
-    draws = draw_crossed(range(30), range(5), 3, "both", 1)
+    draws = copies_of(30, 5, 3, 1)
     found = spearman_of_label(panel.parts[0], draws)
     for row in range(4):
         weight, copies = draws.stimuli[row].astype(int), draws.raters[row].astype(int)
@@ -227,35 +228,8 @@ def test_nobody_meets_a_copy_of_themself() -> None:
     """Two people drawn many times each: their agreement is that of the one pair."""
     people = np.array([[0.0, 3, 7, 1, 5], [1, 3, 6, 2, 5], [7, 0, 2, 5, 1]])
     panel = panel_of(table("p", people, "0-7"), table("m", people[:1], "0-7"))
-    draws = CrossedDraws(
-        stimuli=np.ones((1, 5), dtype=np.uint8),
-        raters=np.array([[5, 4, 0]], dtype=np.int32),
-        n_left_out=0,
-        target="both",
-    )
+    draws = Copies(np.ones((1, 5), np.uint8), np.array([[5, 4, 0]], np.int32))
     found = kappa_of_label(panel, panel.parts[0], draws)
     assert found.people[0] == pytest.approx(quadratic(people[0], people[1]))
     ranked = spearman_of_label(panel.parts[0], draws)
     assert ranked.people[0] == pytest.approx(rho(people[0], people[1]))
-
-
-def test_draws() -> None:
-    draws = draw_crossed(range(30), range(5), 200, "both", 3)
-    assert draws.n_rows == 236
-    assert draws.n_boot == 200
-    assert (draws.stimuli[:6] == 1).all()
-    # Each stimulus is in one of the groups that are left out in turn.
-    assert (draws.stimuli[draws.groups].sum(axis=0) == 29).all()
-    assert (draws.raters[draws.groups] == 1).all()
-    assert (draws.raters[0] == 1).all()
-    assert (draws.raters[1:6] == 1 - np.eye(5)).all()
-    assert (draws.stimuli[draws.replicates].sum(axis=1) == 30).all()
-    drawn = draws.raters[draws.replicates]
-    assert (drawn.sum(axis=1) == 5).all()
-    assert ((drawn > 0).sum(axis=1) >= 2).all()
-    assert draws.rater_share == pytest.approx(0.8, abs=0.05)
-    again = draw_crossed(range(30), range(5), 200, "both", 3)
-    assert again.stimuli.tobytes() == draws.stimuli.tobytes()
-    assert (draw_crossed(range(30), range(5), 10, "stimuli", 3).raters == 1).all()
-    assert (draw_crossed(range(30), range(5), 10, "raters", 3).stimuli == 1).all()
-    assert draw_crossed(range(30), range(2), 10, "both", 3).target == "stimuli"

@@ -71,8 +71,8 @@ def test_values_are_those_of_scipy_and_scikit_learn() -> None:
 def test_it_is_the_ceiling_of_an_alignment() -> None:
     values = simulated(2, 6, 60)
     models = people_of(simulated(3, 1, 60), prefix="m")
-    found = alignment(people_of(values), models, n_boot=50, seed=4).ceiling
-    alone = human_ceiling(people_of(values), n_boot=50, seed=4)
+    found = alignment(people_of(values), models, seed=4).ceiling
+    alone = human_ceiling(people_of(values), seed=4)
     assert found.frame.equals(alone.frame)
     assert found.people.frame.equals(alone.people.frame)
 
@@ -96,7 +96,7 @@ def test_intervals_cover_the_agreement_of_other_people_on_other_stimuli() -> Non
     rng = np.random.default_rng(5)
     n_studies, covered = 80, 0
     for seed in range(n_studies):
-        row = human_ceiling(panel(rng, 8, 60), n_boot=150, seed=seed)["kappa"]
+        row = human_ceiling(panel(rng, 8, 60), seed=seed)["kappa"]
         covered += row.low <= truth <= row.high
     assert covered / n_studies > 0.87
 
@@ -120,9 +120,9 @@ def test_people_may_be_renamed_and_answers_missing(
     rng = np.random.default_rng(seed)
     values = simulated(seed, n_people, n)
     values[:, :, 1:][rng.random((n_people, 2, n - 1)) < gaps] = np.nan
-    found = human_ceiling(people_of(values), n_boot=5, seed=0)
+    found = human_ceiling(people_of(values), seed=0)
     order = rng.permutation(n_people)
-    mixed = human_ceiling(people_of(values[order]), n_boot=0)
+    mixed = human_ceiling(people_of(values[order]), target="sample")
     for name in ("kappa", "spearman"):
         assert found[name].value == pytest.approx(mixed[name].value, abs=1e-9, nan_ok=True)
         for k, i in enumerate(order):
@@ -137,7 +137,7 @@ def test_models_are_left_out_and_one_person_is_alone() -> None:
     models = models.with_raters({"rater": ["m00"], "rater_kind": ["model"]})
     together = human_ceiling(people_of(values).merge(models))
     assert together["kappa"].value == human_ceiling(people_of(values))["kappa"].value
-    alone = human_ceiling(people_of(values[:1]), n_boot=20, seed=0)
+    alone = human_ceiling(people_of(values[:1]), seed=0)
     assert math.isnan(alone["kappa"].value)
     assert alone["kappa"].status == "undefined: one person agrees with nobody else"
     with pytest.raises(InputError, match="no rater is human"):
@@ -145,7 +145,7 @@ def test_models_are_left_out_and_one_person_is_alone() -> None:
 
 
 def test_constant_people() -> None:
-    found = human_ceiling(people_of(np.full((4, 2, 20), 3.0)), n_boot=20, seed=0)
+    found = human_ceiling(people_of(np.full((4, 2, 20), 3.0)), seed=0)
     assert found["kappa"].status == "undefined: no label with varied answers"
     assert found.to_frame()["best"].to_list() == [None, None]
 
@@ -153,7 +153,6 @@ def test_constant_people() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_boot": -2}, "n_boot"),
         ({"confidence": 0.0}, "confidence"),
         ({"target": "rows"}, "target"),
         ({"exclude": ["joy"]}, "unknown label"),
@@ -167,20 +166,21 @@ def test_bad_options(options: dict[str, Any], words: str) -> None:
 def test_two_others_tell_nothing_of_other_people() -> None:
     values = simulated(5, 3, 60)
     ratings = people_of(values)
-    found = human_ceiling(ratings, n_boot=50)
+    found = human_ceiling(ratings)
     assert set(found.frame["target"]) == {"both"}
     each = found.people.frame
     assert set(each["target"]) == {"stimuli"}
-    assert each["method"].str.contains("two people tell nothing of others, t interval").all()
+    assert (
+        each["method"].str.contains("over stimuli, since two raters tell nothing of others").all()
+    )
     assert (each["low"] < each["value"]).all()
-    # Leaving out single stimuli in the place of groups gives much the same.
     parts = (people_of(np.delete(values, k, axis=2)) for k in range(60))
-    alone = np.array([human_ceiling(part, n_boot=0).people.frame["value"] for part in parts])
+    alone = np.array([human_ceiling(part, target="sample").people.frame["value"] for part in parts])
     se = np.sqrt(((alone - alone.mean(axis=0)) ** 2).sum(axis=0) * 59 / 60)
-    np.testing.assert_allclose(each["se"], se, rtol=0.5)
+    np.testing.assert_allclose(each["se"], se, rtol=1e-9)
 
-    raters = human_ceiling(ratings, n_boot=50, target="raters").people.frame
+    raters = human_ceiling(ratings, target="raters").people.frame
     assert raters["low"].is_nan().all()
-    assert raters["method"].str.contains("no interval: two people tell nothing of others").all()
-    four = human_ceiling(people_of(simulated(5, 4, 60)), n_boot=50).people.frame
+    assert raters["method"].str.contains("no interval: two raters tell nothing of others").all()
+    four = human_ceiling(people_of(simulated(5, 4, 60))).people.frame
     assert set(four["target"]) == {"both"}

@@ -383,7 +383,10 @@ def test_published_model_on_eight_expressions(shared_data) -> None:
     raw, centred = made.models
     seen = made.confusions[raw]
     assert seen.counts.sum(axis=1).tolist() == [19] * 8
-    # What the mapping gives; the numbers are ours, there are no published ones.
+    # The release judges by another map and a rule under which several classes may be right.
+    (beside,) = (note for note in made.notes if "rule of the release" in note)
+    assert "(mean_subtracted) 0.7829; it prints 0.7829 (152 faces of FERD" in beside
+    # What the mapping gives; the numbers are ours.
     assert round(made.estimates[raw, "accuracy"].value * 152) == 61
     assert round(made.estimates[centred, "accuracy"].value * 152) == 59
     assert made.estimates[raw, "accuracy"].low > made.estimates["guessing", "accuracy"].value

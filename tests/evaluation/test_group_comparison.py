@@ -121,7 +121,7 @@ def test_cells_are_not_independent() -> None:
         row = group_comparison(panel, judged, cells="pairs", n_boot=200, seed=seed)
         differences.append(-row["people", "models"].value)
         said.append(row["people", "models"].se)
-        found = alignment(panel, judged, n_boot=60, seed=seed).difference.frame
+        found = alignment(panel, judged, seed=seed).difference.frame
         ours.append(found["se"][0])
     scatter = np.std(differences, ddof=1)
     assert np.mean(ours) == pytest.approx(scatter, rel=0.4)

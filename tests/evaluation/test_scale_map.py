@@ -57,13 +57,13 @@ def test_two_scales_without_bounds_are_one_only_in_one_table() -> None:
     values = np.clip(np.rint(rng.uniform(0, 7, (2, 30)) + rng.normal(0, 1, (8, 2, 30))), 0, 7)
     people = table(values, [f"p{k}" for k in range(8)], "human", "interval")
     model = table(values.mean(axis=0)[None] / 7, ["net"], "model", "interval")
-    apart = alignment(people, model, n_boot=0)
+    apart = alignment(people, model, target="sample")
     assert apart.primary == "spearman"
     assert any("neither scale has bounds" in note for note in apart.notes)
     assert apart.to_frame()["spearman"][0] > 0.9
     with pytest.raises(InputError, match="neither scale has bounds"):
         fairness(people_on_gender(people), model, by="stimulus.gender", metric="bias", n_boot=0)
-    beside = alignment(people.merge(model), n_boot=0)
+    beside = alignment(people.merge(model), target="sample")
     assert beside.primary != "spearman"
     assert not any("bounds" in note for note in beside.notes)
 
@@ -84,7 +84,7 @@ def people_on_gender(people: Ratings) -> Ratings:
 @pytest.mark.parametrize("form", FORMS)
 def test_ranks_are_those_of_the_models_own_values(form: str) -> None:
     values = rated()
-    found = alignment(people_of(values, scale="1-9"), model_of(values, form), n_boot=0)
+    found = alignment(people_of(values, scale="1-9"), model_of(values, form), target="sample")
     others = [np.median(np.delete(values, j, axis=0), axis=0) for j in range(len(values))]
     mean = values.mean(axis=0)
     expected = np.mean([[spearmanr(m[k], mean[k]).statistic for k in range(3)] for m in others])
@@ -97,8 +97,8 @@ def test_ranks_are_those_of_the_models_own_values(form: str) -> None:
 def test_agreement_is_that_on_the_peoples_scale_or_is_left_out_with_the_reason(form: str) -> None:
     values = rated(60)
     people = people_of(values, scale="1-9")
-    own = alignment(people, model_of(values, "own"), n_boot=100, seed=1)
-    found = alignment(people, model_of(values, form), n_boot=100, seed=1)
+    own = alignment(people, model_of(values, "own"), seed=1)
+    found = alignment(people, model_of(values, form), seed=1)
     assert found.verdicts == own.verdicts == {"net": "above"}
     if form in MAPPED:
         assert found.primary == "kappa"
@@ -129,7 +129,7 @@ def test_verbs_agree_on_a_page(form: str, tmp_path: Path) -> None:
 
     values = rated(40)
     people, model = people_on(values), model_of(values, form)
-    beside = alignment(people, model, n_boot=50, seed=3)
+    beside = alignment(people, model, seed=3)
     report = Study(people, model, n_boot=50, seed=3).beside.alignment
     assert report is not None
     assert report.sentences == beside.sentences
@@ -138,7 +138,7 @@ def test_verbs_agree_on_a_page(form: str, tmp_path: Path) -> None:
     women = people.select(stimuli=[f"s{k:04d}" for k in range(1, 40, 2)])
     options = {"by": "stimulus.gender", "n_permutations": 0}
     kappa = fairness(people, model, metric="quadratic_kappa", **options).groups["net", "woman"]
-    by_group = alignment(women, model, n_boot=0)
+    by_group = alignment(women, model, target="sample")
     assert kappa.value == pytest.approx(by_group.to_frame()["agreement"][0], abs=1e-9)
     bias = fairness(people, model, metric="bias", **options).groups["net", "woman"]
     means = discrepancy(women, model).to_frame()["value"].to_list()
@@ -166,10 +166,10 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     reading = [tmp_path / "p.csv", "--scale", "1-9", "--models", tmp_path / "m.csv"]
     if FORMS[form][1] is not None:
         reading += ["--models-scale", FORMS[form][1]]
-    common = ("--n-boot", "30", "--json")
 
     def result(*verb: str, code: int = 0, more: tuple[object, ...] = ()) -> dict[str, object]:
-        done = run_here(*verb, *reading, *more, *common, code=code)
+        drawn = () if "alignment" in verb else ("--n-boot", "30")
+        done = run_here(*verb, *reading, *more, *drawn, "--json", code=code)
         return json.loads(done.stdout)["result"] if not code else {"error": done.stderr}
 
     beside = result("evaluate", "alignment")

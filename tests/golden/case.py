@@ -1,4 +1,4 @@
-"""How a case is declared; files of cases import nothing else but numpy, polars and the inputs."""
+"""How a case is declared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CLOSED = 1e-9
-"""Tolerance of closed forms: what another order of the same operations leaves."""
+"""Tolerance of closed forms, relative to the number: what another order of operations leaves."""
 ITERATED = 1e-6
 """Tolerance of iterated fits."""
 
@@ -19,16 +19,8 @@ class Case:
     run: Callable[..., Any]
     tables: tuple[str, ...]
     tolerance: float
-    quick: bool
-    needs: tuple[str, ...]
 
 
-def case(
-    *tables: str, tolerance: float = CLOSED, quick: bool = False, needs: tuple[str, ...] = ()
-) -> Callable[[Callable[..., Any]], Case]:
-    """Declare ``f(al)``, or ``f(al, ratings)`` for each of the named tables, as a case.
-
-    Quick cases make up the small set that the tests run. A case is left out where one of the
-    libraries that it `needs` is not installed.
-    """
-    return lambda run: Case(run, tables, tolerance, quick, needs)
+def case(*tables: str, tolerance: float = CLOSED) -> Callable[[Callable[..., Any]], Case]:
+    """Declare ``f(al)``, or ``f(al, ratings)`` for each of the named tables, as a case."""
+    return lambda run: Case(run, tables, tolerance)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.public_api.commands import command_entries
 from tests.public_api.entries import key_entries, module_entries
-from tests.public_api.names import name_entries
+from tests.public_api.names import name_entries, registered_names
 from tests.public_api.source import public_modules
 
 __all__ = ["FOLDER", "current", "difference", "read_list", "write_lists"]
@@ -23,8 +23,13 @@ _BETWEEN = "  "
 @cache
 def current() -> dict[str, dict[str, str]]:
     """Give what the source makes public, by the name of the list."""
-    lists = {module: module_entries(module) for module in public_modules()}
-    return {"commands": command_entries(), "keys": key_entries(), "names": name_entries(), **lists}
+    return {
+        "commands": command_entries(),
+        "keys": key_entries(),
+        "names": name_entries(),
+        "registries": registered_names(read_list(FOLDER / "registries.txt")),
+        **{module: module_entries(module) for module in public_modules()},
+    }
 
 
 def write_lists(folder: Path = FOLDER) -> list[str]:

@@ -141,7 +141,7 @@ COEFFICIENTS = {
         **({"scale": "1-3"} if "scale" in inspect.signature(one.function).parameters else {})
     )
     for one in load_coefficients()
-    if one.has_weights
+    if one.keys == ("label",)
 } | {
     "krippendorff_alpha": SimpleNamespace(level="ordinal", n_boot=0),
     "random_pair_kappa": SimpleNamespace(scale="1-3"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.ratings import Answers, Ratings, answers_of, ballots_of
@@ -87,12 +88,16 @@ def test_the_first_of_several_answers_counts_in_whatever_order_rows_stand(
     table = {"stimulus": stimulus, "rater": rater, "label": label, "value": value}
     table["trial"] = tuple(range(len(given)))
     ratings = Ratings(table, scale="0-7")
-    found, every = answers_of(ratings), answers_of(ratings, repeats=True)
+    found, every = answers_of(ratings), ratings.answers(every=True)
     first = {row[:3]: row[3] for row in reversed(given)}
     assert as_said(found) == first
     assert is_sorted(found)
-    assert is_sorted(every)
     assert sorted(every.value.tolist()) == sorted(row[3] for row in given)
+    means: dict[tuple[str, str, str], list[float]] = {}
+    for row in given:
+        means.setdefault(row[:3], []).append(row[3])
+    averaged = as_said(answers_of(ratings.averaged()))
+    assert averaged == pytest.approx({key: np.mean(own) for key, own in means.items()})
     ballots, same = ballots_of(ratings), found.ballots()
     for name in ("unit", "rater", "value"):
         np.testing.assert_array_equal(getattr(ballots, name), getattr(same, name))

@@ -30,6 +30,7 @@ from affectlab.recipes import (
     reproduce,
 )
 from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures
+from affectlab.recipes.recipe import SETTING
 from affectlab.recipes.reproduction import Comparison
 
 pytestmark = pytest.mark.long
@@ -57,6 +58,27 @@ def test_verdicts(finding: Finding, verdict: str) -> None:
     assert Comparison(figure, finding, own_data=True).verdict == verdict
     simulated = Comparison(figure, finding, own_data=False)
     assert simulated.verdict == "no verdict: simulated data"
+
+
+def test_a_marked_figure_and_a_constant_have_no_verdict_and_end_with_0(
+    use: Callable[[Recipe], None], tmp_path: Path
+) -> None:
+    marked = Comparison(_marked("inconsistent: why"), Finding(2.0), own_data=True)
+    assert marked.verdict == "no verdict: the printed figure contradicts others of the paper (†)"
+    constant = Comparison(_figure(0.5), Finding(0.5, doubt=SETTING), own_data=True)
+    assert constant.verdict == f"no verdict: {SETTING}"
+    use(replace(_recipe(Finding(0.5)), run=lambda _f, _q: RecipeRun({"m": Finding(2.0)})))
+    run_here("reproduce", "tiny", "--data", str(tmp_path), code=0)
+    use(replace(_recipe(Finding(0.7)), run=lambda _f, _q: RecipeRun({"k": Finding(0.7)})))
+    run_here("reproduce", "tiny", "--data", str(tmp_path), code=1)
+
+
+def test_what_is_not_defined_has_neither_a_verdict_nor_an_interval() -> None:
+    undefined = Comparison(_figure(0.5), Finding(float("nan"), float("nan"), 0.6), own_data=True)
+    assert undefined.verdict == "no verdict: not defined for these answers"
+    point = Finding(0.5, float("nan"), float("nan"))
+    assert (point.low, point.high) == (None, None)
+    assert Comparison(_figure(0.5), point, own_data=True).verdict == "reproduced"
 
 
 @pytest.mark.parametrize("name", ["emonet_face"])
@@ -260,7 +282,7 @@ def test_the_verb_lists_recipes() -> None:
     assert [one["recipe"] for one in told] == sorted(list_recipes())
     one = json.loads(run_here("reproduce", "socratis", "--list", "--json").stdout)["result"]
     assert [entry["recipe"] for entry in one["recipes"]] == ["socratis"]
-    assert one["recipes"][0]["data"][0]["file"] == "socratis.json"
+    assert one["recipes"][0]["data"][0]["file"].endswith("_formatted.json")
 
 
 def test_the_verb_refuses_what_has_no_recipe() -> None:

@@ -292,3 +292,94 @@ class TestRecorded:
         twice = pl.concat([frame, frame.with_columns(rater=pl.col("rater") + "x")])
         with pytest.raises(InputError, match=r"two votes in step \d of the \w+ batches"):
             consensus_flow(Ratings(twice, scale="binary"))
+
+
+# -- the consensus set ---------------------------------------------------------------------------
+
+
+def _set(flow) -> dict[tuple[str, str], bool]:
+    return {
+        (label, stimulus): present
+        for label, stimulus, present, *_ in flow.to_frame("consensus_set").rows()
+    }
+
+
+def test_two_yes_and_one_no_is_not_present():
+    flow = consensus_flow(ratings_of(sequential([-3, 2, 1, 0, -2, -1])))
+    assert _set(flow) == {("joy", "s0"): True}
+    excluded = {stimulus: why for _, stimulus, _, _, why in flow.to_frame("excluded").rows()}
+    assert excluded == {
+        **dict.fromkeys(("s1", "s2", "s3"), "dissent"),
+        **dict.fromkeys(("s4", "s5"), "not asked in every batch"),
+    }
+    assert "1 item present, 0 absent; 5 excluded (dissent: 3" in flow.sentences[1]
+
+
+def test_contrastive_items_are_absent_where_they_can_be_told():
+    rows = sequential([-3, 2, 1, 0, -1])
+    # Of each stimulus another label is asked once.
+    rows += [(f"s{k}", "c", "fear", float(k == 1)) for k in range(5)]
+    flow = consensus_flow(ratings_of(rows))
+    assert _set(flow) == {("joy", "s0"): True, ("fear", "s0"): False, ("fear", "s2"): False}
+    why = {(label, one): reason for label, one, _, _, reason in flow.to_frame("excluded").rows()}
+    assert why["fear", "s1"] == why["joy", "s1"] == why["joy", "s2"] == "dissent"
+    assert (
+        why["joy", "s3"]
+        == why["fear", "s3"]
+        == why["fear", "s4"]
+        == ("one answer, of batch 1 or of the contrastive one")
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recorded_batches_give_the_set_of_the_paper(seed):
+    """Three yes in a row, or a no to what should be absent, as a loop over the votes says it."""
+    rng = np.random.default_rng(seed)
+    rows, steps, kinds, expected, left = [], [], [], {}, set()
+    for k in range(60):
+        confirmed = True
+        for step in (1, 2, 3):
+            yes = rng.random() < 0.8
+            rows.append((f"s{k}", f"r{step}", "joy", float(yes)))
+            steps.append(step)
+            kinds.append("affirmative")
+            confirmed &= bool(yes)
+            if not yes:
+                break
+        if confirmed:
+            expected["joy", f"s{k}"] = True
+        else:
+            left.add(("joy", f"s{k}"))
+        yes = rng.random() < 0.1
+        rows.append((f"s{k}", "r9", "fear", float(yes)))
+        steps.append(1)
+        kinds.append("contrastive")
+        if yes:
+            left.add(("fear", f"s{k}"))
+        else:
+            expected["fear", f"s{k}"] = False
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    frame = frame.with_columns(step=pl.Series(steps), batch_kind=pl.Series(kinds))
+    flow = consensus_flow(
+        Ratings(frame.sample(fraction=1, shuffle=True, seed=seed), scale="binary")
+    )
+    assert flow.recorded
+    assert _set(flow) == expected
+    assert {row[:2] for row in flow.to_frame("excluded").rows()} == left
+    assert set(flow.to_frame("excluded")["why"]) == {"dissent"}
+    # The same by label, and where nothing says which batch an answer is of, less is known.
+    assert _set(consensus_flow(Ratings(frame, scale="binary"), by_label=True)) == expected
+    unknown = _set(consensus_flow(Ratings(frame.drop("step", "batch_kind"), scale="binary")))
+    assert unknown.items() <= expected.items()
+    assert sum(unknown.values()) == sum(expected.values())
+
+
+@pytest.mark.data
+def test_the_consensus_set_of_the_published_file(shared_data):
+    flow = consensus_flow(read_ratings(shared_data / "emonet_face" / "binary.csv"))
+    found = flow.to_frame("consensus_set")
+    assert found["present"].sum() == 9_075
+    assert found.filter(~pl.col("present"))["yes"].sum() == 0
+    assert flow.to_frame("excluded").height + found.height == 2 * 19_999
+    mixed = flow.to_frame("excluded").filter((pl.col("yes") > 0) & (pl.col("no") > 0))
+    assert set(mixed["why"]) == {"dissent"}

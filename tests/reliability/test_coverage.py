@@ -156,7 +156,7 @@ def test_alignment_says_where_its_intervals_hold_too_rarely() -> None:
     said = []
     for seed in range(8):
         study = WithModel.draw(cell, np.random.default_rng(seed))
-        notes = alignment(study.ratings(model=study.model), n_boot=20).notes
+        notes = alignment(study.ratings(model=study.model)).notes
         said += [note for note in notes if note.startswith("Agreement of models with people")]
     assert said
     assert "95 % intervals held in" in said[0]

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import stats
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
@@ -142,7 +143,7 @@ class TestReml:
     def test_equal_raters_give_the_analysis_of_variance(self) -> None:
         """With the pooled variance alone (a huge prior), errors are those of a two-way layout."""
         matrix, *_ = simulate(30, [5, 5, 5, 5])
-        model = subject_model(matrix, prior_df=1e9)
+        model = subject_model(matrix, prior_df=1e9, target="sample")
         np.testing.assert_allclose(scores(model), matrix.mean(axis=0), rtol=1e-6)
         centred = matrix - matrix.mean(0) - matrix.mean(1, keepdims=True) + matrix.mean()
         pooled = np.sqrt((centred**2).sum() / (29 * 3))
@@ -196,7 +197,7 @@ class TestReml:
         sds = [4, 6, 8, 10, 12, 25, 4, 6, 8, 10, 12, 25]
         matrix, score, bias = simulate(2000, sds, present=present)
         matrix = matrix[:, (~np.isnan(matrix)).any(axis=0)]
-        model = subject_model(simulate(2000, sds, present=present)[0])
+        model = subject_model(simulate(2000, sds, present=present)[0], target="sample")
         raters, table = model.raters_frame(), model.to_frame()
         score = score[table["stimulus"].cast(pl.Int64).to_numpy()]
         np.testing.assert_allclose(raters["inconsistency"], sds, rtol=0.2)
@@ -308,7 +309,7 @@ class TestTables:
         mine = apart.to_frame().filter(pl.col("label") == "fear")
         np.testing.assert_allclose(mine["value"], alone.to_frame()["value"], rtol=1e-10)
         assert together.to_frame()["n_ratings"].sum() == ratings.answers().n_ratings
-        assert apart["joy", "s0"].n_ratings == 10
+        assert apart["joy", "s0"].n_ratings == 5
         assert apart["joy", "s0"].n_raters == 5
 
     def test_order_of_rows_does_not_matter(self) -> None:
@@ -392,3 +393,38 @@ def test_any_data_give_numbers_or_a_status(matrix: np.ndarray, method: str) -> N
     assert (known["value"] <= known["high"]).all()
     raters = model.raters_frame()
     assert raters.filter(pl.col("status") == "ok")["inconsistency"].is_finite().all()
+
+
+class TestOtherRaters:
+    def test_their_level_is_in_the_error(self) -> None:
+        """Of raters who differ by nothing but their level, the mean of n levels is uncertain."""
+        bias = np.array([-1.0, 0.0, 0.5, 2.5])
+        matrix = bias[:, None] + np.array([1.0, 3.0, 2.0, 6.0, 4.0])
+        frame = subject_model(matrix).to_frame()
+        np.testing.assert_allclose(frame["se"], bias.std(ddof=1) / 2)
+        expected = stats.t.interval(0.95, 3, 0, bias.std(ddof=1) / 2)[1]
+        np.testing.assert_allclose((frame["high"] - frame["low"]) / 2, expected)
+        assert set(frame["target"]) == {"raters"}
+        assert subject_model(matrix, target="sample").to_frame()["se"].is_nan().all()
+
+    def test_published_errors_are_about_the_same_raters(self) -> None:
+        matrix, *_ = simulate(30, [5, 6, 7, 5, 6, 7, 5, 6, 7, 8])
+        published = subject_model(matrix, method="p910")
+        assert set(published.to_frame()["target"]) == {"sample"}
+        with pytest.raises(InputError, match="is about the same raters"):
+            subject_model(matrix, method="p910", target="raters")
+
+    def test_scores_stand_on_the_scale_beside_the_means(self) -> None:
+        rng = np.random.default_rng(0)
+        value = np.clip(np.round(rng.normal(6, 2, (3, 12)) + [[-2], [0], [2]]), 0, 7)
+        held = {
+            "stimulus": np.tile([f"s{k:02d}" for k in range(12)], 3),
+            "rater": np.repeat(["p", "q", "r"], 12),
+            "value": value.ravel(),
+        }
+        frame = subject_model(Ratings(held, scale="0-7")).to_frame()
+        for name in ("value", "low", "high"):
+            assert frame[name].is_between(0, 7).all()
+        assert (frame["low"] <= frame["value"]).all()
+        assert (frame["value"] <= frame["high"]).all()
+        np.testing.assert_allclose(frame["mean"], value.mean(axis=0))

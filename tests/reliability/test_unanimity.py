@@ -111,8 +111,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates | list[Estimat
     "split_half": lambda x: reliability.split_half(x, scorer="mean", n_splits=5, seed=1),
     "self_consistency": lambda x: reliability.self_consistency(table_of(x, repeats=True)),
     "mean_opinion_scores": reliability.mean_opinion_scores,
-    "stimulus_scores": lambda x: reliability.subject_models.stimulus_scores(x).estimates,
-    "stimulus_scores, mean": lambda x: reliability.subject_models.stimulus_scores(x, method="mean"),
+    "stimulus_scores": reliability.subject_models.stimulus_scores,
     "subject_model": lambda x: reliability.subject_model(x).estimates,
     "subject_model, p910": lambda x: reliability.subject_model(x, method="p910").estimates,
     "subject_model, mle": lambda x: (

@@ -174,7 +174,7 @@ class TestNumbers:
 
     def test_table_is_that_of_the_alignment(self, report, panel):
         frame = pl.read_csv(next(path for path in report.tables if path.stem == "models"))
-        theirs = alignment(panel, n_boot=200, seed=1).to_frame()
+        theirs = alignment(panel, seed=1).to_frame()
         for name in ("agreement", "difference", "low", "high", "spearman", "winning_rate"):
             np.testing.assert_allclose(frame[name], theirs[name])
         assert frame["verdict"].to_list() == theirs["verdict"].to_list()
@@ -214,7 +214,7 @@ class TestModelsOfTheirOwn:
     def test_any_number_is_rounded_for_kappa_and_kept_for_correlation(self, tmp_path):
         people, models = self.two("twin", "random")
         paths = write_report(people, tmp_path, models=models, n_boot=200, seed=3)
-        theirs = alignment(people, models, n_boot=200, seed=3).to_frame()
+        theirs = alignment(people, models, seed=3).to_frame()
         frame = table(tmp_path, "models")
         np.testing.assert_allclose(frame["difference"], theirs["difference"])
         np.testing.assert_allclose(frame["spearman"], theirs["spearman"])

@@ -15,7 +15,7 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import DrawnTarget, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, plural, shown
@@ -192,6 +192,7 @@ class _Places:
             n_ratings=np.repeat(self.n_answers, 2),
             undefined="undefined: no answers",
             bounds=(-np.inf, np.inf),
+            targets=STIMULI_AND_RATERS,
             n_groups=MOST_LEFT_OUT,
         )
 

@@ -338,7 +338,7 @@ def _of_ratings(
     from affectlab.reliability import mean_opinion_scores, subject_model
 
     people = of_one_label(people_or_all(ratings), label)
-    means = mean_opinion_scores(people).to_frame()
+    means = mean_opinion_scores(people, interval="student").to_frame()
     said: tuple[str, ...] = ()
     if score == "mean":
         scored, method = means, "mean opinion scores"

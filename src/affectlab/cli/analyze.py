@@ -136,7 +136,14 @@ def reactions(
     if to is not None and scrub:
         to.mkdir(parents=True, exist_ok=True)
         result.ratings.write(to / "reactions.parquet")
-    show_result(result, out, to=to, figures=figures, warnings=ratings.warnings)
+    show_result(
+        result,
+        out,
+        to=to,
+        figures=figures,
+        warnings=ratings.warnings,
+        missing=ratings.missing if ratings.scale.numeric else "",
+    )
 
 
 def _asking(folder: Path, level: str) -> Any:

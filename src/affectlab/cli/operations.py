@@ -288,7 +288,8 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
                 asked["progress"] = bar
             result: Any = operation.function()(*read, **asked)
         written = None if applied is None else result.apply(everything).write(applied)
-        show_result(result, out, to=to, figures=figures, warnings=warnings)
+        missing = _missing([everything if operation.takes_pairs else read[0], *read[1:]])
+        show_result(result, out, to=to, figures=figures, warnings=warnings, missing=missing)
         if written is not None:
             out.show(f"ratings written to {written}")
 
@@ -341,6 +342,7 @@ def show_result(
     figures: Path | None = None,
     warnings: Sequence[str] = (),
     doubts: Sequence[str] = (),
+    missing: str = "",
 ) -> None:
     """Write, draw and print a result.
 
@@ -354,6 +356,8 @@ def show_result(
         What reading the ratings had to say.
     doubts
         Warnings that make the result doubtful.
+    missing
+        What was done with missing ratings, for the paragraph of methods.
     """
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
@@ -365,15 +369,27 @@ def show_result(
     out.show(result)
     if out.methods:
         out.head("\nMethods")
-        out.show(result.methods())
+        out.show(result.methods(missing=missing))
     if to is not None:
         out.show(f"written to {to}")
     if figures is not None:
         out.show(f"figures: {figures}")
     told = {"panel": out.who} if out.who else {}
     if out.methods:
-        told["methods"] = result.methods()
+        told["methods"] = result.methods(missing=missing)
     out.finish({**told, **result.to_dict()} if out.as_json else None, warnings, doubts=doubts)
+
+
+def _missing(read: Sequence[Any]) -> str:
+    """Say what was done with missing ratings, of people and models apart where that differs."""
+    from affectlab.ratings import Ratings
+
+    # Scores of pairs and counts have no answers behind them that could be missing.
+    said = [table.missing for table in read if isinstance(table, Ratings)]
+    if len(set(said)) < 2:
+        return "".join(said[:1])
+    sides = zip(("people", "models"), said, strict=True)
+    return " ".join(text.replace("ratings", f"ratings of {who}", 1) for who, text in sides)
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

@@ -168,6 +168,7 @@ def read_file(
     stimuli: Path | None = None,
     attributes: str | None = None,
     keep_labels: str | None = None,
+    averaged: bool | None = False,
     absent: Absent | None = None,
     missing_codes: str | None = None,
     mapping: Path | None = None,
@@ -203,6 +204,9 @@ def read_file(
         Columns of a wide file that describe and are no ratings: age,gender.
     keep_labels
         Labels to keep: joy,fear. Needed where a verb takes labels on one scale only.
+    averaged
+        Of several answers of a rater to a question (sessions, trials, traces) the mean counts, not
+        the first.
     absent
         A label that a rater of a stimulus left out: a rating of 0, or nothing known. As published
         when not given, else missing.
@@ -240,7 +244,9 @@ def read_file(
             delimiter=delimiter,
         ),
     )
-    return found if keep_labels is None else found.select(labels=listed(keep_labels))
+    if keep_labels is not None:
+        found = found.select(labels=listed(keep_labels))
+    return found.averaged() if averaged else found
 
 
 def read_options(

@@ -58,7 +58,7 @@ TREE = Branch(
                 "describe": Command(
                     "cli.ratings:describe",
                     "ratings.csv --save ratings.toml",
-                    hidden=("keep_labels",),
+                    hidden=("keep_labels", "averaged"),
                 ),
                 "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
                 "convert": Command(
@@ -106,7 +106,7 @@ TREE = Branch(
                 ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
-                    "ratings.csv --method reml --out scores.csv",
+                    "ratings.csv --out scores.csv",
                     people=True,
                 ),
                 "screen": Operation(

@@ -140,6 +140,8 @@ def cited_in(text: str) -> list[Reference]:
 def named_in(texts: Iterable[str]) -> list[Reference]:
     """Give the works from which comes what texts name, such as the ``method`` of estimates.
 
+    A ``*`` in the terms of a work stands for any words.
+
     Examples
     --------
     >>> [work.cited for work in named_in(["Fleiss' kappa, nominal, jackknife over stimuli"])]
@@ -150,7 +152,8 @@ def named_in(texts: Iterable[str]) -> list[Reference]:
     def stands(term: str) -> bool:
         # Behind an open bracket, as in "ICC(2,1)", anything can follow.
         end = "" if term.endswith("(") else r"(?!\w)"
-        return re.search(rf"(?<!\w){re.escape(term)}{end}", whole) is not None
+        words = re.escape(term).replace(r"\*", "[^,;\n]+?")
+        return re.search(rf"(?<!\w){words}{end}", whole) is not None
 
     return [work for work in references().values() if any(map(stands, work.terms))]
 

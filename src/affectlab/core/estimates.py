@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -27,6 +28,20 @@ from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
 
 __all__ = ["Estimate", "Estimates"]
+
+
+class Reason(StrEnum):
+    """Why answers do not tell what is asked, however many of their kind there are."""
+
+    CONFOUNDED = "confounded"
+    """A fixed effect takes as many values as a random factor has levels."""
+    SHARES_NOTHING = "shares_nothing"
+    """A rater shares too few stimuli with others for any error to be seen."""
+    NEVER_COMPARED = "never_compared"
+    """Systems that nothing but a prior links."""
+    CONSTANT_ANSWER = "constant_answer"
+    """A model that gives one answer to everything."""
+
 
 ESTIMATE_COLUMNS = (
     "value",
@@ -48,7 +63,7 @@ root of a double's precision, as errors are roots of sums of squares."""
 
 
 def withhold_certainty(
-    value: Floats, se: Floats, low: Floats, high: Floats
+    value: Floats, se: Floats, low: Floats, high: Floats, size: float = 1.0
 ) -> tuple[Floats, Floats, Floats, Bools]:
     """Withhold standard errors of 0 and intervals without width; the rule of every result.
 
@@ -59,12 +74,14 @@ def withhold_certainty(
     ----------
     value, se, low, high
         Any shape that broadcasts; ``nan`` where there is nothing.
+    size
+        How large such numbers are at least, beside which others are what rounding leaves of none.
 
     Returns
     -------
     Standard errors, lower and upper ends, and where an interval was withheld.
     """
-    slack = _ROUNDING * np.maximum(np.abs(value), 1.0)
+    slack = _ROUNDING * np.maximum(np.abs(value), size)
     exact = se <= slack
     # A median that hardly ever moves has an interval without width, and yet an error.
     narrow = (high - low <= slack) & ~(se > slack)
@@ -207,10 +224,12 @@ class Estimates(Result):
         n_ratings: Any = 0,
         status: Any = "ok",
         extra: Any = MappingProxyType({}),
+        size: float = 1.0,
     ) -> Self:
         """Make a table from columns, `extra` ones last; a scalar is repeated for every row.
 
-        Certainty is withheld where nothing varies: see :mod:`affectlab.core.estimates`.
+        Certainty is withheld where nothing varies, beside numbers of that size: see
+        :mod:`affectlab.core.estimates`.
         """
         import polars as pl
 
@@ -226,7 +245,7 @@ class Estimates(Result):
             column(name, given, pl.Float64)
             for name, given in (("value", value), ("se", se), ("low", low), ("high", high))
         ]
-        *ends, withheld = withhold_certainty(*(series.to_numpy() for series in numbers))
+        *ends, withheld = withhold_certainty(*(series.to_numpy() for series in numbers), size)
         columns += [numbers[0]]
         columns += [
             pl.Series(name, end) for name, end in zip(("se", "low", "high"), ends, strict=True)

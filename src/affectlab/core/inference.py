@@ -7,21 +7,25 @@ values, says why there is none, and words how each came about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import MOST_LEFT_OUT, Clusters, Draws, Statistic, student
+from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.jackknife import Jackknife, LeftOut, too_few
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    Clusters,
+    Draws,
+    Statistic,
+)
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import option, plural
+from affectlab.core.words import option
 
 
 def wilson_interval(
@@ -421,6 +425,10 @@ other stimuli, other raters, or both."""
 DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 """The same, of what has no interval about these raters and stimuli alone."""
 
+_STEP = 1e-6
+"""Step of the slope of a transformation."""
+_GROUPS = 20
+"""Groups of stimuli, and of raters, of which all pairs are left out."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _TARGETS = ("sample", "stimuli", "raters", "both")
 
@@ -470,7 +478,9 @@ def infer(
     -----
     The jackknife's variance for other stimuli *and* other raters is the sum of both variances, in
     which what is particular to single answers counts twice: intervals are a little too wide where
-    that is most of it. Degrees of freedom are Satterthwaite's, so that few raters count as few. The
+    that is most of it. Where the statistic asks for it (``answers_once``), pairs of groups of
+    stimuli and of raters are left out, too, and what both count is taken off once. Degrees of
+    freedom are Satterthwaite's, so that few raters count as few. The
     interval is symmetric around the value less its bias, on a scale of log odds where the statistic
     is bounded: Fisher's z, that of intraclass correlations for coefficients of agreement. More than
     100 raters are left out in 100 groups.
@@ -498,15 +508,21 @@ def infer(
     check_choice("target", target, _TARGETS)
     check_choice("interval", interval, _KINDS)
     check_n_boot(n_boot)
-    if target in ("raters", "both") and interval == "analytic":
+    of_formula = set(_each(statistic.over, 1))
+    if interval == "analytic" and target in ("raters", "both") and target not in of_formula:
         raise InputError(
             f"interval {interval!r} is about other stimuli; expected it with target 'stimuli', or "
             f"'jackknife', 'percentile' or 'bca' with target {target!r}"
         )
     check_confidence(confidence)
-    value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    raw = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    transform = statistic.transform or _as_it_is
+    value = transform(raw)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
+    few = []
+    if statistic.fewest and target != "raters":
+        few = too_few(statistic.design.stimulus.sum(axis=1), statistic.fewest, statistic.units)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
@@ -528,10 +544,12 @@ def infer(
             missing = [""] * value.size
         else:
             _check_target(statistic, target)
-            jackknife = _jackknife(statistic, value, target, seed)
+            jackknife = _jackknife(statistic, raw, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
+            if statistic.transform is not None:
+                ends = (ends[0] * _slope(transform, raw), *map(transform, ends[1:]))
             how, over = jackknife.how(), jackknife.targets()
-        for reasons in (statistic.no_interval, _too_few(statistic, target)):
+        for reasons in (statistic.no_interval, few):
             if reasons:
                 missing = [own or of for own, of in zip(reasons, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
@@ -549,7 +567,7 @@ def infer(
     if n_boot and interval in ("percentile", "bca"):
         _check_target(statistic, target)
         rng = np.random.default_rng(seed)
-        replicates = _replicates(statistic, target, n_boot, rng, joint=joint)
+        replicates = transform(_replicates(statistic, target, n_boot, rng, joint=joint))
         spread = summarise(value, replicates, confidence)
         se, low, high = spread.se, spread.low, spread.high
         if interval == "bca":
@@ -557,13 +575,11 @@ def infer(
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
         missing = list(spread.missing)
-        if few := _too_few(statistic, target):
-            known = ~np.isnan(value)
-            missing = [
-                own if own and one else of
-                for own, of, one in zip(few, missing, known.tolist(), strict=True)
-            ]
-            se, low, high = (np.where(np.array(few) != "", np.nan, end) for end in (se, low, high))
+        if any(few):
+            hidden = np.array(few) != ""
+            missing = np.where(hidden & ~np.isnan(value), few, missing).tolist()
+            se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
+            replicates = np.where(hidden, np.nan, replicates)
         about = [statistic.units if target == "stimuli" else target] * value.size
         both = target == "both" and statistic.units != "stimuli"
         what = f" of {statistic.units} and raters" if both else ""
@@ -572,6 +588,8 @@ def infer(
             f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
             for text, k, why in zip(method, spread.undefined.tolist(), missing, strict=True)
         ]
+    if jackknife is not None and statistic.transform is not None:
+        jackknife = jackknife.through(transform)
     reasons = _each(statistic.undefined, value.size)
     table = Estimates.build(
         statistic.keys,
@@ -594,21 +612,19 @@ def infer(
     )
 
 
+def _as_it_is(values: Floats) -> Floats:
+    return values
+
+
+def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
+    """Slope of a function of rows at their values."""
+    slope: Floats = (transform(value + _STEP) - transform(value - _STEP)) / (2 * _STEP)
+    return slope
+
+
 def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
     """Give a text for each row."""
     return [text] * n if isinstance(text, str) else text
-
-
-def _too_few(statistic: Statistic, target: str) -> list[str]:
-    """Why rows have no interval about other clusters, of which there are few; empty for those."""
-    if not statistic.fewest or target == "raters":
-        return []
-    return [
-        f"{NO_INTERVAL}{n} {statistic.units}, expected {statistic.fewest} or more"
-        if n < statistic.fewest
-        else ""
-        for n in statistic.design.stimulus.sum(axis=1).tolist()
-    ]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
@@ -690,13 +706,13 @@ def _left_out(
     Values are ``nan`` in rows that have no answers of them.
     """
     design, units = statistic.design, what == "stimuli"
-    freedom = statistic.freedom if units else None
     if units and statistic.n_groups is None:
         values = _without_stimuli(statistic)
         present = design.stimulus.T
-        return LeftOut(what, values, present, freedom, statistic.effective, statistic.times)
+        return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
+    most = most if units else min(most, MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -706,7 +722,41 @@ def _left_out(
         weight = 1.0 - member[start : start + size]
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
-    return LeftOut(what, np.where(present, np.concatenate(blocks), np.nan), present, freedom)
+    values = np.where(present, np.concatenate(blocks), np.nan)
+    return LeftOut(what, values, present, statistic.effective if units else False)
+
+
+def _answers(
+    statistic: Statistic, value: Floats, seed: int | np.random.Generator | None
+) -> LeftOut:
+    """Compute what becomes of values without the answers of some raters to some stimuli.
+
+    Weights are of stimuli and raters, not of answers: what leaving out both changes beyond leaving
+    out each is due to their answers alone. So it is in groups, of which there are few enough for
+    all pairs of them.
+    """
+    rng = np.random.default_rng(seed)
+    n = statistic.design.n_stimuli, statistic.design.n_raters
+    groups = [min(size, _GROUPS) for size in n]
+    # Row 0 of either has all; the others leave out one group.
+    kept_stimuli, kept_raters = (
+        np.concatenate(
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
+        )
+        for size, most in zip(n, groups, strict=True)
+    )
+    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
+    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
+    values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
+    table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
+    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = change.reshape(-1, value.size)
+    change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
+    change -= change.mean(axis=0)
+    # A jackknife of pairs has fewer degrees of freedom than there are pairs.
+    scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
+    return LeftOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
 
 
 def _jackknife(
@@ -715,13 +765,18 @@ def _jackknife(
     """Leave out stimuli, raters or both, one at a time."""
     kinds: tuple[Literal["stimuli", "raters"], ...] = ("stimuli", "raters")
     left = {"stimuli": kinds[:1], "raters": kinds[1:]}.get(target, kinds)
+    parts = [_left_out(statistic, what, seed) for what in left]
+    several = min(statistic.design.n_stimuli, statistic.design.n_raters) > 1
+    if several and target == "both" and np.any(statistic.answers_once):
+        parts.append(_answers(statistic, value, seed))
     return Jackknife(
         value,
-        tuple(_left_out(statistic, what, seed) for what in left),
+        tuple(parts),
         statistic.bounds,
         statistic.log_odds_from,
         statistic.corrects_raters,
         units=statistic.units,
+        fewest=statistic.fewest,
     )
 
 
@@ -792,307 +847,3 @@ def bca_interval(
         tails = ndtr(shift + steps / (1 - acceleration[k] * steps))
         low[k], high[k] = np.quantile(known, tails)
     return low, high
-
-
-# Stimuli and raters drawn at once, where a plain bootstrap counts single answers three times.
-
-
-_GROUPS = 60
-"""Groups of stimuli that are left out in turn, at most."""
-_HELD = 1 << 24
-"""Weights that are held as floating point numbers at once."""
-_CONSTANT = 1e-12
-"""Standard errors up to here are rounding noise of equal replicates."""
-
-
-@dataclass(frozen=True)
-class CrossedDraws:
-    """Rows of weights: the data as they are, parts of them left out in turn, then the replicates.
-
-    First each rater is left out, where raters are resampled; then each group of stimuli, where
-    both are.
-    """
-
-    stimuli: NDArray[np.uint8]
-    """How often each stimulus counts, shape (rows, stimuli)."""
-    raters: NDArray[np.int32]
-    """How often each rater counts, shape (rows, raters)."""
-    n_left_out: int
-    """Rows in which a rater is left out."""
-    target: Target
-    n_groups: int = 0
-    """Rows in which a group of stimuli is left out."""
-
-    @property
-    def n_rows(self) -> int:
-        """All rows."""
-        return int(self.stimuli.shape[0])
-
-    @property
-    def n_boot(self) -> int:
-        """Replicates of the bootstrap."""
-        return self.n_rows - 1 - self.n_left_out - self.n_groups
-
-    @property
-    def left_out(self) -> slice:
-        """The rows in which a rater is left out."""
-        return slice(1, 1 + self.n_left_out)
-
-    @property
-    def groups(self) -> slice:
-        """The rows in which a group of stimuli is left out."""
-        return slice(1 + self.n_left_out, 1 + self.n_left_out + self.n_groups)
-
-    @property
-    def replicates(self) -> slice:
-        """The rows of the bootstrap."""
-        return slice(1 + self.n_left_out + self.n_groups, None)
-
-    @cached_property
-    def rater_share(self) -> float:
-        r"""How much of the variance due to raters the replicates show, for a mean over raters.
-
-        With shares :math:`p_j` of the draws this is :math:`P\,E \sum_j (p_j - 1/P)^2`: (P - 1)/P
-        for P draws from P raters.
-        """
-        drawn = self.raters[self.replicates].astype(np.float64)
-        if self.target == "stimuli" or not self.n_boot:
-            return 1.0
-        share = drawn / drawn.sum(axis=1, keepdims=True)
-        n = drawn.shape[1]
-        return float(n * ((share - 1 / n) ** 2).sum(axis=1).mean())
-
-    def blocks(self, least: int = 1 << 30) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Give the weights of stimuli in blocks of rows, shape (stimuli, rows of the block).
-
-        Parameters
-        ----------
-        least
-            Rows of a block at most.
-        """
-        size = min(least, self._at_once)
-        if size >= self.n_rows:
-            yield slice(0, self.n_rows), self._turned
-            return
-        for start in range(0, self.n_rows, size):
-            rows = slice(start, min(start + size, self.n_rows))
-            yield rows, np.ascontiguousarray(self.stimuli[rows].T, dtype=np.float32)
-
-    @property
-    def _at_once(self) -> int:
-        return max(16, _HELD // max(int(self.stimuli.shape[1]), 1))
-
-    def prepare(self) -> None:
-        """Turn the weights once, before several threads ask for them."""
-        if self._at_once >= self.n_rows:
-            _ = self._turned
-
-    @cached_property
-    def _turned(self) -> NDArray[np.float32]:
-        return np.ascontiguousarray(self.stimuli.T, dtype=np.float32)
-
-
-def draw_crossed(
-    stimulus_names: Sequence[str],
-    rater_names: Sequence[str],
-    n_boot: int,
-    target: Target,
-    seed: int | np.random.Generator | None,
-) -> CrossedDraws:
-    """Draw stimuli and raters, each in the order of their names, however they are listed.
-
-    Stimuli are drawn with replacement; so are raters, once more where a draw holds a single
-    one, since nobody else is then left to agree with. Two raters or fewer are not drawn with
-    ``"both"``.
-
-    Raises
-    ------
-    InputError
-        When ``n_boot`` is negative or 1, ``target`` is not known, or two raters are to be drawn.
-    """
-    n_stimuli, n_raters = len(stimulus_names), len(rater_names)
-    check_n_boot(n_boot)
-    check_choice("target", target, get_args(Target))
-    if n_boot == 1:
-        raise InputError(
-            f"{option('n_boot')} 1: one replicate has no spread; expected 0, or 2 "
-            "and more (1,000 are usual)"
-        )
-    if target == "raters" and n_raters < 3 and n_boot:
-        raise InputError(
-            f"target 'raters' with {plural(n_raters, 'rater')}: no others can be drawn from so "
-            "few; expected three or more raters, or target 'stimuli'"
-        )
-    rng = np.random.default_rng(seed)
-    if n_raters < 3 and target == "both":
-        target = "stimuli"
-    of_raters = target != "stimuli" and n_boot > 0
-    n_left_out = n_raters if of_raters else 0
-    n_groups = min(n_stimuli, _GROUPS) if of_raters and target == "both" and n_stimuli > 1 else 0
-    before = 1 + n_left_out + n_groups
-    n_rows = before + n_boot
-    stimuli = np.ones((n_rows, n_stimuli), dtype=np.uint8)
-    raters = np.ones((n_rows, n_raters), dtype=np.int32)
-    raters[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
-    if n_boot and target != "raters":
-        at, columns = before, by_name(stimulus_names)
-        for block in draw_weights(rng, n_stimuli, n_boot):
-            stimuli[at : at + len(block), columns] = np.minimum(block, 255)
-            at += len(block)
-    if of_raters:
-        raters[before:, by_name(rater_names)] = _draw_raters(rng, n_raters, n_boot)
-    if n_groups:
-        # At random: stimuli often stand in a regular order.
-        group = rng.permutation(n_stimuli) % n_groups
-        stimuli[1 + n_left_out + group, by_name(stimulus_names)] = 0
-    return CrossedDraws(stimuli, raters, n_left_out, target, n_groups)
-
-
-def _draw_raters(rng: np.random.Generator, n: int, n_boot: int) -> NDArray[np.int32]:
-    drawn = np.zeros((n_boot, n), dtype=np.int32)
-    open_rows = np.arange(n_boot)
-    while open_rows.size and n > 1:
-        chosen = rng.integers(0, n, size=(open_rows.size, n))
-        drawn[open_rows] = 0
-        np.add.at(drawn, (open_rows[:, None], chosen), 1)
-        open_rows = open_rows[(drawn[open_rows] > 0).sum(axis=1) < 2]
-    return drawn
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Values with their uncertainty; every field has shape (k,)."""
-
-    value: Floats
-    se: Floats
-    low: Floats
-    high: Floats
-    df: Floats
-    """Degrees of freedom of the interval."""
-    rater_share: Floats
-    """Share of the variance that is due to the choice of raters."""
-    target: str
-
-    @property
-    def columns(self) -> dict[str, Floats]:
-        """Values with their uncertainty, as columns of a table of estimates."""
-        return {name: getattr(self, name) for name in ("value", "se", "low", "high")}
-
-    def clipped(self) -> Spread:
-        """Keep the interval within [-1, 1]."""
-        low, high = np.maximum(self.low, -1.0), np.minimum(self.high, 1.0)
-        return Spread(self.value, self.se, low, high, self.df, self.rater_share, self.target)
-
-
-def crossed_spread(
-    rows: Floats,
-    draws: CrossedDraws,
-    confidence: float,
-    *,
-    most_undefined: float = _MOST_UNDEFINED,
-) -> Spread:
-    r"""Give values, standard errors and intervals.
-
-    Where stimuli and raters are drawn at once, the variance V of the replicates is too large: what
-    is due to the single answers, :math:`V_A`, is in it three times (Owen 2007). Leaving out each
-    rater in turn (the jackknife) gives the variance :math:`V_P` due to raters and leaving out
-    groups of stimuli :math:`V_S`, each with :math:`V_A` once; so :math:`V = V_P + V_S + V_A`, and
-
-    .. math:: \widehat V = V_P + V_S - V_A = 2 (V_P + V_S) - V,
-
-    as with errors that are clustered in two ways. It is kept between the larger of the two and V.
-    Drawing P of P raters with replacement shows only the part c = (P - 1)/P of :math:`V_P`, so
-    :math:`(1 - c) V_P` is added to V. Intervals are :math:`\pm t` standard errors around the value:
-    replicates hold fewer different raters than the data, whose median is less good, so their middle
-    lies too low. The degrees of freedom are Satterthwaite's, with P - 1 for :math:`V_P` and one
-    less than the number of stimuli for the rest.
-
-    Parameters
-    ----------
-    rows
-        Statistics in every row of the draws, shape (k, rows).
-    draws
-        What was drawn.
-    confidence
-        Coverage of the interval.
-    most_undefined
-        Share of undefined replicates from which on there is no interval.
-    """
-    value = rows[:, 0].copy()
-    k, n_stimuli = value.size, draws.stimuli.shape[1]
-    unknown = np.full(k, np.nan)
-    if not draws.n_boot:
-        return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
-    replicates = rows[:, draws.replicates]
-    total = _variance(replicates)
-    of_raters = np.zeros(k)
-    df = np.full(k, max(n_stimuli - 1.0, 1.0))
-    if draws.n_left_out:
-        n = draws.n_left_out
-        left_out = rows[:, draws.left_out]
-        of_raters = _variance(left_out) * (n - 1) ** 2 / n
-        total = total + max(1.0 - draws.rater_share, 0.0) * np.nan_to_num(of_raters)
-        total = _once(rows, draws, total, np.nan_to_num(of_raters))
-        raters = np.clip(np.nan_to_num(of_raters), 0.0, total)
-        rest = total - raters
-        with np.errstate(divide="ignore", invalid="ignore"):
-            df = total**2 / (raters**2 / (n - 1) + rest**2 / max(n_stimuli - 1, 1))
-        of_raters = raters
-    scarce = np.isnan(replicates).mean(axis=1) > most_undefined
-    se = np.sqrt(total)
-    constant = se <= _CONSTANT * np.maximum(np.abs(value), 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = of_raters / total
-    hidden = scarce | constant | np.isnan(value)
-    se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
-    return Spread(value, *student(value, se, df, confidence), df, share, draws.target)
-
-
-def spread_over_stimuli(rows: Floats, draws: CrossedDraws, confidence: float) -> Spread:
-    """Give values with intervals about these raters and other stimuli, though both were drawn.
-
-    That is what values can tell that rest on two of the raters, who tell nothing of others. Groups
-    of stimuli are left out. There is no interval where a value is not defined without one of them,
-    or none was left out; groups that change nothing do not count as degrees of freedom.
-
-    Parameters
-    ----------
-    rows, draws, confidence
-        As of :func:`crossed_spread`.
-    """
-    value, unknown = rows[:, 0].copy(), np.full(len(rows), np.nan)
-    if not draws.n_groups:
-        return Spread(value, unknown, unknown, unknown, unknown, unknown, "none")
-    without = rows[:, draws.groups]
-    scarce = np.isnan(without).any(axis=1)
-    se = np.where(scarce, np.nan, np.sqrt(_of_stimuli(rows, draws)))
-    counted = (without != value[:, None]).sum(axis=1)
-    df = np.where(scarce, np.nan, np.maximum(counted - 1.0, 1.0))
-    return Spread(value, *student(value, se, df, confidence), df, unknown, "stimuli")
-
-
-def _once(rows: Floats, draws: CrossedDraws, total: Floats, of_raters: Floats) -> Floats:
-    """Take out of the variance of the replicates what it holds more than once."""
-    if not draws.n_groups:
-        return total
-    of_stimuli = np.nan_to_num(_of_stimuli(rows, draws))
-    least = np.minimum(np.maximum(of_raters, of_stimuli), total)
-    corrected: Floats = np.clip(2.0 * (of_raters + of_stimuli) - total, least, total)
-    return corrected
-
-
-def _of_stimuli(rows: Floats, draws: CrossedDraws) -> Floats:
-    """Variance due to stimuli, by leaving out groups of them."""
-    n = draws.n_groups
-    return _variance(rows[:, draws.groups]) * (n - 1) ** 2 / n
-
-
-def _variance(rows: Floats) -> Floats:
-    """Variance over the last axis of the values that are defined."""
-    defined = ~np.isnan(rows)
-    n = defined.sum(axis=1)
-    several = n > 1
-    known = np.where(defined, rows, 0.0)
-    mean = known.sum(axis=1) / np.maximum(n, 1)
-    squares = np.where(defined, (rows - mean[:, None]) ** 2, 0.0).sum(axis=1)
-    return np.where(several, squares / np.maximum(n - 1, 1), np.nan)

@@ -31,8 +31,6 @@ class LeftOut:
     """Shape (things, rows)."""
     present: Bools
     """Whether a row rests on a thing; same shape."""
-    freedom: Ints | None = None
-    """Degrees of freedom of rows; one less than the things of a row where not said."""
     effective: Bools | bool = False
     """Rows that are granted no more degrees of freedom than things in effect carry the error, or
     four."""
@@ -84,12 +82,24 @@ class LeftOut:
     def degrees(self) -> Floats | Ints:
         """Degrees of freedom, shape (rows,)."""
         n = np.maximum(self.count - 1, 1)
-        if self.freedom is not None:
-            return self.freedom
         if not np.any(self.effective):
             return n
         carried = np.maximum(in_effect(self._apart, self._times) - 1, LEAST_EFFECTIVE)
         return np.where(self.effective, np.minimum(carried, n), n)
+
+
+def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
+    """Say which rows have no interval since they rest on few units; empty texts for the others.
+
+    Examples
+    --------
+    >>> too_few(np.array([12, 3]), 5, "actors")
+    ['', 'no interval: 3 actors, expected 5 or more']
+    """
+    return [
+        f"{NO_INTERVAL}{n} {units}, expected {fewest} or more" if n < fewest else ""
+        for n in counts.tolist()
+    ]
 
 
 def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
@@ -148,6 +158,8 @@ class Jackknife:
     """Raters from which on they tell of others, where stimuli are left out, too."""
     units: str = "stimuli"
     """What is left out in place of stimuli."""
+    fewest: int = 0
+    """How many of these give an interval."""
 
     @cached_property
     def about_these_raters(self) -> Bools:
@@ -169,6 +181,9 @@ class Jackknife:
             name = self._name(part)
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
             why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
+            if part.what == "stimuli":
+                few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
+                why = np.where(few != "", few, why)
         if [part.what for part in self.parts] == ["raters"]:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
@@ -176,23 +191,29 @@ class Jackknife:
     def _name(self, part: LeftOut) -> str:
         return self.units if part.what == "stimuli" else part.what
 
+    @property
+    def _sampled(self) -> tuple[LeftOut, ...]:
+        """Parts of what is sampled; answers are not, but by stimulus and rater."""
+        return tuple(part for part in self.parts if part.what != "answers")
+
     def how(self) -> list[str]:
         """What is left out for each row, in words."""
-        kinds = list(map(self._name, self.parts))
+        kinds = [self._name(part) for part in self._sampled]
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
         over = [f"{self.units}, since {_FEW}" if one else whole for one in few.tolist()]
         return [f", jackknife over {what}" for what in over]
 
     def targets(self) -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""
-        whole = self._name(self.parts[0]) if self.parts else "none"
-        whole = "both" if len(self.parts) > 1 else whole
-        few = self.about_these_raters & (len(self.parts) > 1)
+        parts = self._sampled
+        whole = self._name(parts[0]) if parts else "none"
+        whole = "both" if len(parts) > 1 else whole
+        few = self.about_these_raters & (len(parts) > 1)
         return [self.units if one else whole for one in few.tolist()]
 
     def _counts(self, part: LeftOut) -> Bools:
         """Rows whose error a part adds to."""
-        if part.what != "raters":
+        if part.what == "stimuli":
             return np.ones(self.value.size, dtype=np.bool_)
         return np.asarray(~self.about_these_raters)
 
@@ -220,16 +241,30 @@ class Jackknife:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(variance), np.where(variance > 0, variance**2 / per_freedom, np.nan)
 
-    def ends(self, confidence: float) -> Ends:
-        """Compute standard errors and the ends of intervals.
+    def share(self, what: Part) -> Floats:
+        """Give the share of the variance that is due to one kind of thing, shape (rows,)."""
+        own = np.zeros(self.value.size)
+        for part in self.parts:
+            if part.what == what:
+                own += np.where(self._counts(part), part.error() ** 2, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return own / self.spread()[0] ** 2
 
-        The value is corrected for the bias that leaving out shows.
-        """
+    @property
+    def bias(self) -> Floats:
+        """What leaving out shows values to be too large by, shape (rows,)."""
         bias = np.zeros(self.value.size)
         for part in self.parts:
             if part.what == "stimuli" or self.corrects_raters:
                 shift = (part.count - 1) * (part.mean - self.value)
                 bias += np.where(self._counts(part), shift, 0.0)
+        return bias
+
+    def ends(self, confidence: float) -> Ends:
+        """Compute standard errors and the ends of intervals.
+
+        The value is corrected for the bias that leaving out shows.
+        """
         se, freedom = self.spread()
         return around(
             self.value,
@@ -237,7 +272,7 @@ class Jackknife:
             np.where(np.isnan(freedom), 1.0, freedom),
             confidence,
             self.bounds,
-            bias=bias,
+            bias=self.bias,
             log_odds_from=self.log_odds_from,
         )
 
@@ -253,6 +288,11 @@ class Jackknife:
         values, vectors = np.linalg.eigh(total)
         covariance: Floats = vectors * np.maximum(values, 0.0)[:, None] @ vectors.swapaxes(1, 2)
         return covariance
+
+    def through(self, transform: Callable[[Floats], Floats]) -> Jackknife:
+        """Put the value, and those without each thing, through a function of rows."""
+        parts = tuple(replace(part, values=transform(part.values)) for part in self.parts)
+        return replace(self, value=transform(self.value), parts=parts)
 
     def of_all(self, combine: Callable[[Floats], Floats]) -> Jackknife:
         """Combine rows to others, such as their mean, or their differences.
@@ -292,8 +332,9 @@ def around(
     """Put Student's interval around values less their bias, on a scale without bounds.
 
     Where values have two bounds, that scale is their log odds between these: Fisher's z for -1 and
-    1. The ends are then within the bounds. With a handful of units the bias may be larger than the
-    interval is wide; it then reaches to the value itself.
+    1. Where `log_odds_from` is said and there is no upper bound, it is the logarithm of what is
+    above it, as of a variance. The ends are then within the bounds. With a handful of units the
+    bias may be larger than the interval is wide; it then reaches to the value itself.
 
     Parameters
     ----------
@@ -321,7 +362,16 @@ def around(
     share = np.where(inside, (value - least) / width, 0.5)
     slope = 1 / (width * share * (1 - share))
     middle = np.where(inside, logit(share) - slope * bias, value - bias)
-    _, low, high = student(middle, np.where(inside, slope, 1.0) * se, freedom, confidence)
-    low = np.where(inside, least + width * expit(low), np.maximum(low, bounds[0]))
-    high = np.where(inside, least + width * expit(high), np.minimum(high, bounds[1]))
+    above = np.zeros(inside.shape, np.bool_) if log_odds_from is None else (value > least) & ~inside
+    above &= np.isinf(most)
+    size = np.where(above, value - least, 1.0)
+    middle = np.where(above, np.log(size) - bias / size, middle)
+    slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
+    _, low, high = student(middle, slope * se, freedom, confidence)
+    with np.errstate(over="ignore"):
+        low, high = (
+            np.where(inside, least + width * expit(end), np.where(above, least + np.exp(end), end))
+            for end in (low, high)
+        )
+    low, high = np.maximum(low, bounds[0]), np.minimum(high, bounds[1])
     return se, np.minimum(low, value), np.maximum(high, value)

@@ -120,12 +120,18 @@ class Result:
         """Give what is no table: words, settings, and what made the result."""
         return {name: getattr(self, name) for name in sorted(_BESIDE)}
 
-    def methods(self) -> str:
+    def methods(self, *, missing: str = "") -> str:
         """Say in a paragraph how the result was computed, as a paper has it.
 
         It names the statistics with the works they come from, the answers that entered, how
         intervals were made and what they are about, what is not defined, and the version of this
         package. :meth:`bibtex` gives the works.
+
+        Parameters
+        ----------
+        missing
+            What was done with missing ratings, which a result does not know:
+            :attr:`~affectlab.ratings.Ratings.missing` of the ratings that it is made of.
 
         Examples
         --------
@@ -141,7 +147,7 @@ class Result:
         from affectlab.core.render.methods import methods_text
 
         version = str(self.provenance.get("version", "of an unknown version"))
-        return methods_text(self.tables, self.settings, version)
+        return methods_text(self.tables, self.settings, version, missing)
 
     def bibtex(self) -> str:
         """Give this package, and the works that :meth:`methods` cites, as BibTeX."""

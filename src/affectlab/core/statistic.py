@@ -25,10 +25,14 @@ from affectlab.core.words import many, option
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+MOST_CLUSTERS = 1000
+"""Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
 FEWEST_CLUSTERS = 5
 """Clusters from which on they tell of others."""
 _BLOCK = 1 << 22
 """Weights of stimuli that are held at once."""
+STIMULI_AND_RATERS = ("stimuli", "raters", "both")
+"""Targets of a statistic that takes weights of stimuli and of raters."""
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
 
@@ -132,9 +136,7 @@ class Draws:
     rater: Floats | None = None
     """How often each rater counts, shape (rows, raters); ``None`` where each counts once."""
     without: Ints | None = None
-    """The stimulus, or cluster, that each row leaves out, shape (rows,)."""
-    cluster: Ints | None = None
-    """Cluster of each stimulus, where ``without`` names clusters."""
+    """The stimulus that each row leaves out, shape (rows,)."""
     columns: Ints | None = None
     """Rows of the statistic that are asked for; ``None`` for all."""
 
@@ -162,9 +164,6 @@ class Draws:
         if self.stimulus is None and self.without is None:
             total = np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, -1)
             return np.repeat(total, self.n_rows, axis=0)
-        if self.cluster is not None:
-            unit = self.cluster if unit is None else self.cluster[unit]
-            n_units = int(self.cluster.max()) + 1
         if unit is not None:
             sums = _by_unit(sums, unit, n_units)
         if self.without is not None:
@@ -182,8 +181,6 @@ class Draws:
         """Give the weights of stimuli as an array, shape (rows, stimuli)."""
         if self.stimulus is not None:
             return self.stimulus
-        if self.without is not None and self.cluster is not None:
-            return (self.cluster != self.without[:, None]).astype(np.float64)
         weights = np.ones((self.n_rows, n_stimuli))
         if self.without is not None:
             weights[np.arange(self.n_rows), self.without] = 0
@@ -204,13 +201,8 @@ class Draws:
             )
 
 
-def _by_unit(sums: Any, unit: Ints, n_units: int) -> Any:
-    """Sum rows that belong to the same unit, shape (n_units, k); may be sparse."""
-    if not isinstance(sums, np.ndarray):
-        from scipy.sparse import csr_array
-
-        belongs = (np.ones(unit.size), (unit, np.arange(unit.size)))
-        return (csr_array(belongs, shape=(n_units, unit.size)) @ sums).tocsr()
+def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
+    """Sum rows that belong to the same unit; shape (n_units, k)."""
     table = np.zeros((n_units, sums.shape[1]))
     if (np.diff(unit) > 0).all():
         table[unit] = sums
@@ -252,20 +244,26 @@ class Statistic:
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    targets: tuple[str, ...] = ("stimuli", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
-    freedom: Ints | None = None
-    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    targets: tuple[str, ...] = ("stimuli",)
+    """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
+    too; without ``"stimuli"`` it gives the point alone."""
     log_odds_from: Floats | None = None
     """Per row, the value from which on an interval from leaving out is symmetric on a scale of log
     odds, where it is not the least value: -1/(k - 1) for agreement of k answers beyond chance,
     whose log odds are those of a ratio of variances (Fisher's z of intraclass correlations)."""
+    transform: Callable[[Floats], Floats] | None = None
+    """From values, shape (..., rows), to those that are reported, rising: what is left out or drawn
+    is judged before it, so that the interval of a mean of k ratings is that of one rating, put on
+    its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
     groups. By default every stimulus, and raters in at most 100 groups."""
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
+    answers_once: Bools | bool = False
+    """Rows of which a jackknife over stimuli and raters takes off once what is particular to single
+    answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
     n_rows: int | None = None
@@ -314,13 +312,11 @@ class Statistic:
         present[row, code[stimulus]] = True
 
         def evaluate(draws: Draws) -> Floats:
-            if draws.without is not None:
-                return self.evaluate(replace(draws, cluster=code))
-            if draws.stimulus is None:
+            if draws.stimulus is None and draws.without is None:
                 return self.evaluate(draws)
             return np.concatenate(
                 [
-                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code]))
+                    self.evaluate(replace(part, stimulus=part.weights(n)[:, code], without=None))
                     for _, part in draws.blocks(max(1, _BLOCK // max(code.size, 1)))
                 ]
             )
@@ -341,7 +337,7 @@ class Statistic:
             formula=f", linearised over {clusters.units}",
             over=clusters.units,
             units=clusters.units,
-            freedom=None,
+            n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),
             fewest=FEWEST_CLUSTERS,
             places=None,
         )
@@ -400,7 +396,24 @@ class Sums:
         """Compute the values in all rows of draws."""
         if draws.is_point:
             return self.of_totals(self.total[None, :])
+        if draws.rater is not None:
+            return self.of_totals(self.rater_totals(draws))
         return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def rater_totals(self, draws: Draws) -> Floats:
+        """Sum over stimuli where raters have weights, shape (rows, k).
+
+        Sums over stimuli do not know who answered: a subclass that does gives them.
+
+        Raises
+        ------
+        InputError
+            Of sums that do not know.
+        """
+        raise InputError(
+            f"{draws.n_rows} rows with weights of raters: sums over stimuli cannot be drawn over "
+            "raters; expected target 'stimuli', or a subclass of Sums with rater_totals"
+        )
 
     def of_totals(self, totals: Floats) -> Floats:
         """Compute values from totals; ``nan`` where they are not defined."""
@@ -437,10 +450,14 @@ def from_sums(
     Parameters
     ----------
     parts, design, bounds
-        See :class:`Sums` and :class:`Statistic`.
+        See :class:`Sums` and :class:`Statistic`. Raters are drawn where all parts say what follows
+        from their weights (:meth:`Sums.rater_totals`); else intervals are about stimuli.
     more
         The other fields of :class:`Statistic`.
     """
+    known = [part for part in parts if part is not None]
+    if all(type(part).rater_totals is not Sums.rater_totals for part in known):
+        more = {"targets": STIMULI_AND_RATERS} | more
 
     def evaluate(draws: Draws) -> Floats:
         columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
@@ -516,7 +533,7 @@ def from_weights(
     rows = len(method)
 
     def of_draws(draws: Draws) -> Floats:
-        if draws.without is not None and draws.cluster is None and left_out is not None:
+        if draws.without is not None and left_out is not None:
             return left_out()[draws.without]
         weights = draws.weights(n_units)
         if times is not None and draws.stimulus is None:
@@ -532,7 +549,6 @@ def from_weights(
         n_items=np.broadcast_to(n_items, rows),
         n_raters=np.broadcast_to(n_raters, rows),
         n_ratings=np.broadcast_to(n_ratings, rows),
-        targets=("stimuli",),
         times=times,
         **more,
     )

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 from affectlab.core.lazy import lazily
 from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.derived.reshape import with_texts as with_texts
-from affectlab.ratings.derived.select import labels_on as labels_on, with_label as with_label
+from affectlab.ratings.derived.select import (
+    answered_rows as answered_rows,
+    has_traces as has_traces,
+    labels_on as labels_on,
+    with_label as with_label,
+)
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
 from affectlab.ratings.options import Absent as Absent, read_table
@@ -56,6 +61,10 @@ if TYPE_CHECKING:
         require_order as require_order,
         row_column as row_column,
         with_attributes as with_attributes,
+    )
+    from affectlab.ratings.clusters import (
+        ClusterLike as ClusterLike,
+        stimulus_clusters as stimulus_clusters,
     )
     from affectlab.ratings.order import (
         as_listed as as_listed,

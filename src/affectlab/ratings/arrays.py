@@ -334,21 +334,15 @@ def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
     return ratings if label is None else ratings.select(labels=label)
 
 
-def answers_of(
-    ratings: Ratings | ArrayLike, *, repeats: bool = False, by_names: bool = False
-) -> Answers:
+def answers_of(ratings: Ratings | ArrayLike, *, by_names: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
-    Of ratings these are the main trials with a valid answer. When a rater answered the same
-    stimulus and label more than once, the first answer counts, unless ``repeats``: by time, session
-    and trial number, as :meth:`~affectlab.ratings.Ratings.answers` orders them.
+    Of ratings these are those of :meth:`~affectlab.ratings.Ratings.answers`.
 
     Parameters
     ----------
     ratings
         Ratings, or an array of shape (raters, units) with ``nan`` where there is no rating.
-    repeats
-        Keep every answer of a rater to a stimulus and label.
     by_names
         Number stimuli and raters of ratings in the order of their names, as ``canonical`` does.
 
@@ -367,12 +361,9 @@ def answers_of(
     if (pair[1:] >= pair[:-1]).all() and used.n_labels <= _SORTED_BY_DIGITS:
         # Rows stand by unit and rater already, as a table in canonical order has them.
         order = np.argsort(label.astype(np.uint16), kind="stable")
-        if not repeats:
-            new = np.diff(pair[order], prepend=-1) != 0
-            order = order if new.all() else order[new | (np.diff(label[order], prepend=-1) != 0)]
     else:
         n_pairs = used.n_stimuli * used.n_raters
-        order = in_order(label * np.int64(n_pairs) + pair, used.n_labels * n_pairs, repeats=repeats)
+        order = in_order(label * np.int64(n_pairs) + pair, used.n_labels * n_pairs)
     value = np.asarray(used.value, dtype=np.float64)[order]
     finite = np.isfinite(value)
     if not finite.all():
@@ -431,31 +422,16 @@ def _ballots(pair: Ints, label: NDArray[Any], value: Floats, sizes: Sequence[int
     return Ballots(*np.divmod(pairs, max(n_raters, 1)), laid)
 
 
-def in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
-    """Sort rows by their key, below ``n_keys``; of equal keys the first stays, or all.
-
-    Parameters
-    ----------
-    key
-        A number of each row, from 0 to ``n_keys`` - 1.
-    n_keys
-        How many keys are possible.
-    repeats
-        Keep all rows of a key, in their order.
-    """
+def in_order(key: Ints, n_keys: int) -> Ints:
+    """Sort rows by their key, below ``n_keys``; rows of one key stay in their order."""
     if n_keys <= _MOST_GAPS * key.size:
-        # Most keys occur: each row goes straight to its place. Written last to first, so that of
-        # equal keys the first row stays.
+        # Most keys occur: each row goes straight to its place.
         place = np.full(n_keys, -1, dtype=np.int64)
-        place[key[::-1]] = np.arange(key.size - 1, -1, -1)
+        place[key] = np.arange(key.size)
         order = place[place >= 0]
-        if order.size == key.size or not repeats:
+        if order.size == key.size:
             return order
-    order = np.argsort(key, kind="stable")
-    if not repeats and order.size:
-        ordered = key[order]
-        order = order[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
-    return order
+    return np.argsort(key, kind="stable")
 
 
 def matrix_of(data: ArrayLike) -> Floats:

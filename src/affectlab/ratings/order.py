@@ -54,7 +54,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
     key = (stimulus.code.astype(np.int64) * rater.n + rater.code) * data.n_labels + label
     numbered = Body(stimulus, rater, body.label, body.value, body.extras)
     if (np.diff(key) <= 0).any():
-        order = in_order(key, stimulus.n * rater.n * data.n_labels, repeats=True)
+        order = in_order(key, stimulus.n * rater.n * data.n_labels)
         if (np.diff(key[order]) == 0).any():
             order = np.lexsort((*reversed(moments(body, np.arange(body.n_rows))), key))
         numbered = numbered.take(order)

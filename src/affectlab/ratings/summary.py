@@ -18,7 +18,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, quoted, shown
 from affectlab.ratings.codes import pack
-from affectlab.ratings.derived import Holdings, has_traces, used_rows
+from affectlab.ratings.derived import Holdings, has_traces, n_later, used_rows
 from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
@@ -131,6 +131,28 @@ def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArra
     )
 
 
+def _of_several(ratings: Holdings, rows: NDArray[np.bool_]) -> list[str]:
+    """Say which of several answers of a rater to one question count."""
+    averaged = option("averaged()", cli="--averaged")
+    if has_traces(ratings):
+        return [
+            "Answers are traces: raters answered the same question at several times (column 'at'). "
+            f"{option('traces', cli='affectlab reliability traces')} judges them; {averaged} takes "
+            "each by its mean."
+        ]
+    n, later = int(rows.sum()), n_later(ratings, rows)
+    if not later:
+        return []
+    said = (
+        f"{later:,} of {n:,} answers are later ones of a rater to a question answered before: the "
+        f"first counts, in scores and agreement alike; {averaged} takes the mean of all"
+    )
+    if "session" in ratings._body.extras:
+        verb = option("variance_components", cli="affectlab reliability components")
+        said += f", and {verb} takes sessions as a facet"
+    return [f"{said}."]
+
+
 def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
@@ -147,11 +169,7 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
         found += _of_spelling("label", ratings.label_names)
     for categories in dict.fromkeys(scale.categories for scale in ratings.scales.values()):
         found += _of_spelling("category", categories)
-    if has_traces(ratings):
-        found.append(
-            "Raters answered the same question at several times (column 'at'): statistics use the "
-            f"first answer; {option('traces', cli='affectlab reliability traces')} uses all."
-        )
+    found += _of_several(ratings, rows)
     if ratings.n_stimuli == 1:
         found.append("There is one stimulus: most measures of agreement are not defined.")
     answers = ratings.value[rows]

@@ -17,11 +17,13 @@ from affectlab.ratings.derived import (
     Holdings,
     Names,
     answered_rows,
+    averaged,
     fill_absent,
     group_labels,
     in_time_order,
     matrix,
     merge,
+    one_answer_each,
     pivot,
     rows_by_name,
     rows_where,
@@ -120,17 +122,51 @@ class Ratings(Holdings):
 
     # -- parts -----------------------------------------------------------------------------------
 
-    def answers(self) -> Ratings:
-        """Keep what statistics use: main trials, outcome ok, a value present.
+    def answers(self, *, every: bool = False) -> Ratings:
+        """Keep what statistics use: of main trials with a valid answer one a rater and question.
 
-        Golden, repeated and training trials check raters; they are not answers about stimuli.
-        Several answers of a rater to the same question stand in the order in which they were
-        given: by the time ``at``, then session, then trial number, whatever the order of rows.
+        Golden, repeated and training trials check raters; they are not answers about stimuli. Of
+        several answers of a rater to the same question (in other sessions or trials) the first
+        counts: by the time ``at``, then session, then trial number, whatever the order of rows.
+        :meth:`averaged` makes one of all, and
+        :func:`~affectlab.reliability.variance_components` takes sessions as a facet.
+
+        Parameters
+        ----------
+        every
+            Keep all of several answers, in the order in which they were given.
+
+        Raises
+        ------
+        InputError
+            When there is no answer, or the answers are traces: many of a rater to one question,
+            told apart by seconds ``at``.
         """
         mask = answered_rows(self)
         if not mask.any():
             raise InputError("no main trial has a value; expected at least one numeric answer")
-        return in_time_order(self._keep(mask))
+        found = in_time_order(self._keep(mask))
+        return found if every else one_answer_each(found)
+
+    def averaged(self) -> Ratings:
+        """Make one answer of several of a rater to the same question: their mean.
+
+        Other trials than main ones, and rows without a valid answer, are left out where answers
+        are averaged. Scales get all values between their ends, and :attr:`history` says so.
+
+        Raises
+        ------
+        InputError
+            When answers to average have no order.
+
+        Examples
+        --------
+        >>> r = Ratings({"stimulus": ["a", "a", "b"], "rater": ["r"] * 3, "session": [1, 2, 1],
+        ...              "value": [1, 4, 2]}, scale="0-7")
+        >>> r.averaged().value.tolist()
+        [2.5, 2.0]
+        """
+        return averaged(self)
 
     def humans(self) -> Ratings:
         """Keep the answers of people, real or simulated.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from affectlab.recipes.needs import DataNeed, find_input
 from affectlab.recipes.published_figures import PublishedFigures
 
 __all__ = [
+    "SETTING",
     "DataNeed",
     "Finding",
     "PartFailure",
@@ -28,6 +30,10 @@ __all__ = [
     "RecipeRun",
     "find_input",
 ]
+
+
+SETTING = "set as in the paper, and not found in the data"
+"""Why a constant has no verdict: it would be held against itself."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,19 @@ class Finding:
     other data than the paper's, or was found in another way."""
     remark: str = ""
     """What belongs beside the value, such as how much of the data a method used."""
+
+    def __post_init__(self) -> None:
+        """Take what is not defined for what is not there: no value, and no interval."""
+        if self.value is not None and math.isnan(self.value):
+            object.__setattr__(self, "value", None)
+            object.__setattr__(self, "why", self.why or "not defined for these answers")
+        if any(end is not None and math.isnan(end) for end in (self.low, self.high)):
+            object.__setattr__(self, "low", None)
+            object.__setattr__(self, "high", None)
+
+    def doubted(self, doubt: str) -> Finding:
+        """Give the same without a verdict, for the reason that is told first."""
+        return replace(self, doubt=self.doubt or doubt)
 
 
 @dataclass(frozen=True)

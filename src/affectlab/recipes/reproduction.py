@@ -241,6 +241,8 @@ class Comparison:
         """
         if not self.own_data:
             return "no verdict: simulated data"
+        if is_marked(self.figure) and (self.difference is not None or self.finding.low is not None):
+            return f"no verdict: the printed figure contradicts others of the paper ({MARK})"
         if doubt := self.doubt or self.finding.doubt:
             return f"no verdict: {doubt}"
         if self.difference is not None:

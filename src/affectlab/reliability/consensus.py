@@ -63,7 +63,9 @@ class Batch:
 class ConsensusFlow(Result):
     """The rounds of a sequential yes/no protocol; its notes say what the votes can show.
 
-    The table has one row per round; a column ``label`` comes first when asked for by label.
+    The table has one row per round; a column ``label`` comes first when asked for by label. Beside
+    it stand the items of the ``consensus_set``, present or absent, and those ``excluded`` with the
+    reason: any dissent, two yes and one no included.
     """
 
     batches: tuple[Batch, ...]
@@ -114,8 +116,104 @@ _FIGURE = Figure(
 )
 
 
+_DISSENT, _OPEN = "dissent", "not asked in every batch"
+_EITHER = "one answer, of batch 1 or of the contrastive one"
+_ITEM = (Key("label"), Key("stimulus"))
+
+
+def _agreed(
+    answers: Answers,
+    votes: _Votes,
+    *,
+    contrastive: bool = False,
+    recorded: pl.DataFrame | None = None,
+) -> tuple[Table, Table]:
+    """Tell the items on which every answer confirmed the one before from all others.
+
+    Parameters
+    ----------
+    contrastive
+        Whether single answers may belong to a contrastive batch. They do where another label of the
+        stimulus went on, as each stimulus has one affirmative label.
+    recorded
+        The votes with their batches, where these are known.
+    """
+    labels, stimuli = np.divmod(votes.item, max(len(answers.units), 1))
+    items = pl.DataFrame(
+        {"label": labels, "stimulus": stimuli, "yes": votes.yes, "no": votes.total - votes.yes}
+    )
+    yes, no, asked = pl.col("yes"), pl.col("no"), pl.col("yes") + pl.col("no")
+    mixed = (yes > 0) & (no > 0)
+    if recorded is None:
+        single = pl.lit(contrastive) & (asked == 1)
+        other = single & ((asked >= 2).sum().over("stimulus") == 1)
+        dissent = mixed | (no > 0) & ~single | (yes > 0) & other
+        either = single & ~other
+        unfinished, present = (asked < votes.rounds) & ~other, (yes > 0) & ~other
+    else:
+        affirmative = pl.col("kind") == _KINDS[0]
+        of_kind = recorded.group_by("label", "stimulus").agg(
+            present=affirmative.any(),
+            against=((pl.col("value") == 1) != affirmative).any(),
+            rounds=affirmative.sum(),
+        )
+        of_kind = of_kind.cast({"label": pl.Int64, "stimulus": pl.Int64})
+        items = items.join(of_kind, on=["label", "stimulus"], maintain_order="left")
+        rounds = recorded.filter(affirmative)["step"].n_unique()
+        dissent, either = mixed | pl.col("against"), pl.lit(False)
+        present = pl.col("present")
+        unfinished = present & (pl.col("rounds") < rounds)
+    why = (
+        pl.when(dissent)
+        .then(pl.lit(_DISSENT))
+        .when(either)
+        .then(pl.lit(_EITHER))
+        .when(unfinished)
+        .then(pl.lit(_OPEN))
+    )
+    names = (
+        pl.Series("label", [answers.labels[k] for k in labels], dtype=pl.String),
+        pl.Series("stimulus", [answers.units[k] for k in stimuli], dtype=pl.String),
+    )
+    items = items.with_columns(why.alias("why"), present.alias("present")).with_columns(*names)
+    items = items.sort("label", "stimulus")
+    excluded = pl.col("why").is_not_null()
+    return (
+        Table(
+            "consensus_set",
+            "Items on which all batches agree: present, confirmed by each; or absent.",
+            items.filter(~excluded).select("label", "stimulus", "present", "yes", "no"),
+            (*_ITEM, YesNo("present"), Count("yes"), Count("no")),
+            limit=0,
+        ),
+        Table(
+            "excluded",
+            "Items that are not in the consensus set, and why.",
+            items.filter(excluded).select("label", "stimulus", "yes", "no", "why"),
+            (*_ITEM, Count("yes"), Count("no"), Text("why")),
+            limit=0,
+        ),
+    )
+
+
+def _told(agreed: Table, excluded: Table) -> str:
+    """Say how large the consensus set is, and what is not in it."""
+    present = int(agreed.frame["present"].sum())
+    why = excluded.frame["why"].value_counts(sort=True)
+    out = "; ".join(f"{text}: {n:,}" for text, n in why.iter_rows())
+    return (
+        f"Consensus set: {plural(present, 'item')} present, {agreed.frame.height - present:,} "
+        f"absent; {excluded.frame.height:,} excluded" + (f" ({out})" if out else "")
+    )
+
+
 def _flow(
-    batches: Sequence[Batch], votes: _Votes, start: int, notes: Sequence[str], **more: Any
+    batches: Sequence[Batch],
+    votes: _Votes,
+    start: int,
+    notes: Sequence[str],
+    sets: tuple[Table, Table],
+    **more: Any,
 ) -> ConsensusFlow:
     frame = pl.DataFrame([asdict(batch) for batch in batches], schema=_TYPES)
     by_label = frame["label"].null_count() < frame.height
@@ -136,8 +234,8 @@ def _flow(
     )
     said = f"{plural(len(batches), 'batch', 'batches')} by label" if by_label else "; ".join(rounds)
     return ConsensusFlow(
-        (Table("batches", "Batches of the protocol.", frame, columns),),
-        (said,),
+        (Table("batches", "Batches of the protocol.", frame, columns), *sets),
+        (said, _told(*sets)),
         (_FIGURE,),
         notes=tuple(notes),
         batches=tuple(batches),
@@ -191,7 +289,8 @@ def consensus_flow(
     Returns
     -------
     Shares and agreement are fractions. What the votes can show and what was inferred is said in
-    ``notes``.
+    ``notes``. ``consensus_set`` holds the items that all batches confirmed; ``excluded`` those with
+    any dissent, and those that were not asked in every batch, with the reason.
 
     Raises
     ------
@@ -211,6 +310,8 @@ def consensus_flow(
     >>> flow = consensus_flow([[1, 1, 1, 0], [1, 1, 0, nan], [1, 1, nan, nan]])
     >>> [(b.batch, b.items, b.share, round(b.agreement, 3)) for b in flow.batches]
     [(1, 4, 1.0, 0.75), (2, 3, 0.75, 0.667), (3, 2, 0.5, 1.0)]
+    >>> flow.to_frame("consensus_set")["stimulus"].to_list()
+    ['0', '1']
     """
     answers = answers_of(ratings)
     _check_votes(answers)
@@ -258,7 +359,8 @@ def consensus_flow(
         last = len(batches) + 1
         batches.append(_batch(last, "contrastive", n_contrastive, n_start, *no, inferred=inferred))
     notes = (*gap, *_notes(votes, n_start, n_contrastive, start is None, first_positive))
-    return _flow(batches, votes, n_start, notes)
+    sets = _agreed(answers, votes, contrastive=n_contrastive > 0)
+    return _flow(batches, votes, n_start, notes, sets)
 
 
 @dataclass(frozen=True)
@@ -396,7 +498,7 @@ def _notes(
 
 def _recorded(data: Ratings) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
     """Give the votes with the batches that the ratings record, or why they cannot be used."""
-    used = data.answers()
+    used = data.answers(every=True)
     if not {*BATCH_COLUMNS} <= {*used.frame.columns}:
         return None, ()
     step, kind = (used.frame[name] for name in BATCH_COLUMNS)
@@ -432,6 +534,7 @@ def _recorded(data: Ratings) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
 def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> ConsensusFlow:
     """Count the batches that the ratings record."""
     total = _Votes.count(answers.cell, answers.value)
+    sets = _agreed(answers, total, recorded=votes)
     notes = [f"Batches are those that the ratings record (columns {' and '.join(BATCH_COLUMNS)})."]
     affirmative = votes.filter(kind=_KINDS[0])
     start = affirmative.filter(step=1).height
@@ -442,7 +545,7 @@ def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> 
             for k, label in enumerate(answers.labels)
             for batch in _recorded_batches(votes.filter(label=k), label)
         ]
-        return _flow(batches, total, start, notes, recorded=True)
+        return _flow(batches, total, start, notes, sets, recorded=True)
     batches = _recorded_batches(votes, None)
     items = ("label", "stimulus")
     for before, after in pairwise(b.batch for b in batches if b.kind == _KINDS[0]):
@@ -460,7 +563,7 @@ def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> 
                 f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch {after} "
                 f"although batch {before} did not confirm {'it' if added == 1 else 'them'}."
             )
-    return _flow(batches, total, start, notes, recorded=True)
+    return _flow(batches, total, start, notes, sets, recorded=True)
 
 
 def _recorded_batches(votes: pl.DataFrame, label: str | None) -> list[Batch]:
@@ -501,4 +604,5 @@ def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow
             "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "
             "two they belong to."
         )
-    return _flow(batches, total, start, notes)
+    sets = _agreed(answers, total, contrastive=contrastive)
+    return _flow(batches, total, start, notes, sets)

@@ -14,7 +14,14 @@ from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Ends, Statistic
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    STIMULI_AND_RATERS,
+    Design,
+    Draws,
+    Ends,
+    Statistic,
+)
 from affectlab.core.tables import (
     Count,
     Figure,
@@ -27,7 +34,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
-from affectlab.ratings import Ratings, answers_of, require_order
+from affectlab.ratings import ClusterLike, Ratings, answers_of, require_order, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
 
 _LEAST = 0.005
@@ -214,6 +221,7 @@ class _Questionnaires:
             over=["raters" if raters.size == n else "both", "none"],
             no_interval=["", no_formula] if interval == "analytic" else (),
             bounds=(np.array([-np.inf, 0.0]), 1.0),
+            targets=STIMULI_AND_RATERS,
             log_odds_from=np.zeros(2),
             n_groups=MOST_LEFT_OUT,
             columns=[pl.Series("k", [k] * 2), pl.Series("n_questionnaires", [n] * 2)],
@@ -240,6 +248,7 @@ def internal_consistency(
     target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Result:
     r"""Compute Cronbach's alpha and McDonald's omega of a scale of several items.
@@ -279,6 +288,12 @@ def internal_consistency(
         Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed or generator of replicates, and of groups that are left out.
 
@@ -316,6 +331,8 @@ def internal_consistency(
     names = (items,) if isinstance(items, str) else tuple(items)
     turned = (reverse,) if isinstance(reverse, str) else tuple(reverse)
     cases = _questionnaires(ratings, names or ratings.label_names, turned, standardized)
+    found = stimulus_clusters(ratings, cluster)
+    of_raters = interval == "analytic" and np.unique(cases.rater).size == cases.n
     estimates = infer(
         cases.statistic(interval),
         interval=interval,
@@ -323,6 +340,8 @@ def internal_consistency(
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,
+        # Feldt's interval of one questionnaire of each rater is about other raters.
+        clusters=None if of_raters else found.on(cases.units),
     )
     of_items = _of_items(cases, turned)
     return Result(
@@ -343,7 +362,11 @@ def internal_consistency(
                 },
             ),
         ),
-        (*_notes(ratings, of_items.frame, cases), *_weak(estimates, cases)),
+        (
+            *_notes(ratings, of_items.frame, cases),
+            *_weak(estimates, cases),
+            *found.notes_for(estimates.frame["target"]),
+        ),
         {
             "items": list(cases.items),
             "reverse": list(turned),

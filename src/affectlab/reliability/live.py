@@ -524,12 +524,12 @@ answer per question, or replace
         return mean_opinion_scores(self._main, confidence=confidence)
 
     def score(self, stimulus: str, label: str | None = None) -> Estimate:
-        """Mean and interval (95 %) of one stimulus with a main answer, alone."""
+        """Mean and interval (95 %) of one stimulus with a main answer, as in :meth:`scores`."""
         name = self._label_of(label, self._labels or self.label_names)
         main = self._main
         if main is None or stimulus not in main.stimulus_names:
             raise unknown_name("stimulus", stimulus, self.stimulus_names)
-        return mean_opinion_scores(main.select(stimuli=[stimulus]))[name, stimulus]
+        return mean_opinion_scores(main)[name, stimulus]
 
     def flags(self) -> pl.DataFrame:
         """What is known about each rater, and what is wrong.

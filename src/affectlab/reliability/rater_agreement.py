@@ -18,6 +18,7 @@ from affectlab.core.tables import Count, Figure, Key, Number, Table
 from affectlab.core.words import number, option, plural, with_ends
 from affectlab.ratings import (
     HUMAN_KINDS,
+    ClusterLike,
     Ratings,
     by_scale,
     labels_on,
@@ -50,6 +51,7 @@ def rater_agreement(
     target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Result:
     """Measure agreement: Krippendorff's alpha, interrater correlation and weighted kappa.
@@ -80,6 +82,12 @@ def rater_agreement(
         Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed or generator of the replicates.
 
@@ -110,24 +118,33 @@ def rater_agreement(
             f"{option('more', True, cli='--more')} shows; add it"
         )
     panel = ratings if everyone else people_or_all(ratings)
-    sampling = {"interval": interval, "target": target, "n_boot": n_boot, "seed": seed}
+    sampling: dict[str, Any] = {
+        "interval": interval,
+        "n_boot": n_boot,
+        "cluster": cluster,
+        "seed": seed,
+    }
+    if target != "both":
+        # By default each coefficient has the widest target that can be drawn for it.
+        sampling["target"] = target
     own: dict[str, dict[str, Any]] = {
         _ALPHA: {"level": level},
         "intraclass_correlation": {"missing": missing},
     }
     numbers = numeric_part(panel)
     loaded = {one.name: one for one in load_coefficients()}
-    tables, others = list[Table](), list[Table]()
+    tables, others, of_clusters = list[Table](), list[Table](), dict[str, None]()
     for name in [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]:
         one = loaded[name]
-        options = own.get(name, {}) | (sampling if one.has_weights else {})
+        options = own.get(name, {}) | sampling
         estimates = one.estimates(panel, confidence=confidence, **options)
         if estimates is not None:
             (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))
-    figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list[str]()
+            of_clusters.update(dict.fromkeys(estimates.notes))
+    figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list(of_clusters)
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
     if ordered is not None:
-        correlation = interrater_correlation(ordered, confidence=confidence)
+        correlation = interrater_correlation(ordered, cluster=cluster, confidence=confidence)
         tables.append(_table(_CORRELATION, "interrater correlation", correlation))
         notes += _left_out(correlation, numbers)
         if more and "repeat" in ordered.summary().trial_kinds:

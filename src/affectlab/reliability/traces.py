@@ -19,7 +19,7 @@ from affectlab.core.statistic import Draws
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, option, plural, shown
-from affectlab.ratings import Ratings, numeric_part, require_order
+from affectlab.ratings import ClusterLike, Ratings, numeric_part, require_order, stimulus_clusters
 from affectlab.reliability.agreement import (
     Beside,
     Panel,
@@ -158,6 +158,7 @@ def traces(
     target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Result:
     r"""Align continuous traces, measure how far raters agree, and give gold standards over time.
@@ -198,6 +199,12 @@ def traces(
         Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed or generator of replicates, and of groups that are left out.
 
@@ -237,7 +244,7 @@ def traces(
     if step is not None:
         check_number("step", step, 0, above=True)
     check_choice("between", between, ("linear", "last"))
-    used = numeric_part(ratings).answers()
+    used = numeric_part(ratings).answers(every=True)
     require_order(used, "an average of traces")
     at, step = _seconds(used, step)
     most = int(max_lag / step + 1e-9)
@@ -247,12 +254,14 @@ def traces(
     aligned = [part.shifted(lag) for part, lag in zip(recorded, lags, strict=True)]
     single = used.n_stimuli == 1
     about: Target = "raters" if target == "both" and single else target
+    found = stimulus_clusters(used, cluster)
     options: dict[str, Any] = {
         "interval": interval,
         "target": about,
         "n_boot": n_boot,
         "confidence": confidence,
         "seed": seed,
+        "clusters": found.on(used.stimulus_names),
     }
     everyone = np.arange(n_raters)
     among = infer(
@@ -288,7 +297,10 @@ def traces(
         tables,
         tuple(_sentences(tables[0].frame, tables[1].frame, most)),
         tuple(_figures(tables[2].frame)),
-        tuple(_notes(tables[1].frame, n_single, max_lag, step, most)),
+        (
+            *_notes(tables[1].frame, n_single, max_lag, step, most),
+            *found.notes_for(among.frame["target"]),
+        ),
         {
             "step": step,
             "between": between,

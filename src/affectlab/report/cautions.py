@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import count, joined, number, percent, plural, shown, some
+from affectlab.core.statistic import FEWEST_CLUSTERS
+from affectlab.core.words import count, joined, number, option, percent, plural, shown, some
 from affectlab.ratings import Ratings
 from affectlab.reliability import duplicate_raters
 from affectlab.report.statistics import (
@@ -35,6 +36,7 @@ def cautions(study: Study) -> list[str]:
         )
     if study.numeric is not None:
         found += [*_duplicates(study.numeric), *_odd_people(study), *_few(study)]
+        found += [f"{note[0].upper()}{note[1:]}." for note in study.clusters.notes]
         found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
         found.append(
@@ -119,6 +121,14 @@ def _few(study: Study) -> list[str]:
                 else f"Agreement rests on {smallest} stimuli with two answers: intervals may be "
                 f"too narrow on fewer than {ENOUGH_ITEMS}."
             )
+    few = study.n_clusters is not None and study.n_clusters < FEWEST_CLUSTERS
+    if few and study.n_boot and study.alpha is not None:
+        units = study.clusters.units
+        found.append(
+            f"The stimuli are those of {study.n_clusters} {units}, too few for intervals about "
+            f"other {units} (five or more); {option('cluster', 'none')} gives those about single "
+            "stimuli, which are too narrow for others."
+        )
     if study.pairs is not None:
         pairs = study.pairs.frame.filter(pl.col("value").is_not_nan())
         small = pairs.filter(pl.col("n_items") < FEWEST_ITEMS).height

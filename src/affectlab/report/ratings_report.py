@@ -12,7 +12,7 @@ from annotated_types import Ge
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import shown
-from affectlab.ratings import Ratings
+from affectlab.ratings import ClusterLike, Ratings
 from affectlab.report.cautions import cautions
 from affectlab.report.first_page import QUESTIONS, lead
 from affectlab.report.page import (
@@ -42,6 +42,7 @@ def write_report(
     seed: int = 0,
     n_boot: Annotated[int, Ge(0)] = 1000,
     images: str | Path | None = None,
+    cluster: ClusterLike = None,
     extra_sections: Sequence[Section] = (),
     truth: pl.DataFrame | None = None,
     progress: Progress | None = None,
@@ -75,6 +76,13 @@ def write_report(
         Folder with pictures of the stimuli. A picture is found by the stimulus attribute ``file``,
         ``image``, ``path`` or ``filename``, or by its name without suffix. Attributes are looked up
         in this folder and in that of the source; paths and links that lead out are not followed.
+    cluster
+        What stimuli belong to, so that intervals of agreement are about other actors, films or
+        authors: a column of the stimulus table, or a mapping from stimulus to cluster; ``"none"``
+        for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     extra_sections
         Sections to put before the closing ones.
     truth
@@ -112,7 +120,7 @@ def write_report(
     folder, pictures = folders(path, images)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
-    study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
+    study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures, cluster=cluster)
     steps = Steps(progress, len(BUILDERS) + 3)
     parts, drawn = _build(study, steps)
     steps.next("first page")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
+from affectlab.core.words import joined
+from affectlab.ratings import HUMAN_KINDS
 from affectlab.reliability import mean_opinion_scores, subject_model
 from affectlab.simulate import recovery
-from affectlab.simulate.raters import Recovery, Simulation
+from affectlab.simulate.raters import Recovery, Simulation, simulate_raters
+
+_MANY = 20
+"""Raters like each attentive one, whose mean stands for that of all there could be."""
 
 
 def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
-    """Say how close scores come to the truth, and what the answers show of the raters.
+    """Say how close scores come to what attentive raters say on average.
 
     Parameters
     ----------
@@ -24,33 +31,36 @@ def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
     Returns
     -------
     Result
-        Its table has a row for each way to score: the mean of all people, the mean without raters
-        that agree with nobody, and the subject model; with the rank correlation with the truth and
-        the root mean squared error, both averaged over labels.
+        Its table has a row for each way to score: means and the subject model, of all people and of
+        those who do not disagree with the others; with the rank correlation with the truth,
+        averaged over labels, and the root mean squared difference from the mean of many raters
+        such as the attentive ones.
     """
     people = simulation.ratings.humans()
-    careful = [name for name in people.rater_names if name not in recovered.flagged]
-    flagged = recovered.flagged or ("nobody",)
-    of_careful = mean_opinion_scores(people.select(raters=careful)).to_frame()
-    of_model = subject_model(people).to_frame()
+    of_many = _attentive_means(simulation)
+    panels = [(f"of all {people.n_raters} people", people)]
+    if recovered.flagged:
+        careful = [name for name in people.rater_names if name not in recovered.flagged]
+        panels.append((f"without {joined(recovered.flagged)}", people.select(raters=careful)))
     rows = []
-    for name, found in (
-        (f"mean of all {people.n_raters} people", recovered),
-        (f"mean without {' and '.join(flagged)}", _against_truth(simulation, of_careful)),
-        ("subject model (reml) of all", _against_truth(simulation, of_model)),
-    ):
-        rows.append((name, *found.labels.select(pl.col("spearman", "rmse").mean()).row(0)))
+    for called, panel in panels:
+        for name, found in (("mean", mean_opinion_scores), ("subject model", subject_model)):
+            scores = found(panel).to_frame().select("stimulus", "label", "value")
+            order = recovery(simulation, scores).labels["spearman"].mean()
+            beside = scores.join(of_many, on=["stimulus", "label"])
+            error = (beside["value"] - beside["mean"]).pow(2).mean()
+            rows.append((f"{name} {called}", order, float(error or 0.0) ** 0.5))  # type: ignore[arg-type]
     careless = recovered.raters.filter(~pl.col("attentive"))["rater"]
     return Result(
         (
             Table(
                 "scores",
-                "How well the known truth was recovered",
-                pl.DataFrame(rows, schema=["scores", "spearman", "rmse"], orient="row"),
+                "How well what attentive raters say on average was recovered",
+                pl.DataFrame(rows, schema=["scores", "spearman", "error"], orient="row"),
                 (
                     Key("scores", "scores of stimuli"),
                     Number("spearman", "rank correlation"),
-                    Number("rmse", "typical error in points"),
+                    Number("error", "typical error in points"),
                 ),
             ),
         ),
@@ -58,10 +68,18 @@ def recovery_of_scores(simulation: Simulation, recovered: Recovery) -> Result:
             f"Bias of raters: known and recovered values correlate {recovered.bias_r:.2f}; "
             f"inconsistency: {recovered.inconsistency_r:.2f}.",
             f"Careless by design: {', '.join(careless)}. "
-            f"In disagreement with the others: {', '.join(flagged)}.",
+            f"In disagreement with the others: {', '.join(recovered.flagged) or 'nobody'}.",
         ),
     )
 
 
-def _against_truth(simulation: Simulation, scores: pl.DataFrame) -> Recovery:
-    return recovery(simulation, scores.select("stimulus", "label", "value"))
+def _attentive_means(simulation: Simulation) -> pl.DataFrame:
+    """Mean answers of many raters who are like the attentive people."""
+    attentive = [
+        replace(one, name=f"{one.name}, {k}", missing=0.0)
+        for one in simulation.profiles
+        if one.attentive and one.kind in HUMAN_KINDS
+        for k in range(_MANY)
+    ]
+    answers = simulate_raters(simulation.truth, attentive, seed=0).ratings.to_frame()
+    return answers.group_by("stimulus", "label").agg(mean=pl.col("value").cast(pl.Float64).mean())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import polars as pl
 from tests.golden.case import ITERATED, case
 
 BY_FORMULA = {"interval": "analytic", "target": "stimuli"}
@@ -26,7 +25,7 @@ NUMERIC = (
 ORDERED = ("full", "gaps", "ties", "one_rater", "models")
 
 
-@case(*NUMERIC, "nominal", "text", quick=True)
+@case(*NUMERIC, "nominal", "text")
 def alpha(al, ratings):
     return al.reliability.krippendorff_alpha(ratings, target="sample")
 
@@ -42,7 +41,7 @@ def alpha_levels(al, ratings):
     return {level: alpha(ratings, level=level, target="sample") for level in levels}
 
 
-@case("gaps", "ties", "unanimous", "one_rater", "nominal", "models", quick=True)
+@case("gaps", "ties", "unanimous", "one_rater", "nominal", "models")
 def alpha_intervals(al, ratings):
     found = {
         f"{target.replace('stimuli', 'units')} {interval}": al.reliability.krippendorff_alpha(
@@ -69,7 +68,7 @@ def alpha_own_distance(al, ratings):
     return al.reliability.krippendorff_alpha(ratings, distance=steps, target="sample")
 
 
-@case(*NUMERIC, "nominal", quick=True)
+@case(*NUMERIC, "nominal")
 def chance_corrected(al, ratings):
     reliability = al.reliability
     return {
@@ -97,7 +96,7 @@ def chance_corrected_weighted(al, ratings):
     return found
 
 
-@case(*ORDERED, "unanimous", "nominal", "binary", "two_raters", quick=True)
+@case(*ORDERED, "unanimous", "nominal", "binary", "two_raters")
 def kappa_of_pairs(al, ratings):
     return al.reliability.pairwise_kappa(ratings)
 
@@ -112,7 +111,7 @@ def kappa_summed_up(al, ratings):
     }
 
 
-@case(quick=True)
+@case()
 def kappa_of_two(al):
     rng = np.random.default_rng(1)
     first = rng.integers(0, 8, 80)
@@ -133,9 +132,7 @@ def correlation(al, ratings):
     }
 
 
-@case(
-    "full", "gaps", "ties", "unanimous", "one_rater", "slider", "two_scales", "binary", quick=True
-)
+@case("full", "gaps", "ties", "unanimous", "one_rater", "slider", "two_scales", "binary")
 def intraclass(al, ratings):
     return {
         missing: al.reliability.intraclass_correlation(ratings, missing=missing)
@@ -150,10 +147,10 @@ def largest(half):
     return found
 
 
-@case("full", "gaps", "one_rater", "slider", "two_scales", "ties", tolerance=ITERATED)
+@case("gaps", "one_rater", tolerance=ITERATED)
 def halves(al, ratings):
     return {
-        scorer: al.reliability.split_half(ratings, scorer=scorer, n_splits=12, seed=3)
+        scorer: al.reliability.split_half(ratings, scorer=scorer, n_splits=4, seed=3)
         for scorer in ("reml", "mean", "p910")
     } | {"own": al.reliability.split_half(ratings, scorer=largest, n_splits=5, seed=3)}
 
@@ -172,7 +169,7 @@ def spearman_of_raters(al, ratings):
     return found
 
 
-@case(*NUMERIC, quick=True)
+@case(*NUMERIC)
 def opinion_scores(al, ratings):
     return {
         "scores": al.reliability.mean_opinion_scores(ratings),
@@ -181,16 +178,15 @@ def opinion_scores(al, ratings):
     }
 
 
-@case(*NUMERIC, tolerance=ITERATED, quick=True)
+@case(*NUMERIC, tolerance=ITERATED)
 def subject_reml(al, ratings):
     return al.reliability.subject_model(ratings)
 
 
 @case("full", "gaps", "unanimous", "one_rater", "slider", "ties", "two_scales", tolerance=ITERATED)
 def subject_methods(al, ratings):
-    found = {
-        method: al.reliability.subject_model(ratings, method=method) for method in ("p910", "mle")
-    }
+    # Where the likelihood (mle) ends on a small table depends on how a processor rounds.
+    found = {"p910": al.reliability.subject_model(ratings, method="p910")}
     for se in ("model", "rater", "stimulus"):
         found[f"se {se}"] = al.reliability.subject_model(ratings, se=se, by_label=False)
     return found
@@ -201,7 +197,7 @@ def consistency(al, ratings):
     return al.reliability.self_consistency(ratings)
 
 
-@case("repeats", "full", "slider", "one_rater", quick=True)
+@case("repeats", "full", "slider", "one_rater")
 def screening(al, ratings):
     found, golden = {}, {"g0": 4.0, "g1": 95.0, "g2": 50.0}
     for name in al.reliability.list_policies():
@@ -265,17 +261,7 @@ def planned(al, ratings):
             ratings, target="interval", goal=12, n_raters=[8, 16, 24], n_pilots=4, n_sim=6
         ),
     }
-    return found | {
-        "model": al.reliability.plan_model(ratings),
-        "words": {name: " ".join(one.sentences) for name, one in found.items()},
-        "settings": {name: dict(one.settings) for name, one in found.items()},
-    }
-
-
-@case("slider", tolerance=ITERATED)
-def pilots(al, ratings):
-    report = al.reliability.pilot_report(ratings, main=["s01", "s02", "other"], n_splits=10)
-    return {"report": report, "overlap": al.reliability.batch_overlap(ratings, ["other"])}
+    return found | {"model": al.reliability.plan_model(ratings)}
 
 
 @case("full", "gaps", tolerance=ITERATED)
@@ -283,7 +269,7 @@ def preserved_components(al, ratings):
     return al.reliability.ppca(ratings, n_splits=4, min_items=5, seed=6)
 
 
-@case("binary", quick=True)
+@case("binary")
 def consensus(al, ratings):
     simulated = al.simulate.simulate_verification(120, seed=2)
     found = {"simulated": al.reliability.consensus_flow(simulated)}
@@ -292,7 +278,7 @@ def consensus(al, ratings):
     return found
 
 
-@case("gaps", "slider", "binary", quick=True)
+@case("gaps", "slider", "binary")
 def running(al, ratings):
     live = al.reliability.RunningReliability.from_ratings(ratings)
     checks = al.reliability.RaterChecks.of_scale(ratings.scale)
@@ -304,13 +290,4 @@ def running(al, ratings):
         "ratings": live.n_ratings,
         "again": live.to_ratings().equals(ratings),
     }
-    flags = live.flags()
-    return found | {"flags": flags if isinstance(flags, pl.DataFrame) else repr(flags)}
-
-
-@case("repeats")
-def running_flags(al, ratings):
-    live = al.reliability.RunningReliability.from_ratings(
-        ratings, golden={"g0": 4.0, "g1": 95.0, "g2": 50.0}
-    )
-    return {"flags": repr(live.flags()), "scores": live.scores()}
+    return found | {"flags": live.flags()}

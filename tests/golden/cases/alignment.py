@@ -12,7 +12,7 @@ from tests.golden.case import ITERATED, case
 from . import tables
 
 
-@case("models", "two_raters", "full", quick=True)
+@case("models", "two_raters", "full")
 def verdicts(al, ratings):
     return al.evaluation.alignment(ratings, n_boot=60, seed=1)
 
@@ -52,7 +52,7 @@ def sides(al, ratings):
     }
 
 
-@case("models", "one_rater", quick=True)
+@case("models", "one_rater")
 def beside_people(al, ratings):
     evaluation = al.evaluation
     return {
@@ -93,10 +93,10 @@ def brought_to_scale(al, ratings):
         for how in ("round", "truncate", "none")
     }
     calm = al.evaluation.human_alignment.neutral_calibrated(models, ["s00", "s01", "s02"])
-    return found | {"calm": calm, "history": calm.history}
+    return found | {"calm": calm}
 
 
-@case("models", quick=True)
+@case("models")
 def fair(al, ratings):
     people, models = ratings.humans(), ratings.models()
     found = {
@@ -135,19 +135,7 @@ def fair(al, ratings):
     return found
 
 
-@case()
-def metrics_of_answers(al):
-    names = al.evaluation.list_metrics()
-    return {
-        name: {
-            field: getattr(al.evaluation.load_metric(name), field)
-            for field in ("title", "needs", "better")
-        }
-        for name in names
-    }
-
-
-@case("controls", quick=True)
+@case("controls")
 def controlled(al, ratings):
     checks = al.evaluation.control_checks(ratings, n_boot=40, seed=13)
     table = al.evaluation.outcome_table(ratings)
@@ -162,7 +150,7 @@ def controlled(al, ratings):
     }
 
 
-@case(quick=True)
+@case()
 def outcomes(al):
     evaluation, answer = al.evaluation, al.evaluation.outcomes.Response
     asked = {
@@ -188,7 +176,7 @@ def outcomes(al):
     }
 
 
-@case("nominal", "models", "binary", "full", quick=True)
+@case("nominal", "models", "binary", "full")
 def spread_of_answers(al, ratings):
     evaluation = al.evaluation
     given = evaluation.label_distributions(ratings.humans())
@@ -202,7 +190,7 @@ def spread_of_answers(al, ratings):
     }
 
 
-@case("nominal", tolerance=ITERATED, quick=True)
+@case("nominal", tolerance=ITERATED)
 def soft_labels(al, ratings):
     people, models = ratings.humans(), tables.make(al, "shares")
     evaluation = al.evaluation
@@ -228,7 +216,7 @@ def soft_labels(al, ratings):
     }
 
 
-@case(quick=True)
+@case()
 def distances_of_distributions(al):
     evaluation = al.evaluation
     rng = np.random.default_rng(30)
@@ -256,7 +244,7 @@ def distances_of_distributions(al):
     }
 
 
-@case(quick=True)
+@case()
 def against_a_range(al):
     evaluation = al.evaluation
     rng = np.random.default_rng(32)

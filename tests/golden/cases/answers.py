@@ -15,7 +15,7 @@ from . import tables
 EVERY = tuple(inputs.TABLES)
 
 
-@case(*EVERY, quick=True)
+@case(*EVERY)
 def summary(al, ratings):
     return {
         "summary": ratings.summary(),
@@ -29,7 +29,7 @@ def summary(al, ratings):
     }
 
 
-@case(*EVERY, quick=True)
+@case(*EVERY)
 def shapes(al, ratings):
     return {
         "matrix": ratings.matrix,
@@ -41,21 +41,7 @@ def shapes(al, ratings):
     }
 
 
-@case(*EVERY)
-def written(al, ratings):
-    def again(suffix):
-        file = al.ratings.write_ratings(ratings, Path(f"ratings{suffix}"))
-        read = al.ratings.read_ratings(file)
-        return {
-            "equal": str(read.equals(ratings)),
-            "summary": read.summary(),
-            "files": sorted(path.name for path in Path().glob("ratings*")),
-        }
-
-    return {suffix: partial(again, suffix) for suffix in (".csv", ".parquet", ".jsonl", ".txt")}
-
-
-@case(quick=True)
+@case()
 def merged(al):
     people = tables.make(al, "full")
     half = people.where(pl.col("label") == "joy")
@@ -72,7 +58,7 @@ def merged(al):
     }
 
 
-@case(quick=True)
+@case()
 def read(al):
     Path("wide.csv").write_text("image,ann,ben\n001,1,2\n002,,7\n003,4,9\n")
     Path("long.csv").write_text(
@@ -107,15 +93,6 @@ def read(al):
 
 
 @case()
-def formats(al):
-    ratings = al.ratings
-    return {
-        "formats": {one.name: one.title for one in ratings.list_formats()},
-        "kinds": [ratings.HUMAN_KINDS, ratings.MODEL_KINDS],
-    }
-
-
-@case(quick=True)
 def scales(al):
     texts = (
         "0-7",
@@ -148,7 +125,7 @@ def scales(al):
     }
 
 
-@case(quick=True)
+@case()
 def simulated(al):
     simulate = al.simulate
     truth = simulate.simulate_truth(20, "mikels", "0-7", seed=1)
@@ -185,41 +162,6 @@ def simulated(al):
 
 
 @case()
-def drawn(al):
-    simulate = al.simulate
-    specs = simulate.face_specs(2, ["awe", "fear"], [0.5, 1.0])
-    joy = simulate.faces.expression_parameters("joy")
-    transitions = simulate.draw_transitions(2, ["joy", "wink-left"], seed=8)
-    scenes = simulate.simulate_scenes(40, seed=9, stray=0.1)
-    return {
-        "table": simulate.faces.face_table(specs),
-        "names": [spec.stimulus for spec in specs],
-        "saved": simulate.save_faces("faces", specs, size=32),
-        "face": np.asarray(simulate.draw_face("awe", 0.8, identity=2, size=48)),
-        "sequence": [
-            np.asarray(image).mean()
-            for image in simulate.faces.expression_sequence("anger", frames=3, size=48)
-        ],
-        "joy": joy,
-        "mirrored": joy.mirrored(),
-        "half": joy.scaled(0.5),
-        "difference": simulate.true_difference(simulate.faces.FaceParameters(), joy),
-        "identity": simulate.Identity.from_seed(3),
-        "own": simulate.Identity(hair="bun"),
-        "one": simulate.faces.FaceSpec("fear", 0.7, 4).stimulus,
-        "transitions": transitions,
-        "actors": transitions.actors,
-        "times": transitions.of("actor-2", "joy").times_ms,
-        "apart": transitions.of("actor-1", "joy").differences(0),
-        "scenes": scenes,
-        "scene table": scenes.table(),
-        "features": scenes.features(),
-        "chances": scenes.chances,
-        "expressions": [simulate.EXPRESSIONS, simulate.faces.TRANSITION_EXPRESSIONS],
-    }
-
-
-@case()
 def demo_study(al):
     study = al.simulate.demo_study(3, identities=3)
     return {
@@ -232,25 +174,23 @@ def demo_study(al):
     }
 
 
-@case(quick=True)
+@case()
 def taxonomies(al):
     def told(name):
         taxonomy = al.load_taxonomy(name)
         return {
             "labels": taxonomy.labels,
             "entries": taxonomy.entries,
-            "title": taxonomy.title,
             "polarity": lambda: taxonomy.polarity,
             "opposites": lambda: taxonomy.opposites,
             "costs": taxonomy.cost_matrix,
             "groups": {level: partial(taxonomy.groups, level) for level in taxonomy.levels},
-            "text": taxonomy.to_toml,
         }
 
     return {name: partial(told, name) for name in al.taxonomy.list_taxonomies()}
 
 
-@case(quick=True)
+@case()
 def label_mappings(al):
     names = al.taxonomy.list_taxonomies()
 
@@ -271,7 +211,7 @@ def label_mappings(al):
     }
 
 
-@case(quick=True)
+@case()
 def costs(al):
     taxonomy, labels = al.taxonomy, ["fear", "shock", "joy"]
     wheel = al.load_taxonomy("mikels").cost_matrix()
@@ -298,31 +238,4 @@ def costs(al):
         "one": wheel.cost("awe", "fear"),
         "other order": wheel.reorder(sorted(wheel.labels)),
         "not known": lambda: wheel.cost("awe", "hunger"),
-    }
-
-
-@case()
-def own_taxonomy(al):
-    taxonomy = al.taxonomy
-    mood = al.taxonomy.Taxonomy(
-        "mood",
-        (
-            taxonomy.label.Label("up", polarity="positive"),
-            taxonomy.label.Label("down", aliases=("low",)),
-        ),
-    )
-    file = mood.save("mood.toml") or Path("mood.toml")
-    coarse = (
-        al.load_taxonomy("mikels").coarsen("polarity")
-        if "polarity" in al.load_taxonomy("mikels").levels
-        else None
-    )
-    change = taxonomy.history.LabelChange("drop", "boredom", reason="rare")
-    return {
-        "names": [mood.name_of("LOW"), mood.index("low")],
-        "saved": al.load_taxonomy(Path("mood.toml")),
-        "file": str(file),
-        "coarse": coarse,
-        "change": change,
-        "revision": taxonomy.history.TaxonomyRevision("2", parent="mood", changes=(change,)),
     }

@@ -16,7 +16,7 @@ def answers():
     return given
 
 
-@case(quick=True)
+@case()
 def coefficients(al):
     reliability, given = al.reliability, answers()
     return {
@@ -30,7 +30,7 @@ def coefficients(al):
     }
 
 
-@case(tolerance=ITERATED, quick=True)
+@case(tolerance=ITERATED)
 def tables_of_one(al):
     reliability, given = al.reliability, answers()
     return {

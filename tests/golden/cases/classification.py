@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -24,7 +23,7 @@ POLARITY = {
 }
 
 
-@case(quick=True)
+@case()
 def metrics(al):
     evaluation = al.evaluation
     truth, near, far = inputs.classified()
@@ -56,8 +55,10 @@ def metrics(al):
             name: {
                 field: getattr(metric, field)
                 for field in (
-                    *("name", "title", "better", "needs", "undefined", "formula"),
-                    *("bounded", "ratio"),
+                    "better",
+                    "needs",
+                    "bounded",
+                    "ratio",
                 )
             }
             for name, metric in evaluation.classification.CLASSIFICATION_METRICS.items()
@@ -72,7 +73,7 @@ def metrics(al):
     }
 
 
-@case(quick=True)
+@case()
 def confusions(al):
     evaluation = al.evaluation
     truth, near, _ = inputs.classified()
@@ -108,7 +109,7 @@ def confusions(al):
     }
 
 
-@case(quick=True)
+@case()
 def two_classifiers(al):
     truth, near, far = inputs.classified()
     settings = {"names": ("near", "far"), "n_boot": 60, "n_permutations": 199, "seed": 4}
@@ -122,10 +123,10 @@ def two_classifiers(al):
         clusters=[k // 5 for k in range(len(truth))],
         **settings,
     )
-    return {"found": found, "verdict": found.finding, "margins": margins, "within": margins.finding}
+    return {"found": found, "margins": margins}
 
 
-@case("nominal", quick=True)
+@case("nominal")
 def classes(al, ratings):
     evaluation = al.evaluation
     known = tables.make(al, "nominal").stimulus_names
@@ -137,18 +138,12 @@ def classes(al, ratings):
         "classes": evaluation.classes_of(ratings, taxonomy="mikels"),
         "no ties": evaluation.classes_of(ratings, taxonomy="mikels", min_people=4, ties="random"),
         "found": found,
-        "wide": found.to_frame("classification"),
-        "people": found.to_frame("people"),
-        "confusions": found.confusions,
-        "sentences": found.sentences,
-        "coverage": found.to_frame("coverage"),
         "truth given": lambda: evaluation.evaluate_classification(ratings, truth=gold, **settings),
         "a rater": lambda: evaluation.evaluate_classification(
             ratings, truth="rater:p00", **settings
         ),
         "all": lambda: evaluation.evaluate_classification(ratings, missing="wrong", **settings),
         "compared": compared,
-        "verdicts": compared.verdicts,
         "two": lambda: evaluation.compare_models(
             ratings, a="net", b="mini", margin=0.1, n_permutations=199, **settings
         ),
@@ -197,47 +192,6 @@ def scores_as_classes(al):
 
 
 @case()
-def own_mapping(al):
-    evaluation, from_labels = al.evaluation, al.taxonomy.Taxonomy.from_labels
-    mapping = evaluation.classes.ScoreMapping(
-        from_labels(["glee", "delight", "dread"], name="heads"),
-        from_labels(["happy", "afraid", "calm"], name="faces", neutral="calm"),
-        {
-            "happy": evaluation.classes.Sources(("glee", "delight")),
-            "afraid": evaluation.classes.Sources(("dread",), how="mean"),
-        },
-        neutral=evaluation.classes.NeutralRule("calm", below=0.5),
-    )
-    scores = np.random.default_rng(7).random((10, 3))
-    return {
-        "combined": mapping.combine(scores, ("glee", "delight", "dread")),
-        "table": mapping,
-        "costs": evaluation.read_costs(_costs()),
-        "truth": evaluation.read_truth(_truth()),
-        "scorer": _scorer(al),
-    }
-
-
-def _costs() -> Path:
-    file = Path("costs.csv")
-    file.write_text("label,joy,fear\njoy,1,5\nfear,5,1\n")
-    return file
-
-
-def _truth() -> Path:
-    file = Path("truth.csv")
-    file.write_text("image,expression\n007,happy\n008,sad\n")
-    return file
-
-
-def _scorer(al):
-    from sklearn.dummy import DummyClassifier
-
-    model = DummyClassifier().fit([[0], [0], [1]], ["awe", "awe", "fear"])
-    return al.evaluation.affect_scorer("ecc", "mikels")(model, [[0], [1]], ["awe", "contentment"])
-
-
-@case(quick=True)
 def preferred(al):
     evaluation = al.evaluation
     counts = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
@@ -263,8 +217,6 @@ def preferred(al):
         "found": found,
         "choices": found.choices,
         "verdicts": table,
-        "sentences": table.sentences,
-        "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, seed=11),
         "judged": judged,
         "scores": evaluation.metric_scores(scored),
@@ -280,13 +232,7 @@ def blind_pairs(al, ratings):
     return al.evaluation.preference_pairs(ratings, k=2, seed=13)
 
 
-@case("text")
-def blind_reactions(al, ratings):
-    first, second = (ratings.where(pl.col("rater") == name) for name in ("ann", "ben"))
-    return al.evaluation.reaction_pairs(first, second, n=12, seed=14)
-
-
-@case("slider", tolerance=ITERATED, quick=True)
+@case("slider", tolerance=ITERATED)
 def predicted_differences(al, ratings):
     rng = np.random.default_rng(15)
     mean = al.reliability.mean_opinion_scores(ratings).to_frame()["value"].to_numpy()

@@ -10,7 +10,7 @@ from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
 
-@case("full", "gaps", "models", "binary", "one_rater", "ties", quick=True)
+@case("full", "gaps", "models", "binary", "one_rater", "ties")
 def labels_together(al, ratings):
     analysis = al.analysis
     found = analysis.label_correlations(ratings, n_boot=40, seed=1)
@@ -37,15 +37,7 @@ def clusters(al):
     }
 
 
-@case("full", "binary")
-def maps(al, ratings):
-    return {
-        "pca": al.analysis.label_map(ratings, method="pca"),
-        "tsne": al.analysis.label_map(ratings, neighbours=8, most=20, seed=3).stimuli,
-    }
-
-
-@case("text", quick=True)
+@case("text")
 def words(al, ratings):
     analysis = al.analysis
     texts = ["so happy today", "happy happy birthday", "afraid of today", "so afraid"]
@@ -67,7 +59,7 @@ def words(al, ratings):
     }
 
 
-@case(quick=True)
+@case()
 def pairs_of_faces(al):
     analysis, table = al.analysis, pl.DataFrame(inputs.pair_table())
     frames = pl.DataFrame(inputs.frame_table())
@@ -129,7 +121,7 @@ def pairs_of_ratings(al):
     }
 
 
-@case(quick=True)
+@case()
 def staircases(al):
     analysis = al.analysis
     observer = analysis.simulate_observer(-1.2, seed=6)

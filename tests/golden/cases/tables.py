@@ -1,5 +1,4 @@
 """The generated tables as ratings."""
-# spelled for the base
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ from affectlab.ratings import Ratings, canonical, require_order
 
 
 _TOLERANCE = 1e-12
-"""Spread, relative to the largest value, below which a column counts as constant."""
+"""Mean square, relative to that of the largest deviation, below which a column is constant."""
+_ROUNDING = 1e-13
+"""What rounding may leave of a constant column, relative to its size."""
 _BLOCK = 1 << 22
 """Entries of a matrix of products that are held at once."""
 
@@ -69,7 +71,8 @@ def pearson(values: Floats, weights: Floats, first: Ints, second: Ints) -> Float
     sizes = np.nanmax(np.abs(values), axis=0, initial=0.0, where=present)
     centre = np.where(present, values, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     x = np.where(present, values - centre, 0.0)
-    limit_a, limit_b = (_TOLERANCE * (1 + sizes[at]) ** 2 for at in (first, second))
+    limit = _TOLERANCE * np.abs(x).max(axis=0, initial=0.0) ** 2 + (_ROUNDING * sizes) ** 2
+    limit_a, limit_b = limit[first], limit[second]
     if present.all():
         n = np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
         own = weights @ x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,41 @@ _FEW_NAMES = 4
 """Rows up to which they are named in a note."""
 
 
+_DRAWN = re.compile(
+    r"(?:(?:jackknife|linearised) over|bootstrap of) (.+?)(?: and raters)?(?=[,;]|$)"
+)
+"""What ``method`` says is left out, or drawn, in place of stimuli."""
+
+
+def clusters_named(target: str, method: str) -> str:
+    """Say what was drawn whole in place of stimuli, such as ``actors``; nothing where they were.
+
+    Parameters
+    ----------
+    target, method
+        Those of an estimate.
+
+    Examples
+    --------
+    >>> clusters_named("both", "alpha, jackknife over actors and raters")
+    'actors'
+    >>> clusters_named("both", "alpha, jackknife over stimuli and raters")
+    ''
+    """
+    drawn = _DRAWN.search(method)
+    if drawn is None or drawn[1] in ("stimuli", "raters"):
+        return ""
+    both = target == "both" and " and raters" in drawn[0]
+    return drawn[1] if both or target == drawn[1] else ""
+
+
+def _about(target: str, method: str) -> str:
+    units = clusters_named(target, method)
+    if not units:
+        return _ABOUT.get(target, "")
+    return f"other {units}" + (" and other raters" if target == "both" else ", the same raters")
+
+
 def _few_named(rows: Sequence[str]) -> str:
     return "; ".join(rows) if len(rows) <= _FEW_NAMES else f"{len(rows):,} rows"
 
@@ -49,7 +85,8 @@ def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
         whose = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
         who = f" of {_few_named(whose)}" if len(over) > 1 else ""
         said = f"{name} resampled" if name != "none" else _BY_FORMULA
-        about = f" are about {_ABOUT[name]}" if name in _ABOUT else f": {said}"
+        about = _about(name, alike["method"][0])
+        about = f" are about {about}" if about else f": {said}"
         notes.append(f"intervals{who}{about}")
     reason = pl.col("method").str.extract(f"((?:{NO_INTERVAL}|{COVERAGE}).*)$")
     without = frame.group_by(reason.alias("reason"), maintain_order=True).agg(names.alias("rows"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.citations import Reference, bracketed, named_in, references
-from affectlab.core.render.intervals import NO_INTERVAL
+from affectlab.core.render.intervals import NO_INTERVAL, clusters_named
 from affectlab.core.tables import Table
 from affectlab.core.words import count, joined, percent, some
 
@@ -21,7 +21,9 @@ _ABOUT = {
 }
 """What intervals are about, in words, by their target."""
 _WHY = re.compile(rf"[;,] {NO_INTERVAL}(.*)$|; ([^;]*), no interval$")
-_INTERVAL = re.compile(r"[;,] (jackknife over|[\w ]*bootstrap\b|interval by |[\w']+ interval\b).*$")
+_INTERVAL = re.compile(
+    r"[;,] ((?:jackknife|linearised) over|[\w ]*bootstrap\b|interval by |[\w']+ interval\b).*$"
+)
 """Where the ``method`` of an estimate begins to say how its interval was made."""
 _UNDEFINED = re.compile(r", \d+ undefined|(?<=interval) \([^)]*\)")
 _STUDENT = ", with Student's quantiles"
@@ -31,7 +33,9 @@ _MOST = 6
 """Methods of a table that are written out."""
 
 
-def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: str) -> str:
+def methods_text(
+    tables: Sequence[Table], settings: Mapping[str, Any], version: str, missing: str = ""
+) -> str:
     """Say which statistics were computed of which answers, and what their intervals are about.
 
     Parameters
@@ -40,6 +44,8 @@ def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: 
         Those of a result.
     version
         Of the package that made it.
+    missing
+        What was done with missing ratings, as a sentence; nothing is said where it is not known.
     """
     estimates = [table for table in tables if _holds_estimates(table)]
     cited: set[str] = set()
@@ -49,6 +55,7 @@ def methods_text(tables: Sequence[Table], settings: Mapping[str, Any], version: 
         also = "We also tabulated" if estimates else "We tabulated"
         sentences.append(f"{also} {_listed(others)}{bracketed(_new(others, cited))}.")
     sentences += _intervals(estimates, settings, cited)
+    sentences += [missing] if missing and estimates else []
     sentences += _undefined(estimates)
     own = references()["affectlab"]
     sentences.append(f"Computations used affectlab {version}{bracketed([own])}.")
@@ -158,23 +165,32 @@ def _data(frame: pl.DataFrame) -> str:
 
 def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[str]) -> list[str]:
     """Say how intervals were made, and what they are about."""
-    ways: dict[tuple[str, str], None] = {}
+    ways: dict[tuple[str, str, str], None] = {}
     for table in tables:
         has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
         over = has["target"] if "target" in has.columns else ["none"] * has.height
         for method, what in zip(has["method"].to_list(), over, strict=True):
             tail = _INTERVAL.search(_WHY.sub("", method))
             way = "" if tail is None else _UNDEFINED.sub("", tail[0][2:])
-            ways[way, str(what)] = None
+            ways[way, str(what), _about(str(what), method)] = None
     level = settings.get("confidence")
     lead = f"{percent(level)} confidence intervals" if level else "Confidence intervals"
     said = []
-    for way, what in ways:
+    for way, what, about in ways:
         how = _way(way, what)
-        about = f"; they are about {_ABOUT[what]}" if what in _ABOUT else ""
         works = _new([way], cited)
-        said.append(f"{lead} {how}{bracketed(works)}{about}.")
+        over = f"; they are about {about}" if about else ""
+        said.append(f"{lead} {how}{bracketed(works)}{over}.")
     return said
+
+
+def _about(what: str, method: str) -> str:
+    """Say what an interval is about, nothing where that is not known."""
+    units = clusters_named(what, method)
+    if not units:
+        return _ABOUT.get(what, "")
+    raters = "other raters" if what == "both" else "the same raters"
+    return f"other {units}, whose stimuli are drawn together, rated by {raters}"
 
 
 def _way(way: str, what: str) -> str:
@@ -186,13 +202,15 @@ def _way(way: str, what: str) -> str:
         )
     if way.startswith("jackknife"):
         return f"come from a {way}{_STUDENT}"
+    if way.startswith("linearised"):
+        return f"follow from a formula, {way}"
     if "bootstrap" in way:
         return f"come from a {way.replace(', t interval', _STUDENT)}"
     return f"are {way.replace('interval', 'intervals')}"
 
 
 def _undefined(tables: Sequence[Table]) -> list[str]:
-    """Say how missing answers and what is not defined were treated."""
+    """Say how what is not defined was treated."""
     statuses: list[str] = []
     reasons: list[str] = []
     n, without = 0, 0
@@ -204,9 +222,7 @@ def _undefined(tables: Sequence[Table]) -> list[str]:
         whys = [_WHY.search(method or "") for method in frame["method"].to_list()]
         reasons += [why[1] or why[2] for why in whys if why]
         without += sum(why is not None for why in whys)
-    if not tables:
-        return []
-    said = ["Missing ratings were not replaced by other values."]
+    said = []
     if statuses:
         kinds = list(dict.fromkeys(text.removeprefix("undefined: ") for text in statuses))
         were, are = ("was", "is") if len(statuses) == 1 else ("were", "are")

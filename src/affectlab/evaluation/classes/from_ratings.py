@@ -366,8 +366,15 @@ def classes_of(
     tied: dict[str, int] = {}
     outside: dict[str, int] = {}
     partly: dict[str, int] = {}
+    release = None if used is None or multilabel else used.release
+    by_release: dict[str, float] = {}
     for panel in judged:
         placed = panel.on_stimuli(names)
+        if release is not None and placed.form == "scale":
+            for place, rater in enumerate(placed.raters):
+                rows = placed.rater == place
+                true = [classes.labels[code] for code in values[placed.stimulus[rows]]]
+                by_release[rater] = release.accuracy(placed.scores[rows], placed.labels, true)
         offsets = neutral_offsets(placed, classes, values, multilabel)
         mapped = classes.panel(placed, offsets)
         given = reading.decide(mapped, classes, rng)
@@ -389,6 +396,8 @@ def classes_of(
         notes += notes_of_repeats(models)
     notes += _notes_of_names(judged, told, classes, parts, source.said)
     notes += answer_notes(tied, outside, partly, answer_ties)
+    if release is not None and (known_rates := {k: v for k, v in by_release.items() if v == v}):
+        notes.append(release.words(known_rates))
     tied = {"truth": int(decided.tied.sum()), **tied}
     beside = None
     if people is not None:

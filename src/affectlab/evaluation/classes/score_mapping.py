@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from affectlab.core.errors import InputError, check_choice, check_once, unknown_name
 from affectlab.core.files.toml import parse_toml, read_toml
 from affectlab.core.types import Floats
+from affectlab.core.words import joined, number
 from affectlab.taxonomy import LabelMapping, Taxonomy, list_taxonomies, load_taxonomy, map_labels
 
 Combine: TypeAlias = Literal["max", "mean", "sum"]
@@ -54,6 +56,58 @@ class NeutralRule:
     def __post_init__(self) -> None:
         if not math.isfinite(self.below):
             raise InputError(f"below = {self.below}: expected a finite number")
+
+
+@dataclass(frozen=True)
+class ReleaseRule:
+    """How the makers of a model judge it: right where any label of the true class stands out."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    classes: dict[StrictStr, tuple[StrictStr, ...]]
+    """Their source labels of each class."""
+    above: float
+    """A label stands out where its share of the softmax is this many times an equal share."""
+    prints: float
+    """The accuracy that they print, a fraction."""
+    on: StrictStr
+    """What they print it for."""
+    source: StrictStr
+
+    def accuracy(self, scores: Floats, labels: Sequence[str], truth: Sequence[str]) -> float:
+        """Give the share of rows that the rule counts as right; ``nan`` where a label is missing.
+
+        Parameters
+        ----------
+        scores
+            Shape (rows, labels).
+        truth
+            The class of each row.
+
+        Examples
+        --------
+        >>> rule = ReleaseRule({"happy": ("glee",), "sad": ("woe",)}, 0.8, 0.5, "", "")
+        >>> rule.accuracy(np.array([[1.0, 0.9], [3.0, 0.0]]), ["glee", "woe"], ["sad", "sad"])
+        0.5
+        """
+        wanted = list(chain.from_iterable(self.classes.values()))
+        if not set(wanted) <= set(labels):
+            return math.nan
+        part = scores[:, [list(labels).index(label) for label in wanted]]
+        part = np.exp(part - part.max(axis=1, keepdims=True))
+        stands_out = part / part.sum(axis=1, keepdims=True) > self.above / len(wanted)
+        class_of = np.array([name for name, own in self.classes.items() for _ in own])
+        right = (stands_out & (class_of == np.asarray(truth)[:, None])).any(axis=1)
+        return float(np.where(np.isnan(part).any(axis=1), np.nan, right).mean())
+
+    def words(self, found: Mapping[str, float]) -> str:
+        """Say what the rule gives each model, beside what is printed."""
+        own = joined([f"{rater} {number(value, 4)}" for rater, value in found.items()])
+        return (
+            f"by the rule of the release ({self.source}: right where any of its labels of the true "
+            f"class has {self.above:g} times an equal share of the softmax, so that several "
+            f"classes may be right at once) {own}; it prints {number(self.prints, 4)} ({self.on})"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +161,8 @@ class ScoreMapping:
     title: str = ""
     provenance: str = ""
     """Who made the mapping, and on what grounds."""
+    release: ReleaseRule | None = None
+    """How the makers of the model judge it on the same classes, where that is published."""
 
     def __post_init__(self) -> None:
         classes = {}
@@ -338,6 +394,7 @@ class _ScoreMappingFile(BaseModel):
     neutral: NeutralRule | None = None
     unreached: dict[StrictStr, StrictStr] = Field(default_factory=dict)
     unused: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    release: ReleaseRule | None = None
 
 
 def list_score_mappings() -> tuple[str, ...]:

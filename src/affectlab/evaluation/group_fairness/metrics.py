@@ -366,7 +366,7 @@ class _Metrics(Registry[AnswerMetric]):
     """Metrics of ours and, of people, all coefficients of agreement there are."""
 
     def own_names(self) -> tuple[str, ...]:
-        return (*self.ours, *(one.name for one in load_coefficients() if one.has_weights))
+        return (*self.ours, *(one.name for one in load_coefficients() if one.keys == ("label",)))
 
     def _own(self, name: str) -> Any:
         return self.ours[name] if name in self.ours else _of_coefficient(load_coefficient(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -14,24 +14,16 @@ import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import (
-    CrossedDraws,
-    DrawnTarget,
-    Spread,
-    check_confidence,
-    crossed_spread,
-    draw_crossed,
-    holm,
-)
+from affectlab.core.inference import Target, holm
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
-from affectlab.evaluation.human_alignment.measures import Measure, measures_of, spread_table
+from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.reliability.agreement import Rated, weak_design_like
@@ -105,7 +97,6 @@ _FEW_PEOPLE = 5
 _FEW_SHARED = 30
 _WIDE = 0.5
 """Share of the agreement of people from which on a margin is wide."""
-_FEW_REPLICATES = 100
 _LITTLE = 0.2
 """Agreement of people below which a smaller epsilon is advised."""
 _HARDLY = 0.1
@@ -117,9 +108,10 @@ class _Comparison:
     """Models and people, drawn together, and what is asked of them."""
 
     panel: Panel
-    draws: CrossedDraws
     measures: tuple[Measure, ...]
     """The first one decides."""
+    found: Estimates
+    """What was measured, with its uncertainty."""
     alt: AltTest
     ceiling: HumanCeiling
     margin: float
@@ -131,45 +123,61 @@ class _Comparison:
         """The measure that decides."""
         return self.measures[0]
 
+    @property
+    def target(self) -> str:
+        """What the intervals of models are about, ``none`` where there are none."""
+        about = self.difference.frame["target"].unique().to_list()
+        return next((name for name in about if name != "none"), "none")
+
     def agreement(self) -> Estimates:
         """Agreement of each model with people."""
-        spreads = []
-        for measure in self.measures:
-            # A single person has no others; a model may still agree with that person.
-            alone = self.panel.n_people < 2
-            rows = mean_of_defined(measure.models, axis=1) if alone else measure.over_labels()[0]
-            spreads.append(self.spread(rows).clipped())
-        return self.of_models(spreads, "mean over people and labels")
-
-    def spread(self, rows: Floats) -> Spread:
-        """Give values with their uncertainty."""
-        return crossed_spread(rows, self.draws, self.confidence)
+        return part_of(self.found, "agreement", ("measure", "rater"))
 
     @cached_property
     def difference(self) -> Estimates:
         """The agreement of each model less that of people, with the tests of equivalence."""
-        spreads, extra = [], []
+        frame = self.found.frame.with_row_index("row").filter(part="difference")
+        sure = self._sure(frame["row"].to_numpy())
+        each = zip(frame.iter_rows(named=True), sure.iter_rows(named=True), strict=True)
+        extra = []
         for measure in self.measures:
-            models, among = measure.over_labels()
-            spread = self.spread(models - among)
-            spreads.append(spread)
+            models, among = (of[:, 0].tolist() for of in measure.over_labels())
             rows = [
-                self._tested(measure, spread, f, float(models[f, 0]), float(among[f, 0]), beside)
+                self._tested(measure, *next(each), f, models[f], among[f], beside)
                 for f, beside in enumerate(measure.persons_beside())
             ]
             adjusted = holm(np.array([row["p"] for row in rows], dtype=np.float64))
             extra += [row | {"p_holm": float(p)} for row, p in zip(rows, adjusted, strict=True)]
-        table = self.of_models(spreads, "models less people")
         types = {"at_least": pl.Boolean, "people_below": pl.Int64}
-        frame = pl.DataFrame(extra, schema_overrides=types)
-        return Estimates.of(table.frame.hstack(frame), table.keys)
+        more = pl.DataFrame(extra, schema_overrides=types)
+        return part_of(self.found, "difference", ("measure", "rater"), more)
+
+    def _sure(self, rows: Ints) -> pl.DataFrame:
+        """Bias, degrees of freedom, and the part of people in the variance, of some values."""
+        if (jackknife := self.found.jackknife) is None:
+            return pl.DataFrame(dict.fromkeys(("bias", "df", "people_share"), [np.nan] * rows.size))
+        known = {
+            "bias": jackknife.bias,
+            "df": jackknife.spread()[1],
+            "people_share": jackknife.share("raters"),
+        }
+        return pl.DataFrame({name: of[rows] for name, of in known.items()})
 
     def _tested(
-        self, measure: Measure, spread: Spread, f: int, model: float, people: float, beside: Floats
+        self,
+        measure: Measure,
+        row: dict[str, Any],
+        sure: dict[str, float],
+        f: int,
+        model: float,
+        people: float,
+        beside: Floats,
     ) -> dict[str, Any]:
         """Place one model beside people, by one measure."""
-        value, se, df = (float(part[f]) for part in (spread.value, spread.se, spread.df))
-        tested = two_one_sided(value, se, self.margin, df, self.alpha)
+        value, se = row["value"], row["se"]
+        # The interval lies around the value less its bias, and so does the one that decides.
+        middle = value if math.isnan(sure["bias"]) else value - sure["bias"]
+        tested = two_one_sided(middle, se, self.margin, sure["df"], self.alpha)
         # Within such a margin lies a model that agrees with nobody.
         too_wide = self.margin >= people
         verdict = "not shown" if too_wide and tested.verdict == "inside" else tested.verdict
@@ -186,71 +194,25 @@ class _Comparison:
             "test_high": tested.high,
             "verdict": verdict,
             "at_least": None if np.isnan(tested.p_lower) or too_wide else tested.at_least,
-            "df": df,
-            "people_share": float(spread.rater_share[f]),
+            "df": math.nan if math.isnan(se) else sure["df"],
+            "people_share": math.nan if math.isnan(se) else sure["people_share"],
             "n_labels": int(measure.both[f].sum()),
             "coverage": float(self.panel.coverage[f]),
-            "people_below": None if np.isnan(value) else int((known < model).sum()),
+            "people_below": None if math.isnan(value) else int((known < model).sum()),
             "people_min": float(known.min()) if known.size else None,
             "people_max": float(known.max()) if known.size else None,
             "n_people": self.panel.n_people,
         }
 
-    def of_models(self, spreads: Sequence[Spread], what: str) -> Estimates:
-        """One row for each measure and model."""
-        counts = np.array([self.panel.counts(f) for f in range(len(self.panel.models))])
-        return self.table(
-            spreads,
-            {"rater": self.panel.models},
-            what,
-            n_items=counts.reshape(-1, 2)[:, 0],
-            n_ratings=counts.reshape(-1, 2)[:, 1],
-        )
-
-    def table(
-        self, spreads: Sequence[Spread], keys: dict[str, Sequence[str]], what: str, **more: Any
-    ) -> Estimates:
-        """Put values of all measures into one table."""
-        n_people = self.panel.n_people
-        return spread_table(
-            self.measures,
-            spreads,
-            self.draws,
-            keys,
-            lambda measure: f"{_method(measure)}, {what}",
-            n_people=n_people,
-            n_raters=n_people,
-            **more,
-        )
-
     def by_label(self) -> Estimates:
         """The difference of each model, label by label."""
-        models, labels = self.panel.models, self.panel.labels
-        shared = np.array(
-            [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in self.panel.parts]
-        ).T.ravel()
-        table = self.table(
-            [
-                self.spread((m.models - m.among).reshape(len(models) * len(labels), -1))
-                for m in self.measures
-            ],
+        more = pl.DataFrame(
             {
-                "rater": [name for name in models for _ in labels],
-                "label": list(labels) * len(models),
-            },
-            "models less people",
-            n_items=shared,
-            n_ratings=shared,
-            status=lambda _, spread: [
-                "undefined: one answer throughout" if none else "ok"
-                for none in np.isnan(spread.value)
-            ],
+                "agreement": np.concatenate([m.models[:, :, 0].ravel() for m in self.measures]),
+                "people": np.concatenate([m.among[:, :, 0].ravel() for m in self.measures]),
+            }
         )
-        frame = table.frame.with_columns(
-            agreement=np.concatenate([m.models[:, :, 0].ravel() for m in self.measures]),
-            people=np.concatenate([m.among[:, :, 0].ravel() for m in self.measures]),
-        )
-        return Estimates.of(frame, table.keys)
+        return part_of(self.found, "by_label", ("measure", "rater", "label"), more)
 
     # What people are shown.
 
@@ -275,7 +237,9 @@ class _Comparison:
             spearman_high="high",
             spearman_labels="n_labels",
         )
-        won = self.alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
+        won = self.alt.frame.select(
+            "rater", "advantage", "passed", "epsilon", "reason", winning_rate="value"
+        )
         both = frame.filter(pl.col("measure") == first.name)
         for other in (second, won):
             both = both.join(other, on="rater", how="left", maintain_order="left")
@@ -286,7 +250,7 @@ class _Comparison:
             *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
             *("people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-            *("coverage", "margin", "epsilon", "status"),
+            *("coverage", "margin", "epsilon", "reason", "status"),
         )
         columns = [
             Key("rater", "model"),
@@ -344,8 +308,8 @@ class _Comparison:
 
     def figures(self) -> tuple[Figure, ...]:
         """Models on the range of people, and their differences with the margin."""
-        target, words = self.draws.target, self.first.words
-        over = {"stimuli": "stimuli", "raters": "people", "both": "stimuli and people"}[target]
+        target, words = self.target, self.first.words
+        over = {"raters": "people", "both": "stimuli and people"}.get(target, target)
         lines = f", with {percent(self.confidence)} intervals over {over}"
         said = self.models_table.frame.select("rater", "verdict").iter_rows()
         ranges = (
@@ -365,7 +329,7 @@ class _Comparison:
             of="models",
             title="Difference of models from people, with intervals and margin",
             caption="Agreement of each model with people less that of people with one another "
-            f"({words}){lines if self.draws.n_boot else ''}. 0: as people; band: the margin of "
+            f"({words}){lines if target != 'none' else ''}. 0: as people; band: the margin of "
             f"{number(self.margin)}, within which a difference is taken not to matter.",
             description="; ".join(f"{name}: {verdict}" for name, verdict in said),
             options={
@@ -425,9 +389,9 @@ class _Comparison:
             compared = self._spearman(row)
         where = "the human range"
         # Whom, or what, the interval is about where it is not about any people and stimuli.
-        if self.draws.n_boot and self.draws.target == "stimuli":
+        if self.target not in ("none", "both", "raters"):
             where += f" of these {count(self.panel.n_people)} people"
-        elif self.draws.n_boot and self.draws.target == "raters":
+        elif self.target == "raters":
             where += f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
         if math.isnan(row["se"]):
             return f"is not shown to be inside {where}, for want of an interval: {compared}"
@@ -460,18 +424,16 @@ class _Comparison:
 
     def _on_coverage(self) -> Iterator[str]:
         """Say which intervals hold too rarely, as simulations of studies alike have shown."""
-        if not self.draws.n_boot:
-            return
         parts = [Rated(part.item, part.person, part.value) for part in self.panel.parts]
         for measure, (name, what) in product(self.measures, _SIMULATED.items()):
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
-            weak = [weak_design_like(statistic, self.draws.target, part) for part in parts]
+            weak = [weak_design_like(statistic, self.target, part) for part in parts]
             if worst := min(filter(None, weak), key=lambda one: one.coverage, default=None):
                 yield f"{what} ({measure.words}): {COVERAGE}{worst.words}."
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""
-        panel, draws = self.panel, self.draws
+        panel = self.panel
         rows = self.difference.frame.filter(measure=self.first.name).to_dicts()
         notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
         if panel.unmapped:
@@ -508,10 +470,6 @@ class _Comparison:
                     "hard labels is spared them."
                 )
         notes += self._on_several(rows)
-        if 0 < draws.n_boot < _FEW_REPLICATES:
-            notes.append(
-                f"Intervals rest on {draws.n_boot} replicates, which is few; 1,000 are usual."
-            )
         return tuple(notes)
 
     def _on_several(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -529,23 +487,24 @@ class _Comparison:
 
     def _on_people(self) -> list[str]:
         """Say what follows from the number of people, and where two people share few stimuli."""
-        n, drawn, measure = self.panel.n_people, self.draws.n_boot > 0, self.first
+        n, measure, target = self.panel.n_people, self.first, self.target
+        drawn = target != "none"
         if n == 1:
             return ["One person cannot show how far people agree; two or more are needed."]
         notes = []
-        about_these = self.draws.target == "stimuli"
-        if n == 2 and drawn:
+        about_these = drawn and target not in ("both", "raters")
+        if n == 2 and about_these:
             notes.append(
-                "Two people cannot be resampled: intervals are over stimuli, and about these two "
-                "alone."
+                f"Two people tell nothing of others: intervals are over {target}, and about these "
+                "two alone."
             )
         elif n < _FEW_PEOPLE and drawn and not about_these:
             notes.append(
                 f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for "
                 "the choice of people, and are wide."
             )
-        if drawn and about_these and n > 2:
-            notes.append("Intervals are over stimuli: about these people, and no others.")
+        if about_these and n > 2:
+            notes.append(f"Intervals are over {target}: about these people, and no others.")
         shared = _shared_by_pairs(self.panel)
         middle = plural(round(shared), "stimulus", "stimuli")
         meet = f"Two people who meet share {middle} in the middle"
@@ -653,8 +612,7 @@ def alignment(
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
     truncate: bool = False,
-    n_boot: int = 1000,
-    target: DrawnTarget = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = 0,
@@ -680,11 +638,8 @@ def alignment(
     agrees better with anybody. A model that answered part
     of the stimuli is compared with people on that part.
 
-    Intervals come from a two-way bootstrap: stimuli are drawn, and people are drawn, and kappas,
-    medians and ranks are computed anew, since another study would have other stimuli and other
-    people. In a replicate a pair of people counts with the product of their numbers of copies, and
-    **a person never meets a copy of theirs**: two copies agree perfectly, which would raise the
-    agreement of people in every replicate. Likewise all copies of a person are left out together.
+    Intervals come from leaving out stimuli, people, and both: another study would have other
+    stimuli and other people. Kappas, medians and ranks are computed anew without each.
 
     Whether a model is inside the human range is decided by two one-sided tests: the difference must
     be *shown* to be smaller than the margin, see :func:`equivalence`. Beside it stands the
@@ -711,17 +666,16 @@ def alignment(
         Labels that are left out.
     truncate
         Drop the fractions of models for kappa, in place of rounding.
-    n_boot
-        Bootstrap replicates, two or more; 0 for no interval, and no verdict.
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
-        less; or other people alone, three or more.
+        less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
         Level of the tests of equivalence.
     seed
-        Seed or generator; the same seed gives the same bytes.
+        Seed or generator of the groups in which stimuli and people are left out, where they are
+        many.
 
     Returns
     -------
@@ -737,16 +691,17 @@ def alignment(
 
     Notes
     -----
-    Drawing P of P people shows only (P - 1)/P of the variance due to people; the rest is added
-    from leaving out each person in turn. Drawing people and stimuli at once counts what is due to
-    single answers three times; two of these are taken out, with the help of leaving out groups of
-    stimuli. Two people cannot be resampled: intervals are then over stimuli, and say so; so are
-    those of each of three people, who is compared with two.
+    Variances of stimuli and of people are added, less that of single answers, which both hold
+    (:func:`~affectlab.core.inference.infer`). A label that is not defined without a stimulus, or
+    person, stays as it is then, as long as it is one in ten. Two people tell nothing of others:
+    intervals are then over stimuli, and say so; so are those of each of three people, who is
+    compared with two.
 
     References
     ----------
-    Schuhmann et al. (2025), EmoNet-Face, section 4. Owen (2007), The Pigeonhole Bootstrap, Annals
-    of Applied Statistics 1. Schuirmann (1987). Calderon, Reichart and Dror (2025).
+    Schuhmann et al. (2025), EmoNet-Face, section 4. MacKinnon, Nielsen and Webb (2024),
+    Jackknife inference with two-way clustering. Schuirmann (1987). Calderon, Reichart and Dror
+    (2025).
 
     Examples
     --------
@@ -760,17 +715,16 @@ def alignment(
     ...                    raters={"rater": names, "rater_kind": [kind] * len(names)})
     >>> people = answers([f"p{k}" for k in range(12)], 1.5, "human")
     >>> models = answers(["good"], 1.5, "model").merge(answers(["poor"], 4, "model"))
-    >>> alignment(people, models, n_boot=200, seed=1).verdicts
+    >>> alignment(people, models).verdicts
     {'good': 'inside', 'poor': 'below'}
     """
     check_margin(margin, alpha)
-    check_confidence(confidence)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
-    measures = measures_of(panel, draws)
-    ceiling = ceiling_of(panel, measures, draws, confidence)
+    measured = Measured(panel)
+    sure = measured.infer(target, confidence, seed)
+    ceiling = ceiling_of(measured.measures, sure)
     alt = alt_test_of(panel, epsilon=epsilon)
-    found = _Comparison(panel, draws, measures, alt, ceiling, margin, confidence, alpha)
+    found = _Comparison(panel, measured.measures, sure, alt, ceiling, margin, confidence, alpha)
     behind = {
         "difference": found.difference.tables[0],
         "agreement": found.agreement().tables[0],
@@ -794,7 +748,6 @@ def alignment(
             "epsilon": epsilon,
             "exclude": list(exclude),
             "truncate": truncate,
-            "n_boot": n_boot,
             "target": target,
             "confidence": confidence,
             "alpha": alpha,
@@ -816,7 +769,3 @@ _SIMULATED = {
     "agreement_of_a_person": "Agreement of a person with the others",
 }
 """What the atlas calls what is told here, in ``benchmarks/coverage.py``, and what it is."""
-
-
-def _method(measure: Measure) -> str:
-    return measure.method("", "all people but one" if measure.name == "spearman" else "the people")

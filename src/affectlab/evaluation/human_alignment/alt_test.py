@@ -13,7 +13,7 @@ from scipy.special import stdtr
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
@@ -53,7 +53,9 @@ def duels_of(
     for keys, theirs, own in models:
         if score != "jaccard" and items == "stimuli":
             keys, theirs, own = _summed(keys, theirs, own)
-        room = _TIE * (1.0 + np.abs(own))
+        size = np.abs(own)
+        # Where a person is all but equal to the others, rounding is that of usual distances.
+        room = _TIE * (size + (size.mean() if size.size else 0.0))
         yield keys // len(panel.stimuli), theirs <= own + room, own <= theirs + room
 
 
@@ -146,7 +148,8 @@ class AltTest(Estimates):
     """Whether each model passes, and how it stands against each person.
 
     By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the average
-    advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``.
+    advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``, and ``reason``,
+    ``constant_answer`` where a model answers everything alike.
     """
 
     score: Score
@@ -194,6 +197,8 @@ def outcome_of(row: Mapping[str, Any]) -> str:
     if row["passed"] is None:
         return f"{test} cannot be done: {row['status'].removeprefix('undefined: ')}"
     won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
+    if row["reason"] == Reason.CONSTANT_ANSWER:
+        won += ", with one answer to everything: it tells no stimuli apart"
     return f"it {'passes' if row['passed'] else 'does not pass'} {test}, {won}"
 
 
@@ -202,6 +207,12 @@ def _sentence(row: Mapping[str, Any]) -> str:
     return (
         f"{shown(row['rater'])}{': ' if row['passed'] is None else ' '}{said.removeprefix('it ')}."
     )
+
+
+def _is_constant(panel: Panel, f: int) -> bool:
+    """Whether a model gives one answer to everything, label by label."""
+    given = [part.exact[f][~np.isnan(part.exact[f])] for part in panel.parts]
+    return all(one.size > 1 and np.ptp(one) == 0 for one in given)
 
 
 def alt_test(
@@ -349,6 +360,7 @@ def alt_test_of(
                 "wins": won,
                 "n_people": known.height,
                 "epsilon": epsilon,
+                "reason": Reason.CONSTANT_ANSWER if _is_constant(panel, f) else None,
             }
         )
     frame = Estimates.of_rows(
@@ -360,6 +372,7 @@ def alt_test_of(
             "wins": pl.Int64,
             "n_people": pl.Int64,
             "epsilon": pl.Float64,
+            "reason": pl.String,
         },
         method=f"winning rate in the alternative-annotator test, {_WORDS[chosen]}, "
         f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",

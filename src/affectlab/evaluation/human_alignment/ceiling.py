@@ -8,24 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import (
-    CrossedDraws,
-    DrawnTarget,
-    check_confidence,
-    crossed_spread,
-    draw_crossed,
-    spread_over_stimuli,
-)
+from affectlab.core.inference import Target
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.measures import (
-    Measure,
-    measures_of,
-    spread_table,
-)
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
+from affectlab.evaluation.human_alignment.panel import panel_of
 from affectlab.ratings import Ratings
 
 
@@ -75,8 +63,7 @@ def human_ceiling(
     ratings: Ratings,
     *,
     exclude: Collection[str] = (),
-    n_boot: int = 1000,
-    target: DrawnTarget = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> HumanCeiling:
@@ -93,17 +80,15 @@ def human_ceiling(
         The answers of people; models among them are left out.
     exclude
         Labels that are left out.
-    n_boot
-        Bootstrap replicates; 0 for no interval.
     target
-        What intervals are about: other stimuli and other people, or one of these. For a single
-        person, people are always the others; two others, of three people in all, tell nothing of
-        further ones, so that an interval for both is then about other stimuli, and there is none
-        for other people.
+        What intervals are about, from leaving out stimuli and people: other stimuli and other
+        people, or one of these; ``"sample"`` for none. For a single person, people are always the
+        others; two others, of three people in all, tell nothing of further ones, so that an
+        interval for both is then about other stimuli, and there is none for other people.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
-        Seed or generator; the same seed gives the same bytes.
+        Seed or generator of the groups in which more than 100 stimuli, or people, are left out.
 
     Returns
     -------
@@ -131,73 +116,31 @@ def human_ceiling(
     >>> found.to_frame()["best"].to_list()
     ['x', 'x']
     """
-    check_confidence(confidence)
-    panel = panel_of(ratings, exclude=exclude, alone=True)
-    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
-    return ceiling_of(panel, measures_of(panel, draws), draws, confidence)
+    measured = Measured(panel_of(ratings, exclude=exclude, alone=True))
+    return ceiling_of(measured.measures, measured.infer(target, confidence, seed))
 
 
-def ceiling_of(
-    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
-) -> HumanCeiling:
-    """Sum up what was measured of people."""
-    n_items = len(panel.stimuli)
-    n_answers = int(sum(part.value.size for part in panel.parts))
-    own = np.zeros(panel.n_people, dtype=np.int64)
-    for part in panel.parts:
-        own += np.bincount(part.person, minlength=panel.n_people)
-    means, singles, about = [], [], []
+def ceiling_of(measures: Sequence[Measure], found: Estimates) -> HumanCeiling:
+    """Sum up what was found of people."""
+    people = part_of(found, "people", ("measure", "rater"))
+    about = []
     for measure in measures:
-        mean = crossed_spread(mean_of_defined(measure.people)[None], draws, confidence)
-        rows = mean_of_defined(measure.persons, axis=1)
-        if panel.n_people == 3 and draws.n_left_out:
-            each = spread_over_stimuli(rows, draws, confidence).clipped()
-        else:
-            # A person who is not drawn meets no panel without them: a third of the replicates.
-            each = crossed_spread(rows, draws, confidence, most_undefined=0.75).clipped()
-        means.append(mean.clipped())
-        singles.append(each)
-        known = each.value[~np.isnan(each.value)]
-        best = int(np.nanargmax(each.value)) if known.size else -1
+        rows = people.frame.filter(measure=measure.name)
+        value, names = rows["value"].to_numpy(), rows["rater"].to_list()
+        known = value[~np.isnan(value)]
         about.append(
             {
-                "min": float(known.min(initial=np.inf)) if known.size else None,
-                "max": float(known.max(initial=-np.inf)) if known.size else None,
+                "min": float(known.min()) if known.size else None,
+                "max": float(known.max()) if known.size else None,
                 "sd": float(known.std(ddof=1)) if known.size > 1 else None,
-                "best": panel.people[best] if known.size else None,
+                "best": names[int(np.nanargmax(value))] if known.size else None,
             }
         )
-    whole = spread_table(
-        measures,
-        means,
-        draws,
-        {},
-        lambda measure: f"{_method(measure)}, mean over people and labels",
-        n_people=panel.n_people,
-        n_items=n_items,
-        n_raters=panel.n_people,
-        n_ratings=n_answers,
-    )
     schema = {"min": pl.Float64, "max": pl.Float64, "sd": pl.Float64, "best": pl.String}
-    frame = whole.frame.hstack(pl.DataFrame(about, schema=schema))
-    people = spread_table(
-        measures,
-        singles,
-        draws,
-        {"rater": panel.people},
-        lambda measure: f"{_method(measure)}, mean over labels",
-        n_people=panel.n_people,
-        n_items=n_items,
-        n_raters=max(panel.n_people - 1, 0),
-        n_ratings=own,
-    )
+    frame = part_of(found, "ceiling", ("measure",), pl.DataFrame(about, schema=schema)).frame
     caption = "People left out one by one, against the other people."
     tables = (
         Table("ceiling", caption, frame, _COLUMNS),
         Table("people", "Each person against the other people.", people.frame, _OF_PEOPLE),
     )
     return HumanCeiling(tables, _sentences(frame, measures))
-
-
-def _method(measure: Measure) -> str:
-    return measure.method(" of a person", "the other people")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,18 @@ from scipy.sparse import csr_array
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import (
-    CrossedDraws,
-    DrawnTarget,
-    check_confidence,
-    crossed_spread,
-    draw_crossed,
-)
+from affectlab.core.inference import Target, infer
+from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
-from affectlab.core.types import pl
+from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.measures import method_of
-from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
+from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, panel_of
 from affectlab.ratings import Ratings, require_order
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
 _ROWS = 64
-"""Replicates that are summed at once: few, so that they stay in the cache."""
+"""Rows of draws that are summed at once: few, so that they stay in the cache."""
 
 
 def discrepancy(
@@ -36,8 +30,7 @@ def discrepancy(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    n_boot: int = 1000,
-    target: DrawnTarget = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -51,8 +44,6 @@ def discrepancy(
     ----------
     ratings, models, exclude
         As for :func:`alignment`; models keep their fractions.
-    n_boot
-        Bootstrap replicates; 0 for no interval.
     target, confidence, seed
         As for :func:`alignment`.
 
@@ -80,37 +71,56 @@ def discrepancy(
     >>> discrepancy(people, model)["m", "rating"].value
     0.5
     """
-    check_confidence(confidence)
+    import polars as pl
+
     require_order(ratings, "a difference of means")
     panel = panel_of(ratings, models, exclude=exclude)
     if panel.unmapped:
         raise InputError(panel.unmapped)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
-    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
-    parts = panel.of_each_label(lambda part: _of_label(part, draws))
+    n_models, n_stimuli, n_people = len(panel.models), len(panel.stimuli), panel.n_people
+    n_rows = n_models * len(panel.labels)
+    means = [_means(part) for part in panel.parts]
 
-    def of_parts(name: str) -> Any:
+    def of_parts(each: Sequence[Any]) -> Any:
         """Put what there is of every label together: one entry for each model and label."""
-        each = np.stack([part[name] for part in parts], axis=1)
-        return each.reshape(len(panel.models) * len(parts), *each.shape[2:])
+        by_label = np.stack(each, axis=1)
+        return by_label.reshape(n_rows, *by_label.shape[2:])
 
-    spread = crossed_spread(of_parts("rows"), draws, confidence)
-    shared = of_parts("n_items")
-    frame = Estimates.build(
-        {
+    def evaluate(draws: Draws) -> Floats:
+        copies = Copies.of(draws, n_stimuli, n_people)
+        rows: Floats = of_parts(panel.of_each_label(lambda part: _differences(part, copies))).T
+        return rows if draws.columns is None else rows[:, draws.columns]
+
+    shared = [~np.isnan(part.exact) & part.rated for part in panel.parts]
+    people = [
+        np.reshape([part.people_on(one) for one in here], (n_models, n_people))
+        for part, here in zip(panel.parts, shared, strict=True)
+    ]
+    statistic = Statistic(
+        keys={
             "rater": [name for name in panel.models for _ in panel.labels],
-            "label": list(panel.labels) * len(panel.models),
+            "label": list(panel.labels) * n_models,
         },
-        **spread.columns,
-        method=f"mean of people less that of the model{method_of(draws)}",
-        target=spread.target,
-        n_items=shared,
-        n_raters=panel.n_people,
-        n_ratings=of_parts("n_answers"),
-        status=["ok" if n else "undefined: no common stimuli" for n in shared],
-        extra={name: of_parts(name) for name in ("mean_people", "mean_model")},
-    ).frame
+        design=Design(of_parts(shared), of_parts(people)),
+        evaluate=evaluate,
+        method=["mean of people less that of the model"] * n_rows,
+        n_items=of_parts([here.sum(axis=1) for here in shared]),
+        n_raters=[n_people] * n_rows,
+        n_ratings=of_parts([one["n_answers"] for one in means]),
+        undefined="undefined: no common stimuli",
+        bounds=(-np.inf, np.inf),
+        targets=STIMULI_AND_RATERS,
+        n_groups=MOST_LEFT_OUT,
+        answers_once=True,
+        columns=[
+            pl.Series(name, of_parts([one[name] for one in means]))
+            for name in ("mean_people", "mean_model")
+        ],
+    )
+    found = infer(statistic, interval="jackknife", target=target, confidence=confidence, seed=seed)
+    frame = found.frame
     columns = (
         Key("rater", "model"),
         Key("label"),
@@ -150,16 +160,14 @@ def _largest(frame: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
-def _of_label(part: LabelPanel, draws: CrossedDraws) -> dict[str, Any]:
-    """Compare people with each model on one label.
+def _differences(part: LabelPanel, copies: Copies) -> Floats:
+    """Compare people with each model on one label, in every row of the draws.
 
     Sums of what the drawn people say of each stimulus are made once, for all models.
 
     Returns
     -------
-    Differences in every row of the draws, ``rows``, shape (models, rows); and, of the stimuli that
-    people and a model answered, means of both, ``n_items`` and people's ``n_answers``, shape
-    (models,) each.
+    Shape (models, rows).
     """
     answered = (~np.isnan(part.exact)).astype(np.float64)
     own = np.nan_to_num(part.exact)
@@ -168,26 +176,29 @@ def _of_label(part: LabelPanel, draws: CrossedDraws) -> dict[str, Any]:
     present = csr_array((np.ones(part.item.size), (part.person, part.item)), shape=shape)
     dense = part.n_people * part.n_items <= _DENSE
     values, counts = (table.toarray() if dense else table for table in (said, present))
-    out = np.empty((len(own), draws.n_rows))
-    for first in range(0, draws.n_rows, _ROWS):
+    out = np.empty((len(own), copies.n_rows))
+    for first in range(0, copies.n_rows, _ROWS):
         rows = slice(first, first + _ROWS)
-        copies, weights = draws.raters[rows].astype(np.float64), draws.stimuli[rows]
-        total, n_drawn = copies @ values, copies @ counts
+        drawn, weights = copies.raters[rows].astype(np.float64), copies.stimuli[rows]
+        total, n_drawn = drawn @ values, drawn @ counts
         total *= weights
         n_drawn *= weights
         summed = total @ answered.T - n_drawn @ own.T
-        n = n_drawn @ answered.T
-        out[:, rows] = ratio(summed, n).T
+        out[:, rows] = ratio(summed, n_drawn @ answered.T).T
+    return out
+
+
+def _means(part: LabelPanel) -> dict[str, Any]:
+    """Means of people and of each model over what both answered, and how many answers these are."""
+    answered = (~np.isnan(part.exact)).astype(np.float64)
     size = np.bincount(part.item, minlength=part.n_items).astype(np.float64)
     total = np.bincount(part.item, weights=part.value, minlength=part.n_items)
     n_answers = answered @ size
     with np.errstate(invalid="ignore"):
-        mean_people, mean_model = answered @ total / n_answers, own @ size / n_answers
-    n_items = (answered * part.rated).sum(axis=1)
+        mean_people = answered @ total / n_answers
+        mean_model = np.nan_to_num(part.exact) @ size / n_answers
     return {
-        "rows": out,
         "mean_people": mean_people,
         "mean_model": mean_model,
-        "n_items": n_items.astype(np.int64),
         "n_answers": n_answers.astype(np.int64),
     }

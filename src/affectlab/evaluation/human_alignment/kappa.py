@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel
+from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, Panel
 
 _EXACT = 1 << 24
 """Whole numbers up to here are exact in single precision."""
@@ -51,13 +50,13 @@ class Agreements:
         return cls(*(np.full(shape, np.nan) for group in shapes for shape in group))
 
 
-def kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
+def kappas(panel: Panel, draws: Copies) -> list[Agreements]:
     """Compute kappa on every label."""
     draws.prepare()
     return panel.of_each_label(lambda part: kappa_of_label(panel, part, draws))
 
 
-def kappa_of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:
+def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
     """Compute the agreement of models with people and of people with people on one label.
 
     A pair of people counts with the product of their numbers of copies, and a person never meets
@@ -246,12 +245,12 @@ def _gap(part: LabelPanel) -> float | None:
     return float((1 / shared).mean() - (1 / size[size > 0]).mean())
 
 
-def pooled_kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
+def pooled_kappas(panel: Panel, draws: Copies) -> list[Agreements]:
     """Compute pooled kappa on every label."""
     return [_of_label(panel, part, draws) for part in panel.parts]
 
 
-def _of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:
+def _of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
     sets, of_model = part.sets
     found = Agreements.unknown(part, draws.n_rows)
     met = np.bincount(part.item, minlength=part.n_items) > 1
@@ -272,7 +271,7 @@ def _of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements
 
 
 def _disagreement(
-    panel: Panel, part: LabelPanel, draws: CrossedDraws, used: np.ndarray, judged: Floats
+    panel: Panel, part: LabelPanel, draws: Copies, used: np.ndarray, judged: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Mean disagreement, observed and by chance: shapes (2, rows), (2, rows, k) and (2, rows, k).
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.estimates import NO_INTERVAL, Estimates
-from affectlab.core.inference import CrossedDraws, Spread
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Target, infer
+from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.human_alignment.kappa import (
     LEAST_SHARED,
@@ -19,10 +22,25 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import Panel
+from affectlab.evaluation.human_alignment.panel import Copies, Panel
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
+Part: TypeAlias = Literal["agreement", "difference", "by_label", "ceiling", "people"]
+"""Models with people; the same less people with one another, and this by label; people with the
+other people, and each of them."""
+_OF_MODELS: tuple[Part, ...] = ("agreement", "difference", "by_label")
+_PARTS: tuple[Part, ...] = (*_OF_MODELS, "ceiling", "people")
+_MEANS: dict[Part, str] = {
+    "agreement": "mean over people and labels",
+    "difference": "models less people",
+    "by_label": "models less people",
+    "ceiling": "mean over people and labels",
+    "people": "mean over labels",
+}
+_MOST_UNDEFINED = 0.1
+"""Share of the labels of a mean that may be undefined without a stimulus or person: they then stay
+as they are. With more of them the mean has no interval."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +71,20 @@ class Measure:
         pooled = ", disagreement pooled over pairs" if self.pooled else ""
         return f"{name}{who} with each of {others}{pooled}"
 
-    def status(self, value: Floats, n_people: int) -> list[str]:
-        """Say why values are not defined."""
+    def of_whom(self, part: Part) -> str:
+        """Say who is compared with whom."""
+        if part in _OF_MODELS:
+            return self.method(
+                "", "all people but one" if self.name == "spearman" else "the people"
+            )
+        return self.method(" of a person", "the other people")
+
+    def undefined(self, n_people: int) -> str:
+        """Say why values are not defined, where they are not."""
         why = "undefined: no label with varied answers"
         if self.pooled:
             why += f", and {LEAST_SHARED} stimuli that two people answered"
-        if n_people < 2:
-            why = "undefined: one person agrees with nobody else"
-        return ["ok" if known else why for known in ~np.isnan(value)]
+        return "undefined: one person agrees with nobody else" if n_people < 2 else why
 
     @property
     def of_a_person(self) -> str:
@@ -73,13 +97,35 @@ class Measure:
         defined: Bools = ~np.isnan(self.models[:, :, 0]) & ~np.isnan(self.among[:, :, 0])
         return defined
 
-    def over_labels(self) -> tuple[Floats, Floats]:
-        """Average models, and people beside them, over the same labels: shape (models, rows)."""
-        missing = np.isnan(self.models) | np.isnan(self.among) | ~self.both[:, :, None]
-        return (
-            mean_of_defined(np.where(missing, np.nan, self.models), axis=1),
-            mean_of_defined(np.where(missing, np.nan, self.among), axis=1),
+    def over_labels(self, point: Measure | None = None) -> tuple[Floats, Floats]:
+        """Average models, and people beside them, over the same labels: shape (models, rows).
+
+        Parameters
+        ----------
+        point
+            The measure of the data as they are, where this one is not.
+        """
+        whole = point or self
+        missing = np.isnan(self.models) | np.isnan(self.among)
+        models, among = (
+            _over_labels(np.where(missing, np.nan, own), np.where(whole.both, of[:, :, 0], np.nan))
+            for own, of in ((self.models, whole.models), (self.among, whole.among))
         )
+        return models, among
+
+    def of_part(self, part: Part, point: Measure) -> Floats:
+        """Give the values of a part in all rows, shape (values, rows)."""
+        if part == "by_label":
+            return (self.models - self.among).reshape(-1, self.models.shape[-1])
+        if part == "ceiling":
+            return _over_labels(self.people[None], point.people[None, :, 0])
+        if part == "people":
+            return _over_labels(self.persons, point.persons[:, :, 0])
+        if len(self.persons) < 2 and part == "agreement":
+            # A single person has no others; a model may still agree with that person.
+            return _over_labels(self.models, point.models[:, :, 0])
+        models, among = self.over_labels(point)
+        return models if part == "agreement" else models - among
 
     def persons_beside(self) -> Floats:
         """Average each person over the labels of each model: shape (models, people)."""
@@ -87,7 +133,32 @@ class Measure:
         return mean_of_defined(kept, axis=2)
 
 
-def measures_of(panel: Panel, draws: CrossedDraws) -> tuple[Measure, ...]:
+def _over_labels(values: Floats, point: Floats) -> Floats:
+    """Average over the labels on which the data as they are have a value.
+
+    Without a stimulus that alone makes a rare label vary, that label says nothing; if it were left
+    out of the mean, the mean would jump by how much it differs from the others.
+
+    Parameters
+    ----------
+    values
+        Shape (things, labels, rows).
+    point
+        Values of the data as they are, shape (things, labels).
+
+    Returns
+    -------
+    Shape (things, rows).
+    """
+    counted = ~np.isnan(point)
+    lost = np.isnan(values) & counted[:, :, None]
+    filled = np.where(lost, point[:, :, None], np.where(counted[:, :, None], values, np.nan))
+    mean = mean_of_defined(filled, axis=1)
+    too_many = lost.sum(axis=1) > _MOST_UNDEFINED * counted.sum(axis=1)[:, None]
+    return np.where(too_many, np.nan, mean)
+
+
+def measures_of(panel: Panel, draws: Copies) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, the one that decides first.
 
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
@@ -112,7 +183,7 @@ def measures_of(panel: Panel, draws: CrossedDraws) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def _spearman(panel: Panel, draws: CrossedDraws) -> Measure:
+def _spearman(panel: Panel, draws: Copies) -> Measure:
     from threadpoolctl import threadpool_limits
 
     # Replicates are computed side by side already, each with a small matrix product.
@@ -136,66 +207,153 @@ def _measure(
     )
 
 
-def method_of(draws: CrossedDraws, target: str | None = None) -> str:
-    """Say how intervals were found; those of a `target` that was not drawn rest on two people."""
-    if not draws.n_boot:
-        return ""
-    if target == "none":
-        few = "two people tell nothing of others" if draws.target == "raters" else "one stimulus"
-        return f"; {NO_INTERVAL}{few}"
-    if target not in (None, draws.target):
-        return "; groups of stimuli left out, since two people tell nothing of others, t interval"
-    what = {"both": "stimuli and people", "stimuli": "stimuli", "raters": "people"}[draws.target]
-    return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """All measures of a panel, and how sure they are."""
+
+    panel: Panel
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of the data as they are."""
+        return measures_of(self.panel, self._copies(Draws(1)))
+
+    def _copies(self, draws: Draws) -> Copies:
+        return Copies.of(draws, len(self.panel.stimuli), self.panel.n_people)
+
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        return _PARTS if self.panel.models else _PARTS[len(_OF_MODELS) :]
+
+    def infer(self, target: Target, confidence: float, seed: Any) -> Estimates:
+        """Give all values by ``part``, ``measure``, ``rater`` and ``label``, with intervals."""
+        return infer(
+            self.statistic, interval="jackknife", target=target, confidence=confidence, seed=seed
+        )
+
+    def _rows(self, part: Part) -> list[dict[str, Any]]:
+        """Say of each value of a part what it rests on, whichever the measure is."""
+        panel = self.panel
+        everyone = np.ones(panel.n_people, dtype=np.bool_)
+        if part in _OF_MODELS:
+            shared = np.array([~np.isnan(one.models) & one.rated for one in panel.parts])
+            met = {
+                (f, k): one.people_on(here)
+                for k, one in enumerate(panel.parts)
+                for f, here in enumerate(shared[k])
+            }
+        if part == "by_label":
+            return [
+                {
+                    "rater": model,
+                    "label": label,
+                    "stimulus": shared[k, f],
+                    "person": met[f, k],
+                    "n_items": int(shared[k, f].sum()),
+                    "n_raters": panel.n_people,
+                    "n_ratings": int(shared[k, f].sum()),
+                    "undefined": "undefined: one answer throughout",
+                }
+                for f, model in enumerate(panel.models)
+                for k, label in enumerate(panel.labels)
+            ]
+        if part in _OF_MODELS:
+            return [
+                {
+                    "rater": model,
+                    "label": "",
+                    "stimulus": shared[:, f].any(axis=0),
+                    "person": np.any([met[f, k] for k in range(len(panel.parts))], axis=0),
+                    "n_items": int(shared[:, f].any(axis=0).sum()),
+                    "n_raters": panel.n_people,
+                    "n_ratings": int(shared[:, f].sum()),
+                }
+                for f, model in enumerate(panel.models)
+            ]
+        own = sum(np.bincount(one.person, minlength=panel.n_people) for one in panel.parts)
+        rated = np.any([one.rated for one in panel.parts], axis=0)
+        shared_row = {"label": "", "stimulus": rated, "n_items": len(panel.stimuli)}
+        if part == "ceiling":
+            n = int(np.sum(own))
+            more = {"rater": "", "person": everyone, "n_raters": panel.n_people, "n_ratings": n}
+            return [shared_row | more]
+        return [
+            shared_row
+            | {
+                "rater": name,
+                # What a person reaches rests on the others.
+                "person": everyone & (np.arange(panel.n_people) != p),
+                "n_raters": panel.n_people - 1,
+                "n_ratings": int(own[p]),
+            }
+            for p, name in enumerate(panel.people)
+        ]
+
+    @property
+    def statistic(self) -> Statistic:
+        """All values of all measures, of models, labels and people."""
+        panel = self.panel
+        rows = {part: self._rows(part) for part in self._parts}
+        every = [
+            {"undefined": one.undefined(panel.n_people)}
+            | row
+            | {"part": part, "measure": one.name, "method": f"{one.of_whom(part)}, {_MEANS[part]}"}
+            for part in self._parts
+            for one in self.measures
+            for row in rows[part]
+        ]
+
+        def column(name: str) -> list[Any]:
+            return [row[name] for row in every]
+
+        def evaluate(draws: Draws) -> Floats:
+            whole = self.measures
+            found = whole if draws.is_point else measures_of(panel, self._copies(draws))
+            values = np.concatenate(
+                [
+                    one.of_part(part, point)
+                    for part in self._parts
+                    for one, point in zip(found, whole, strict=True)
+                ]
+            ).T
+            values = np.broadcast_to(values, (draws.n_rows, values.shape[1]))
+            return values if draws.columns is None else values[:, draws.columns]
+
+        apart = np.array([part in ("difference", "by_label") for part in column("part")])
+        by_rank = np.array([name == "spearman" for name in column("measure")])
+        return Statistic(
+            keys={name: column(name) for name in ("part", "measure", "rater", "label")},
+            design=Design(
+                np.array(column("stimulus"), dtype=np.bool_).reshape(len(every), -1),
+                np.array(column("person"), dtype=np.bool_).reshape(len(every), -1),
+            ),
+            evaluate=evaluate,
+            method=column("method"),
+            n_items=column("n_items"),
+            n_raters=column("n_raters"),
+            n_ratings=column("n_ratings"),
+            undefined=column("undefined"),
+            bounds=(np.where(apart, -np.inf, -1.0), np.where(apart, np.inf, 1.0)),
+            targets=STIMULI_AND_RATERS,
+            n_groups=MOST_LEFT_OUT,
+            corrects_raters=False,
+            # Kappa itself is skewed where most answers are 0: its intervals need that width.
+            answers_once=apart | by_rank,
+        )
 
 
-def spread_table(
-    measures: Sequence[Measure],
-    spreads: Sequence[Spread],
-    draws: CrossedDraws,
-    keys: Mapping[str, Sequence[str]],
-    method: Callable[[Measure], str],
-    *,
-    n_people: int,
-    n_raters: int,
-    status: Callable[[Measure, Spread], Sequence[str]] | None = None,
-    **counts: Any,
+def part_of(
+    found: Estimates, part: Part, keys: Sequence[str], more: pl.DataFrame | None = None
 ) -> Estimates:
-    """Put the values of several measures into one table.
+    """Take the rows of one part.
 
     Parameters
     ----------
-    spreads
-        Of each measure, with one value for each row of `keys`.
-    method
-        What a measure computed, in words; how its interval came about follows.
-    status
-        Why values are not defined; by default as the measure says, of so many people.
-    counts
-        Items and ratings of each row, the same for all measures.
+    keys
+        What tells its rows apart.
+    more
+        Columns that are particular to it.
     """
-    size = spreads[0].value.size
-    n = len(measures)
-    if status is None:
-
-        def status(measure: Measure, spread: Spread) -> Sequence[str]:
-            return measure.status(spread.value, n_people)
-
-    both = list(zip(measures, spreads, strict=True))
-    return Estimates.build(
-        {"measure": [measure.name for measure in measures for _ in range(size)]}
-        | {name: list(given) * n for name, given in keys.items()},
-        **{
-            name: np.concatenate([one.columns[name] for one in spreads])
-            for name in spreads[0].columns
-        },
-        method=[
-            f"{method(one)}{method_of(draws, spread.target)}"
-            for one, spread in zip(measures, spreads, strict=True)
-            for _ in range(size)
-        ],
-        target=spreads[0].target,
-        n_raters=n_raters,
-        status=[text for measure, spread in both for text in status(measure, spread)],
-        **{name: np.tile(given, n) if np.ndim(given) else given for name, given in counts.items()},
-    )
+    frame = found.frame.filter(part=part)
+    frame = frame.select(*keys, pl.exclude("part", "measure", "rater", "label", *keys))
+    return Estimates.of(frame if more is None else frame.hstack(more), keys)

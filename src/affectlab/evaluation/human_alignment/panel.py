@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choices
+from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.people_and_models import (
     Rounding,
@@ -20,6 +21,60 @@ from affectlab.evaluation.people_and_models import (
     scale_map,
 )
 from affectlab.ratings import HUMAN_KINDS, Answers, Ratings, Scale, answers_of
+
+_HELD = 1 << 24
+"""Weights that are held as floating point numbers at once."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How often stimuli and people count in some rows of draws, as compiled code takes it."""
+
+    stimuli: NDArray[np.uint8]
+    """Shape (rows, stimuli)."""
+    raters: NDArray[np.int32]
+    """Shape (rows, people)."""
+
+    @classmethod
+    def of(cls, draws: Draws, n_stimuli: int, n_people: int) -> Copies:
+        """Count the copies of each."""
+        people = np.ones((draws.n_rows, n_people)) if draws.rater is None else draws.rater
+        stimuli = np.minimum(draws.weights(n_stimuli), 255)
+        return cls(stimuli.astype(np.uint8), people.astype(np.int32))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of draws."""
+        return int(self.stimuli.shape[0])
+
+    def blocks(self, least: int = 1 << 30) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Give the weights of stimuli in blocks of rows, shape (stimuli, rows of the block).
+
+        Parameters
+        ----------
+        least
+            Rows of a block at most.
+        """
+        size = min(least, self._at_once)
+        if size >= self.n_rows:
+            yield slice(0, self.n_rows), self._turned
+            return
+        for start in range(0, self.n_rows, size):
+            rows = slice(start, min(start + size, self.n_rows))
+            yield rows, np.ascontiguousarray(self.stimuli[rows].T, dtype=np.float32)
+
+    @property
+    def _at_once(self) -> int:
+        return max(16, _HELD // max(int(self.stimuli.shape[1]), 1))
+
+    def prepare(self) -> None:
+        """Turn the weights once, before several threads ask for them."""
+        if self._at_once >= self.n_rows:
+            _ = self._turned
+
+    @cached_property
+    def _turned(self) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self.stimuli.T, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -49,6 +104,10 @@ class LabelPanel:
         rated = np.zeros(self.n_items, dtype=np.bool_)
         rated[self.item] = True
         return rated
+
+    def people_on(self, stimuli: Bools) -> Bools:
+        """Tell who answered any of some stimuli, shape (people,)."""
+        return np.bincount(self.person[stimuli[self.item]], minlength=self.n_people) > 0
 
     @cached_property
     def by_person(self) -> tuple[Ints, NDArray[np.int32], Floats]:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import mean_of_defined
-from affectlab.core.inference import CrossedDraws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
-from affectlab.evaluation.human_alignment.panel import LabelPanel
+from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
@@ -23,7 +22,7 @@ _ROWS = 64
 """Replicates that one task computes."""
 
 
-def spearman_of_label(part: LabelPanel, draws: CrossedDraws) -> Agreements:
+def spearman_of_label(part: LabelPanel, draws: Copies) -> Agreements:
     """Correlate models, and people, with the median of all people but one, on one label.
 
     A person meets the median of the others; a model meets the same medians on the same stimuli,
@@ -47,7 +46,7 @@ def spearman_of_label(part: LabelPanel, draws: CrossedDraws) -> Agreements:
     )
 
 
-def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats]:
+def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
     """Correlations of each person, by set of stimuli, and of each model with each panel."""
     from affectlab.core.compiled import in_threads
     from affectlab.evaluation.human_alignment.spearman_kernels import MOST_DRAWN, correlate_lists
@@ -87,7 +86,7 @@ def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats
 
 def _correlate_set(
     part: LabelPanel,
-    draws: CrossedDraws,
+    draws: Copies,
     answered: Bools,
     judged: Ints,
     code: Codes,

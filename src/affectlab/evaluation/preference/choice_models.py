@@ -359,6 +359,15 @@ def without_clusters(fit: Fit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]
     return left_out, np.array(list(contents.values()))
 
 
+def compared_groups(wins: Floats) -> Ints:
+    """Number the groups of systems between which there is no comparison, shape (systems,)."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    group: Ints = connected_components(csr_matrix(wins > 0), connection="weak")[1]
+    return group
+
+
 def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
     """Say why there is no finite scale; empty where there is one.
 
@@ -367,10 +376,10 @@ def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
-    won = csr_matrix(wins > 0)
-    groups, _ = connected_components(won, connection="weak")
+    groups = int(compared_groups(wins).max()) + 1
     if groups > 1:
         return f"undefined: {groups} groups of systems were never compared with each other"
+    won = csr_matrix(wins > 0)
     parts, of = connected_components(won, connection="strong")
     if parts == 1:
         return ""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import student
@@ -26,6 +28,7 @@ from affectlab.evaluation.preference.choice_models import (
     Model,
     Ties,
     Votes,
+    compared_groups,
     fit_choices,
     why_undefined,
     without_clusters,
@@ -49,6 +52,7 @@ _MODELLED = {
 _DRAWS = 10_000
 """Draws of all strengths, for the chance that a system is the strongest."""
 _NOT_DETERMINED = f"{NO_INTERVAL}not defined without one of the clusters"
+_UNLINKED = "undefined: never compared, not even through others"
 _ONE_CLUSTER = f"{NO_INTERVAL}a single cluster"
 
 
@@ -69,6 +73,11 @@ class _Study:
     n_judge_clusters: int = 0
     tied: Floats | float = 0.0
     """Ties of each system, shape (systems,), also those that are dropped."""
+
+    @cached_property
+    def group(self) -> Ints:
+        """Group of each system, between which there is no comparison, shape (systems,)."""
+        return compared_groups(self.wins(0.5))
 
     def wins(self, ties: float) -> Floats:
         """Wins of the row over the column; a tie counts as `ties` for both."""
@@ -122,7 +131,8 @@ def preference_scale(
         where one never lost.
 
         With 0 a system that never lost is infinitely strong, and there is no scale; any prior draws
-        all strengths together.
+        all strengths together. It also links systems that were never compared, not even through
+        others: nothing is told of such pairs, nor of which system is the first.
     target
         What intervals are about: other items, other judges, both, or this sample of both, which
         leaves nothing to be uncertain of; by default both with five or more judges, and items
@@ -243,10 +253,22 @@ def preference_scale(
     )
     if status:
         return replace(made, sentences=(f"There is no scale ({status}).",))
+    if study.group.max() > 0:
+        apart = [
+            joined(np.array(study.systems, dtype=object)[study.group == k].tolist())
+            for k in range(int(study.group.max()) + 1)
+        ]
+        made = replace(
+            made,
+            sentences=(
+                f"Systems of {len(apart)} groups were never compared ({'; '.join(apart)}): nothing "
+                "but the prior puts these on one scale.",
+            ),
+        )
     strongest = table.frame.row(0, named=True)
     sure = strongest["first"]
     sure = f", with a chance of {percent(sure, 1)} to be the first" if sure == sure else ""
-    said = [f"{strongest['system']} is strongest{sure}."]
+    said = list(made.sentences) or [f"{strongest['system']} is strongest{sure}."]
     figure = Figure(
         "preference_scale",
         "intervals",
@@ -377,7 +399,7 @@ def _strengths(
             "losses": wins.sum(axis=0)[order].astype(np.int64),
             "ties": np.broadcast_to(study.tied, k)[order].astype(np.int64),
             "rank": rank,
-            "first": _first(fit, jackknife, seed)[order],
+            "first": _first(study, fit, jackknife, seed)[order],
         },
     )
     return table.laid_out(
@@ -391,11 +413,13 @@ def _strengths(
     )
 
 
-def _first(fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | None) -> Floats:
+def _first(
+    study: _Study, fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | None
+) -> Floats:
     """Chance that each system is the strongest, from a multivariate t distribution."""
     k = fit.n_systems
     freedom = jackknife.spread()[1][:k]
-    if not np.isfinite(freedom).all():
+    if study.group.max() > 0 or not np.isfinite(freedom).all():
         return np.full(k, np.nan)
     rng = np.random.default_rng(seed)
     drawn = rng.multivariate_normal(
@@ -420,16 +444,25 @@ def _pairs(
     chance = fit.model.chances(apart, fit.tau)[0]
     low, high = (fit.model.chances(ends[end], fit.tau)[0] for end in ("low", "high"))
     names = np.array(study.systems, dtype=object)
+    linked = study.group[a] == study.group[b]
+    # The error of a chance, from that of the difference.
+    told = {"value": chance, "se": ends["se"] * _slope(fit, apart), "low": low, "high": high}
+    more = {"difference": apart, "observed": observed, "p": p}
+    told, more = (
+        {name: np.where(linked, column, np.nan) for name, column in part.items()}
+        for part in (told, more)
+    )
     table = Estimates.build(
         {"system": names[a].tolist(), "other": names[b].tolist()},
-        value=chance,
-        # The error of a chance, from that of the difference.
-        se=ends["se"] * _slope(fit, apart),
-        low=low,
-        high=high,
+        **told,
         n_ratings=np.rint(n).astype(np.int64),
-        **shared,
-        extra={"difference": apart, "observed": observed, "p": p},
+        **shared | {"status": [shared["status"] if one else _UNLINKED for one in linked.tolist()]},
+        extra={
+            **more,
+            "reason": pl.Series(
+                [None if one else Reason.NEVER_COMPARED for one in linked.tolist()], dtype=pl.String
+            ),
+        },
     )
     return table.laid_out(
         Value(head="chance"),

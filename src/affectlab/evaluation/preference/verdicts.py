@@ -293,10 +293,11 @@ def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, 
     more, _, less = ratio["of_what"].rpartition(" to ")
     said = []
     if ratio["status"] == "ok":
+        known = ratio["low"] == ratio["low"]
+        ends = f"; interval {number(ratio['low'])} to {number(ratio['high'])}" if known else ""
         said.append(
             f"{more} is preferred {number(ratio['value'])} times as often as {less} "
-            f"({count(ratio['count'])} to {count(ratio['of'])}; interval "
-            f"{number(ratio['low'])} to {number(ratio['high'])})."
+            f"({count(ratio['count'])} to {count(ratio['of'])}{ends})."
         )
     if "good" in rows:
         good = rows["good"]

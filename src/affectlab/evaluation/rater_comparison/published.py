@@ -67,7 +67,7 @@ def published_tables(
     groups: str | Mapping[str, str] | None = None,
     over: Over = "labels",
     exclude: Collection[str] = (),
-    truncate: bool = False,
+    truncate: bool = True,
     n_boot: int = 1000,
     seed: int | np.random.Generator | None = 0,
 ) -> PublishedTables:
@@ -89,10 +89,11 @@ def published_tables(
     exclude
         Labels that are left out.
     truncate
-        Drop the fractions of models for kappa, in place of rounding.
+        Drop the fractions of models for kappa and alpha, as the study does, which loses half a
+        step on average; otherwise they are rounded, as elsewhere.
     n_boot
-        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
-        and the discrepancies; 0 for no intervals.
+        Bootstrap replicates for the differences of groups, the correlation with the median and
+        alpha; 0 for no intervals, of discrepancies neither.
     seed
         Seed or generator.
 
@@ -116,7 +117,9 @@ def published_tables(
     rng = np.random.default_rng(seed)
     both = judged_sides(ratings, models)
     scale = both.people.scale
-    mapped = not scale_map(both.models, scale, together=models is None).missing
+    way = scale_map(both.models, scale, together=models is None)
+    mapped = not way.missing
+    stepped = mapped and scale.step is not None and not way.same
     if mapped:
         table = merged(ratings, models, truncate=truncate, exclude=exclude)
     steps = scale.step is not None and scale.low is not None and scale.high is not None
@@ -153,18 +156,29 @@ def published_tables(
             n_boot=n_boot,
             seed=rng,
         ),
-        "discrepancy": discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        "discrepancy": discrepancy(
+            ratings, models, exclude=exclude, target="both" if n_boot else "sample"
+        )
         if ordered and mapped
         else None,
     }
     families = groups_of(table, groups) if groups is not None and mapped else {}
     words = "kappa" if scale.kind in ("nominal", "binary") else "quadratic kappa"
     said = parts["groups"]
+    notes = () if said is None else said.notes
+    rule = ""
+    if stepped:
+        rule = f"fractions of models {'dropped' if truncate else 'rounded'}"
+        instead = "the study drops them (truncate)" if not truncate else "as the study does"
+        notes = (
+            f"For kappa and alpha, {way.words('truncate' if truncate else 'round')}; {instead}.",
+            *notes,
+        )
     return PublishedTables(
-        tuple(_tables(parts, words)),
+        tuple(_tables(parts, f"{words}, {rule}" if rule else words)),
         () if said is None or len(said.sentences) > _FEW else said.sentences,
         tuple(_figures(parts, words, families)),
-        () if said is None else said.notes,
+        notes,
         {"over": over, "exclude": list(exclude), "truncate": truncate, "n_boot": n_boot},
         **{
             name: part.to_frame() if name in _FRAMES and part else part

@@ -3,6 +3,7 @@
 from affectlab.ratings.derived.holdings import Holdings as Holdings
 from affectlab.ratings.derived.merge import merge as merge
 from affectlab.ratings.derived.reshape import (
+    averaged as averaged,
     fill_absent as fill_absent,
     group_labels as group_labels,
     matrix as matrix,
@@ -17,6 +18,8 @@ from affectlab.ratings.derived.select import (
     in_time_order as in_time_order,
     labels_on as labels_on,
     moments as moments,
+    n_later as n_later,
+    one_answer_each as one_answer_each,
     rows_by_name as rows_by_name,
     rows_where as rows_where,
     used_rows as used_rows,

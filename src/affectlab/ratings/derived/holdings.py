@@ -6,6 +6,7 @@ methods of :class:`~affectlab.ratings.Ratings` are made of those.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -17,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import joined
 from affectlab.ratings.attributes import attribute_table, combine_tables, idle_step, split_extras
 from affectlab.ratings.build import Body, Checked
 from affectlab.ratings.files import as_frame
@@ -24,6 +26,12 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale
 from affectlab.ratings.schema import UNNAMED, SetAside
 from affectlab.taxonomy import Taxonomy
+
+_FILLED = re.compile(
+    r"(?:, as (?P<whose>published|asked): )?(?:empty cells )?filled "
+    r"(?:(?P<n>[\d,]+) absent ratings? with (?P<value>\S+)|with (?P<zero>0): (?P<cells>[\d,]+))"
+)
+"""How the history says that missing ratings were given a value."""
 
 
 class Holdings:
@@ -83,6 +91,33 @@ class Holdings:
     def history(self) -> tuple[str, ...]:
         """Steps that changed the answers, such as filling absent ones."""
         return self._history
+
+    @property
+    def missing(self) -> str:
+        """What was done with missing ratings, as a sentence for a paper.
+
+        Examples
+        --------
+        >>> from affectlab.ratings import Ratings
+        >>> r = Ratings({"stimulus": ["a", "a", "b"], "rater": ["r", "r", "r"],
+        ...              "label": ["joy", "fear", "joy"], "value": [1, 2, 0]}, scale="0-7")
+        >>> r.missing
+        'Missing ratings were not replaced by other values.'
+        >>> r.fill_absent().missing
+        'Missing ratings were taken as 0 (1 rating).'
+        """
+        said = []
+        for place, step in enumerate(self._history, start=1):
+            if (filled := _FILLED.search(step)) is None:
+                continue
+            n = filled["n"] or filled["cells"]
+            upto = "" if place == len(self._history) else "up to "
+            whose = f", as {filled['whose']}" if filled["whose"] else ""
+            noun = "rating" if n == "1" else "ratings"
+            said.append(f"taken as {filled['value'] or filled['zero']}{whose} ({upto}{n} {noun})")
+        if not said:
+            return "Missing ratings were not replaced by other values."
+        return f"Missing ratings were {joined(list(dict.fromkeys(said)))}."
 
     @property
     def n_rows(self) -> int:

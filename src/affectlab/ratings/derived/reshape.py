@@ -13,7 +13,12 @@ from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
 from affectlab.ratings.derived.holdings import Holdings, Table
-from affectlab.ratings.derived.select import answered_rows, in_time_order, rows_by_name
+from affectlab.ratings.derived.select import (
+    answered_rows,
+    in_time_order,
+    question_of,
+    rows_by_name,
+)
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import (
     DeclaredScales,
@@ -406,3 +411,31 @@ def with_texts(
         raise InputError(f"{len(texts)} texts for {ratings.n_rows} rows; expected one for each")
     extras = {**ratings._body.extras, column: pl.Series(column, list(texts), dtype=pl.String)}
     return ratings._derive(replace(ratings._body, extras=extras), steps=(step,))
+
+
+def averaged(ratings: Table) -> Table:
+    """Make one answer of several to the same question; see :meth:`Ratings.averaged`."""
+    used = in_time_order(ratings._keep(answered_rows(ratings)))
+    _, first, question = np.unique(question_of(used._body), return_index=True, return_inverse=True)
+    if first.size == used.n_rows:
+        return ratings
+    unordered = [name for name, scale in used.scales.items() if scale.kind == "nominal"]
+    if unordered:
+        raise InputError(
+            f"answers without an order have no mean ({', '.join(unordered)}); leave such labels "
+            f"out: {option('select(labels=…)', cli='--keep-labels')}"
+        )
+    mean = np.bincount(question, used.value) / np.bincount(question)
+    rows = np.sort(first)
+    step = (
+        f"averaged {used.n_rows:,} answers to {first.size:,}: of several answers of a rater to a "
+        "question the mean counts"
+    )
+    scales = {
+        name: scale
+        if scale.kind == "interval"
+        else Scale("interval", scale.low, scale.high, declared=scale.declared)
+        for name, scale in used.scales.items()
+    }
+    body = replace(used._body.take(rows), value=mean[question[rows]])
+    return used._derive(body, scales=scales, steps=(step,))

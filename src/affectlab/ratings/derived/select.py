@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
+from affectlab.core.words import option
 from affectlab.ratings.build import Body, in_seconds
 from affectlab.ratings.derived.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
@@ -155,13 +156,12 @@ def in_time_order(ratings: Table) -> Table:
     apart (or, of texts, the texts), so that the order of rows decides nothing.
     """
     body = ratings._body
-    if not {"session", "trial"} & body.extras.keys() and not in_seconds(body.extras.get("at")):
-        # The check of a table lets only these tell two answers to one question apart.
+    if not _may_repeat(body):
         return ratings
     rows = _repeated(body)
     if not rows.size:
         return ratings
-    question = _question(body)[rows]
+    question = question_of(body)[rows]
     ordered = rows[np.lexsort((*reversed(moments(body, rows)), question))]
     place = rows[np.argsort(question, kind="stable")]
     if np.array_equal(ordered, place):
@@ -172,20 +172,65 @@ def in_time_order(ratings: Table) -> Table:
 
 
 def has_traces(ratings: Holdings) -> bool:
-    """Say whether a rater answered a question again and again, as times in seconds tell."""
+    """Say whether raters answered a question again and again, as times in seconds tell."""
     body = ratings._body
-    several = "trial" not in body.extras and in_seconds(body.extras.get("at"))
-    return several and bool(_repeated(body).size)
+    if "trial" in body.extras or not in_seconds(body.extras.get("at")):
+        return False
+    rows = _repeated(body)
+    if not rows.size or "session" not in body.extras:
+        return bool(rows.size)
+    session = body.extras["session"].gather(rows).cast(pl.String).rank("dense").fill_null(0)
+    pairs = np.column_stack([question_of(body)[rows], session.to_numpy()])
+    return len(np.unique(pairs, axis=0)) < rows.size
 
 
-def _question(body: Body) -> NDArray[np.int64]:
+def n_later(ratings: Holdings, rows: Mask) -> int:
+    """Count the answers of raters to questions that they had answered before, of some rows."""
+    if not _may_repeat(ratings._body):
+        return 0
+    question = question_of(ratings._body)[rows]
+    return question.size - np.unique(question).size
+
+
+def one_answer_each(ratings: Table) -> Table:
+    """Keep the first answer of each rater to each question; rows stand in order of time.
+
+    Raises
+    ------
+    InputError
+        When the answers are traces, of which the first moment says little.
+    """
+    body = ratings._body
+    if not _may_repeat(body):
+        return ratings
+    rows = _repeated(body)
+    if not rows.size:
+        return ratings
+    if has_traces(ratings):
+        raise InputError(
+            "the answers are traces: raters answered the same question at several times (column "
+            f"'at'). {option('traces', cli='affectlab reliability traces')} judges traces; "
+            f"{option('ratings.averaged()', cli='--averaged')} takes each by its mean"
+        )
+    _, first = np.unique(question_of(body)[rows], return_index=True)
+    later = np.delete(rows, first)
+    return ratings._keep(~np.isin(np.arange(body.n_rows), later))
+
+
+def _may_repeat(body: Body) -> bool:
+    """The check of a table lets only these tell two answers to one question apart."""
+    return bool({"session", "trial"} & body.extras.keys()) or in_seconds(body.extras.get("at"))
+
+
+def question_of(body: Body) -> NDArray[np.int64]:
+    """Code of the rater, stimulus and label of each row."""
     key = body.stimulus.code.astype(np.int64) * body.rater.n + body.rater.code
     return key if body.label is None else key * body.label.n + body.label.code
 
 
 def _repeated(body: Body) -> Rows:
     """Rows that share rater, stimulus and label with another row."""
-    question = _question(body)
+    question = question_of(body)
     n_questions = body.stimulus.n * body.rater.n * (1 if body.label is None else body.label.n)
     if n_questions > _MOST_GAPS * question.size:
         ordered = np.sort(question)

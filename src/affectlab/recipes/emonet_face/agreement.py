@@ -245,9 +245,7 @@ def _pair(table: Estimates, first: str, second: str) -> dict[str, float]:
 
 
 def _finding(value: object) -> Finding:
-    if isinstance(value, int | float) and not math.isnan(value):
-        return Finding(float(value))
-    return Finding(why="not defined for these answers")
+    return Finding(float(value) if isinstance(value, int | float) else math.nan)
 
 
 def inconsistencies() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from affectlab.core.words import number
+from affectlab.core.words import in_brackets, number
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def binary_alpha(
             values[f".{slug}"] = by_label[label].value
     named = [values[f".{slug}"] for slug in _LABELS if f".{slug}" in values]
     note = _ALPHA_NOTE.format(
-        pooled=f"{number(values[''], 3)} "
-        f"[{number(values['.low'], 3)}, {number(values['.high'], 3)}]",
+        pooled=f"{number(values[''], 3)}{in_brackets(values['.low'], values['.high'], 3)}",
         labels=f"{number(min(named), 2)} to {number(max(named), 2)}" if named else "not defined",
     )
     return {

@@ -28,11 +28,11 @@ _SAID = {
 }
 
 
-def human_level(found: Compared, *, n_boot: int, seed: int) -> AlignmentResult:
-    """Test equivalence with people, drawing images and people anew; fractions are rounded."""
+def human_level(found: Compared, *, seed: int) -> AlignmentResult:
+    """Test equivalence with people, leaving out images and people; fractions are rounded."""
     from affectlab.evaluation import alignment
 
-    return alignment(found.people, found.models, margin=MARGIN, n_boot=n_boot, seed=seed)
+    return alignment(found.people, found.models, margin=MARGIN, seed=seed)
 
 
 def level_notes(found: Compared, level: AlignmentResult) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import number
+from affectlab.core.words import in_brackets, number, percent
 from affectlab.recipes.emonet_face.agreement import (
     LARGE,
     STAND_INS,
@@ -25,7 +25,7 @@ from affectlab.recipes.emonet_face.figures import binary_figures, hq_figures
 from affectlab.recipes.emonet_face.heads import HEADS_MISSING, HeadSize, has_torch, train_heads
 from affectlab.recipes.emonet_face.human_level import human_level, level_notes
 from affectlab.recipes.emonet_face.people import NOISE, Faces, ask_experts, ask_models, faces
-from affectlab.recipes.recipe import Finding, Parts, RecipeRun
+from affectlab.recipes.recipe import SETTING, Finding, Parts, RecipeRun
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -79,13 +79,13 @@ def prefer(
     share = found["decided votes", "human"]
     return {
         "preference.images": Finding(float(items.height)),
-        "preference.judges": Finding(2.0),
+        "preference.judges": Finding(2.0, doubt=SETTING),
         "preference.human": Finding(float(counts["human"])),
         "preference.model": Finding(float(counts[model])),
         "preference.share": Finding(share.value, share.low, share.high),
     }, (
         f"Of {items.height:,} images on which the two sets differ, judges prefer people's on "
-        f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]. "
+        f"{percent(share.value)}{in_brackets(share.low, share.high, 0, write=percent)}. "
         "Of the printed counts 707 of 999 is 70.8 % [67.8, 73.6]."
     )
 
@@ -128,8 +128,8 @@ def architecture() -> dict[str, Finding]:
     width = 1152
     return {
         "heads.width": Finding(why="taken from the paper, to count parameters from"),
-        "heads.small.parameters": Finding(float(SMALL.n_parameters(width))),
-        "heads.big.parameters": Finding(float(BIG.n_parameters(width))),
+        "heads.small.parameters": Finding(float(SMALL.n_parameters(width)), doubt=SETTING),
+        "heads.big.parameters": Finding(float(BIG.n_parameters(width)), doubt=SETTING),
     }
 
 
@@ -177,7 +177,7 @@ def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
         parts.add(hq_findings(compared))
     if compared is not None:
         with parts("human level"):
-            level = human_level(compared, n_boot=size.n_boot, seed=seed)
+            level = human_level(compared, seed=seed)
             parts.notes += [*level_notes(compared, level), *_recovered(shown, people, compared)]
             parts.figures += hq_figures(compared, level)
     parts.add(with_reasons(parts.findings, why="not played in this simulation"), inconsistencies())

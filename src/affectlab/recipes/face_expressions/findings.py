@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import in_brackets, number
 from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
 from affectlab.recipes.recipe import Finding, RecipeFigure
 
@@ -219,7 +220,7 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
             dict.fromkeys(("jnd.score", "quest.steps", *timed), Finding(why=str(problem)))
         )
     found = {"jnd.score": Finding(jnd.value), "quest.steps": Finding(steps.value)}
-    notes = [f"1 JND is {jnd.value:.2f} [{jnd.low:.2f}, {jnd.high:.2f}] points."]
+    notes = [f"1 JND is {number(jnd.value)}{in_brackets(jnd.low, jnd.high)} points."]
     if frames is None:
         why = "no frames.csv, which says when each frame was filmed"
         return Figures({**found, **dict.fromkeys(timed, Finding(why=why))}, tuple(notes))
@@ -239,7 +240,8 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
         else Finding(why="no actor is named 7, or actor 7, as in the paper")
     )
     notes.append(
-        f"The sampling interval is {overall.value:.1f} [{overall.low:.1f}, {overall.high:.1f}] ms "
+        f"The sampling interval is {number(overall.value, 1)}"
+        f"{in_brackets(overall.low, overall.high, 1)} ms "
         "where faces move evenly between frames; the paper gives a point."
     )
     notes += [f"Of the sampling interval: {note}." for note in interval.notes]

@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.recipes.face_expressions.figures import metric_pictures
 from affectlab.recipes.face_expressions.findings import Figures
-from affectlab.recipes.recipe import Finding
+from affectlab.recipes.recipe import SETTING, Finding
 
 if TYPE_CHECKING:
     from affectlab.analysis import PairScores
@@ -138,13 +138,14 @@ def _learned(
     apart = {name: found.better_than(name) for name in found.compared if name != found.learner}
     nearest = min(apart, key=lambda name: apart[name]["value"])
     row = apart[nearest]
+    doubt = f"on embeddings of the encoder {_ENCODER!r}, which are not those of FaRL"
     known = row["low"] is not None and row["low"] == row["low"]
     ends = f" [{row['low']:.3f}, {row['high']:.3f}]" if known else ""
     return Figures(
         {
-            "learned.splits": Finding(float(len(found.splits))),
-            "learned.srocc": Finding(found.median("svr", "srocc")),
-            "learned.plcc": Finding(found.median("svr", "plcc")),
+            "learned.splits": Finding(float(len(found.splits)), doubt=SETTING),
+            "learned.srocc": Finding(found.median("svr", "srocc"), doubt=doubt),
+            "learned.plcc": Finding(found.median("svr", "plcc"), doubt=doubt),
         },
         (
             f"The learned metric is a linear SVR on embeddings of the encoder {_ENCODER!r}, which "

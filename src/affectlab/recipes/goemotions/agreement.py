@@ -10,7 +10,7 @@ import numpy as np
 from affectlab.core.words import joined
 from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.published_figures import load_published
-from affectlab.recipes.recipe import Finding
+from affectlab.recipes.recipe import SETTING, Finding
 
 if TYPE_CHECKING:
     from affectlab.analysis.labels import LabelClusters, LabelCorrelations
@@ -67,7 +67,7 @@ def rater_findings(
 
     printed = printed_agreement()
     told = [_told_of_print(printed)]
-    found = {"ppca.alpha": Finding(0.05 / len(printed.labels))}
+    found = {"ppca.alpha": Finding(0.05 / len(printed.labels), doubt=SETTING)}
     raw, doubt = corpus.raw, corpus.raw_doubt
     if raw is None:
         keys = [f"raters.{name}.{kind}" for name in printed.labels for kind in _KINDS]

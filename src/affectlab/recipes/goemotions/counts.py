@@ -10,7 +10,7 @@ import numpy as np
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, percent
 from affectlab.recipes.goemotions.data import EXAMPLES, KEPT, Corpus, raters_of, told_of_raw
-from affectlab.recipes.recipe import Finding
+from affectlab.recipes.recipe import SETTING, Finding
 
 if TYPE_CHECKING:
     from affectlab.models.text import LabelledTexts
@@ -84,6 +84,9 @@ def data_findings(corpus: Corpus, votes: Votes | None) -> dict[str, Finding]:
     }
     if corpus.complete:
         found |= {key: Finding(value) for key, value in whole.items()}
+        found["data.raters"] = Finding(
+            whole["data.raters"], doubt="a file with other raters is not taken for the whole one"
+        )
     else:
         why = f"only the whole raw file shows it; this is {doubt}"
         found |= dict.fromkeys(whole, Finding(why=why))
@@ -122,9 +125,10 @@ def _splits(corpus: Corpus) -> dict[str, Finding]:
     sizes = [len(part) for part in corpus.kept]
     kept = sum(sizes)
     if corpus.test is not None:
-        examples = EXAMPLES if corpus.raw is None else corpus.raw.n_stimuli
-        exact = corpus.raw is not None and corpus.complete
-        said = "" if exact else "the number of all examples is the printed one"
+        # A part of the raw file does not hold all examples that were kept.
+        whole = corpus.raw if corpus.complete else None
+        examples = EXAMPLES if whole is None else whole.n_stimuli
+        said = "the number of all examples is the printed one" if whole is None else ""
         share = Finding(kept / examples, doubt=said)
         found = {"data.agree2": Finding(float(kept)), "data.agree2_share": share}
         found["split.kept"] = share
@@ -134,8 +138,9 @@ def _splits(corpus: Corpus) -> dict[str, Finding]:
         found = dict.fromkeys(("data.agree2", "data.agree2_share", "split.kept"), Finding(why=why))
         found["split.test"] = Finding(why="there is no test.tsv beside train.tsv")
         total = KEPT
+    doubt = "" if corpus.test is not None else "the number of all examples kept is the printed one"
     for name, size in zip(("train", "dev", "test"), sizes, strict=False):
-        found[f"split.{name}"] = Finding(size / total)
+        found[f"split.{name}"] = Finding(size / total, doubt=doubt)
     return found
 
 
@@ -153,7 +158,7 @@ def _labels(corpus: Corpus) -> dict[str, Finding]:
     for level in ("sentiment", "ekman"):
         groups = taxonomy.groups(level).values()
         there = sum(any(targets[:, taxonomy.index(name)].any() for name in g) for g in groups)
-        found[f"groups.{level}"] = Finding(float(there))
+        found[f"groups.{level}"] = Finding(float(there), doubt=SETTING)
     return found
 
 

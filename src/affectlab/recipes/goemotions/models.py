@@ -11,7 +11,7 @@ import numpy as np
 
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats
-from affectlab.core.words import count, joined, number, plural
+from affectlab.core.words import count, in_brackets, joined, number, plural
 from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.recipe import Finding
 
@@ -230,7 +230,7 @@ def transfer_of(
     for size in found.sizes:
         parts = [
             f"{setup} {reached[setup, size].value - reached['baseline', size].value:+.3f} "
-            f"({gains[setup, size].low:+.3f} to {gains[setup, size].high:+.3f})"
+            f"{in_brackets(gains[setup, size].low, gains[setup, size].high, 3)}"
             for setup in found.setups
             if setup != "baseline"
         ]

@@ -28,7 +28,7 @@ _SEED = 0
 """Of what is drawn or trained on real data."""
 _NOT_PUBLISHED = {
     "curation.": "the comments before curation are not published",
-    "probe.": "needs a frozen BERT; see affectlab.models.text.probe_layers",
+    "probe.": "not part of the recipe; affectlab.models.text.probe_layers does it with a BERT",
 }
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import count, in_brackets, percent
 from affectlab.recipes.needs import DataNeed, find_input
 from affectlab.recipes.published_figures import load_published
-from affectlab.recipes.recipe import Finding, Parts, RecipeRun
+from affectlab.recipes.recipe import SETTING, Finding, Parts, RecipeRun
 from affectlab.recipes.socratis.figures import reaction_pictures
 from affectlab.recipes.socratis.findings import (
+    N_RANDOM,
     agreement_finding,
     cleaned,
     data_findings,
@@ -25,15 +27,22 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "run_on_file"]
 
+_RELEASED = "imCaptionEmotionExplanation_formatted.json"
+"""As the README of the release names it."""
 _REACTIONS = DataNeed(
-    file="socratis.json",
+    file=_RELEASED,
     what="18,378 reactions to 2,075 image-caption pairs, as unique_id: list of [image, caption, "
     "emotions, explanations, demographics]",
     published="the project page kdeng55.github.io/socratis-website",
     licence="that of the release; images belong to Visual News and Conceptual Captions",
 )
 NEEDS = (_REACTIONS,)
-_NAMES = ("socratis.json", "data.json", "socratis/socratis.json")
+_NAMES = tuple(
+    f"{folder}{name}"
+    for folder in ("", "socratis/", "data/")
+    for name in (_RELEASED, "socratis.json", "data.json")
+)
+_MODEL = "which weights the paper used is not named"
 _WHY = {
     "study.": "the judgements of the human study are not in the file of reactions; needs 500 "
     "items, three judges each",
@@ -43,6 +52,8 @@ _WHY = {
     "the images and a CLIP; no judgements",
 }
 """Beginning of a key, and why the published file has no value for it."""
+_PAIRS, _NEAR = 2075, 0.01
+"""Pairs of the paper; a file is the paper's where it has as many, within this share."""
 _MOST = 2000
 """Pairs of reactions that are compared in a quick run."""
 
@@ -60,11 +71,17 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
     table, words = cleaned(ratings)
     n_boot = 200 if quick else 1000
     most = _MOST if quick else None
+    part = "" if most is None else f", on at most {most:,} pairs of reactions"
     models = file.parent / "models"
     parts = Parts()
     with parts("reactions", "data."):
+        counted = data_findings(ratings, table)
+        pairs = counted["data.pairs"].value or 0.0
+        if abs(pairs / _PAIRS - 1) > _NEAR:
+            other = f"{count(pairs)} pairs are not the {count(_PAIRS)} of the paper"
+            counted = {key: one.doubted(other) for key, one in counted.items()}
         parts.add(
-            data_findings(ratings, table),
+            counted,
             [words_note(table, words), diversity_note(table, words, n_boot)],
             reaction_pictures(table, words),
         )
@@ -75,13 +92,16 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
             why = Finding(why="no folder models/bart beside the file")
             parts.add({"quality.agreement": why})
         else:
-            agreement = agreement_finding(table, words, bart, most=most, n_boot=n_boot)
-            parts.add({"quality.agreement": agreement, "quality.random_pairs": Finding(1000.0)})
+            found = agreement_finding(table, words, bart, most=most, n_boot=n_boot)
+            agreement = found.doubted(f"by the BART in models/bart{part}; {_MODEL}")
+            setting = Finding(float(N_RANDOM), doubt=SETTING)
+            parts.add({"quality.agreement": agreement, "quality.random_pairs": setting})
     with parts("sentiment", "quality.sentiment_match"):
         if (sentiment := _sentiment(models / "sentiment")) is None:
             match = Finding(why="no folder models/sentiment beside the file")
         else:
-            match = sentiment_finding(table, words, sentiment, n_boot)
+            found = sentiment_finding(table, words, sentiment, n_boot)
+            match = found.doubted(f"by the model in models/sentiment; {_MODEL}")
         parts.add({"quality.sentiment_match": match})
     keys = [figure.key for figure in load_published("socratis").figure]
     reasons = {
@@ -131,11 +151,11 @@ def _sentiment(folder: Path) -> Sentiment | None:
 
 
 def _told_agreement(found: Finding) -> str:
-    if found.value is None or found.low is None or found.high is None:
+    if found.value is None:
         return f"Agreement of reactions by shared words: {found.why}."
     return (
         f"By shared words in place of BARTScore, reactions to the same score above random pairs in "
-        f"{100 * found.value:.1f} % [{100 * found.low:.1f}, {100 * found.high:.1f}]."
+        f"{percent(found.value, 1)}{in_brackets(found.low, found.high or 0.0, 1, write=percent)}."
     )
 
 

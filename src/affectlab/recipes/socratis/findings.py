@@ -9,6 +9,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate
+from affectlab.core.words import in_brackets, number
 from affectlab.recipes.published_figures import load_published
 from affectlab.recipes.recipe import Finding
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = [
+    "N_RANDOM",
     "agreement_finding",
     "cleaned",
     "data_findings",
@@ -32,6 +34,8 @@ __all__ = [
     "words_note",
 ]
 
+N_RANDOM = 1000
+"""Random pairs of reactions that those to the same pair and emotion are compared with."""
 _TABLE_1 = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
 _GROUPS = {"machine": "machine", "human": "human", "both": "both"}
 
@@ -96,8 +100,9 @@ def diversity_note(table: pl.DataFrame, words: EmotionWords, n_boot: int) -> str
     kinds, differ, conflict = (found[name] for name in ("n_emotions", "difference", "conflict"))
     return (
         f"Of a pair {kinds.value:.1f} emotions are named in the mean; two people name different "
-        f"ones with a chance of {differ.value:.2f} [{differ.low:.2f}, {differ.high:.2f}], and ones "
-        f"of opposite signs with {conflict.value:.2f} [{conflict.low:.2f}, {conflict.high:.2f}]."
+        f"ones with a chance of {number(differ.value)}{in_brackets(differ.low, differ.high)}, and "
+        f"ones of opposite signs with {number(conflict.value)}"
+        f"{in_brackets(conflict.low, conflict.high)}."
     )
 
 
@@ -120,6 +125,7 @@ def agreement_finding(
             words.of(table["emotion"].to_list()),
             table["text"].to_list(),
             scorer,
+            n_random=N_RANDOM,
             most=most,
             n_boot=n_boot,
             seed=seed,

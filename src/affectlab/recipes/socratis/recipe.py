@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from affectlab.recipes.published_figures import load_published
-from affectlab.recipes.recipe import Finding, Parts, Recipe, RecipeRun
+from affectlab.recipes.recipe import SETTING, Finding, Parts, Recipe, RecipeRun
 from affectlab.recipes.socratis.data import NEEDS, run_on_file
 from affectlab.recipes.socratis.figures import metric_pictures, reaction_pictures, study_pictures
 from affectlab.recipes.socratis.findings import (
+    N_RANDOM,
     agreement_finding,
     data_findings,
     diversity_note,
@@ -161,7 +162,7 @@ def _judge_machines(
         parts.add(
             {
                 "quality.agreement": agreement,
-                "quality.random_pairs": Finding(1000.0),
+                "quality.random_pairs": Finding(float(N_RANDOM), doubt=SETTING),
                 "quality.sentiment_match": match,
             }
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
-from affectlab.core.statistic import Design, Draws, Statistic
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.alpha_levels import (
@@ -144,6 +144,7 @@ def krippendorff_alpha(
         n_ratings=n_ratings,
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
+        targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(n_items, n_ratings),
         no_interval=why_no_interval(
             (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts

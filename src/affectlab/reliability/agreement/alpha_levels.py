@@ -425,7 +425,8 @@ def _distance(distance: ArrayLike | Distance, scale: Scale | None) -> Distance:
 
 def _position(values: Floats, known: Floats) -> NDArray[np.int64]:
     position = np.searchsorted((known[1:] + known[:-1]) / 2, values)
-    unknown = np.abs(known[position] - values) > 1e-6
+    step = np.diff(known).min(initial=np.inf) if known.size > 1 else max(abs(known[0]), 1.0)
+    unknown = np.abs(known[position] - values) > 1e-6 * step
     if unknown.any():
         raise InputError(
             f"value {values[unknown][0]:g}: the distance knows the values "

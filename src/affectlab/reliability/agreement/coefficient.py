@@ -26,15 +26,20 @@ from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
+    ClusterLike,
     Ratings,
     Scale,
     answers_of,
     in_label_order,
     labels_on,
+    stimulus_clusters,
 )
 from affectlab.reliability.agreement.coverage import with_coverage
 
 _PACKAGE = "affectlab.reliability.agreement"
+_FEWEST_STIMULI = 3
+"""Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
+rest is agreement on a single one."""
 NOBODY_SHARES = "no two raters share the rarer answer"
 Found = TypeVar("Found", bound=Estimates)
 
@@ -105,8 +110,8 @@ class Coefficient:
     """Whether it is defined for answers on a scale."""
     interval: Interval = "jackknife"
     """How its interval usually comes about."""
-    has_weights: bool = True
-    """Whether stimuli and raters can count several times, as resampling and groups need."""
+    keys: tuple[str, ...] = ("label",)
+    """What its table has a row for."""
     lines: Sequence[float] = ()
     """Values that a figure marks."""
 
@@ -234,7 +239,7 @@ def coefficient(
     graded: Mapping[str, Any] | None = None,
     suits: Callable[[Scale], bool] = has_levels,
     interval: Interval = "jackknife",
-    has_weights: bool = True,
+    keys: tuple[str, ...] = ("label",),
     lines: Sequence[float] = (),
 ) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
     """Make of a statistic of answers the function that people call, and register it.
@@ -255,18 +260,15 @@ def coefficient(
         Whether it is defined for answers on a scale; by default on those with a number of levels.
     interval
         How its interval usually comes about.
-    has_weights
-        Whether stimuli and raters can count several times; without, it has an interval by formula
-        alone.
+    keys
+        What its table has a row for.
     lines
         Values that a figure marks.
     """
 
     def register(statistic: Callable[..., Statistic]) -> CoefficientFunction:
         name = statistic.__name__
-        made = Coefficient(
-            name, title, statistic, graded or {}, suits, interval, has_weights, lines
-        )
+        made = Coefficient(name, title, statistic, graded or {}, suits, interval, keys, lines)
         if statistic.__module__.startswith(f"{_PACKAGE}."):
             _OURS[name] = made
         return made.function
@@ -282,6 +284,7 @@ _UNCERTAINTY = tuple(
         ("n_boot", 1000, int),
         ("joint", True, bool),
         ("confidence", 0.95, float),
+        ("cluster", None, ClusterLike),
         ("seed", 0, int | np.random.Generator | None),
     )
 )
@@ -306,12 +309,13 @@ n_boot
     Bootstrap replicates, where the interval comes from these; 0 for no interval.
 joint
     One resample shared by all labels, so that the replicates of labels belong together.
-"""
-_CONFIDENCE = """\
 confidence
     Coverage of the interval, in (0, 1).
-"""
-_SEED = """\
+cluster
+    What stimuli belong to, and are drawn and left out with: a column of the stimulus table, a
+    mapping from stimulus to cluster, or of an array the cluster of each unit. By default a column
+    like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+    ``"none"`` takes stimuli as drawn one by one.
 seed
     Seed or generator of the replicates; the same seed gives the same bytes.
 """
@@ -323,7 +327,6 @@ def _function(made: Coefficient) -> CoefficientFunction:
     of_interval = {
         part.name: part.replace(default=made.interval) if part.name == "interval" else part
         for part in _UNCERTAINTY
-        if made.has_weights or part.name == "confidence"
     }
     own = [part for part in taken if part.name not in of_interval]
     first = inspect.Parameter(
@@ -336,14 +339,21 @@ def _function(made: Coefficient) -> CoefficientFunction:
     @wraps(made.statistic)
     def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
         bound = signature.bind(ratings, **options)
+        said = "target" in bound.arguments
         bound.apply_defaults()
         given = bound.kwargs
         answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
-        of_infer = {name: given[name] for name in of_interval}
-        table = infer(statistic, **{"interval": made.interval, **of_infer})
+        if not said and statistic.targets and given.get("target") not in statistic.targets:
+            given["target"] = statistic.targets[0]
+        of_infer = {name: given[name] for name in of_interval if name != "cluster"}
+        statistic = replace(statistic, fewest=max(statistic.fewest, _FEWEST_STIMULI))
+        found = stimulus_clusters(ratings, given["cluster"])
+        clusters = found.on(answers.units)
+        table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
+        table = replace(table, notes=found.notes_for(table.frame["target"]))
         if of_infer.get("interval") == "jackknife":
-            table = with_coverage(table, made.name, given["target"], answers)
+            table = with_coverage(table, made.name, given["target"], answers, clusters)
         if table.keys == ("label",) and not given.get("by_label", True):
             return one_for_an_array(table, ())
         table = replace(table, figures=(made.figure,))
@@ -361,10 +371,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
 
 def _documented(made: Coefficient) -> str:
     """Describe ratings in place of answers, and the options of the interval behind the others."""
-    said = f"{_SAID}{_CONFIDENCE}{_SEED}" if made.has_weights else _CONFIDENCE
     text = cleandoc(made.statistic.__doc__ or "")
     text = re.sub(r"(?m)^answers$(\n    .*)*", _RATINGS, text, count=1)
-    return re.sub(r"(?m)^\n(?=Returns\n)", f"{said}\n", text, count=1)
+    return re.sub(r"(?m)^\n(?=Returns\n)", f"{_SAID}\n", text, count=1)
 
 
 def below_each_other(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:

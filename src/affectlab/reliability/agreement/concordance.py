@@ -18,18 +18,20 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, Design, Draws, Statistic
+from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
+    ClusterLike,
     Ratings,
     answers_of,
     canonical,
     labels_on,
     require_order,
+    stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import least_agreement
 
@@ -418,6 +420,7 @@ def pooled_statistic(
         n_raters=[of.size for of in of_raters],
         n_ratings=n_ratings,
         undefined=_NO_PAIRS,
+        targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(columns, n_ratings),
         n_groups=MOST_LEFT_OUT,
         **more,
@@ -483,6 +486,7 @@ def beside_statistic(
         n_ratings=n_ratings,
         undefined=[_FEW if n < 2 else _CONSTANT for n in point[:, 0]],
         log_odds_from=np.full(len(point), -1.0),
+        targets=STIMULI_AND_RATERS,
         corrects_raters=False,
         columns=[pl.Series(name, one) for name, one in zip(_BESIDE, beside, strict=True)],
         **more,
@@ -541,6 +545,7 @@ def concordance(
     target: Target = "both",
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Result:
     r"""Compute Lin's concordance: of raters with each other, and of each with the mean of people.
@@ -577,6 +582,12 @@ def concordance(
         Bootstrap replicates, where intervals come from these; 0 for none.
     confidence
         Coverage of the intervals, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed or generator of replicates, and of groups that are left out.
 
@@ -633,11 +644,13 @@ def concordance(
             "target 'raters': a gold standard is no sample of raters; expected 'stimuli' or "
             "'sample'"
         )
+    found = stimulus_clusters(ratings, cluster)
     options: dict[str, Any] = {
         "interval": interval,
         "n_boot": n_boot,
         "confidence": confidence,
         "seed": seed,
+        "clusters": found.on(sides.answers.units),
     }
     among = infer(sides.among, target=target, **options)
     of_rows = "stimuli" if sides.reference and target == "both" else target
@@ -648,6 +661,7 @@ def concordance(
         tables,
         tuple(_sentences(tables, sides, confidence)),
         tuple(_figures(tables[-1].frame)),
+        found.notes_for(among.frame["target"]),
         settings={
             "interval": interval,
             "target": target,

@@ -17,6 +17,7 @@ import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.render.intervals import COVERAGE
+from affectlab.core.statistic import Clusters
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 
@@ -66,13 +67,19 @@ def weak_designs(statistic: str) -> tuple[WeakDesign, ...]:
     return tuple(sorted(designs, key=lambda one: one.coverage))
 
 
-def weak_design_like(statistic: str, target: str, answers: Answers | Rated) -> WeakDesign | None:
-    """Find the worst such design that the answers to one label are like."""
+def weak_design_like(
+    statistic: str, target: str, answers: Answers | Rated, clusters: Clusters | None = None
+) -> WeakDesign | None:
+    """Find the worst such design that the answers to one label are like.
+
+    Clusters of stimuli count as its items.
+    """
     designs = [one for one in weak_designs(statistic) if one.target == target]
     if not designs or not answers.value.size:
         return None
-    items, raters = np.unique(answers.unit).size, np.unique(answers.rater).size
-    gaps = 1 - answers.value.size / (items * raters)
+    units, raters = np.unique(answers.unit), np.unique(answers.rater).size
+    gaps = 1 - answers.value.size / (units.size * raters)
+    items = units.size if clusters is None else np.unique(clusters.code[units]).size
     known = np.unique(answers.value)
     share = float((answers.value == known[-1]).mean()) if known.size <= 2 else None
     spread = None
@@ -110,7 +117,13 @@ def _rater_sd(answers: Answers | Rated) -> float:
     return math.sqrt(variance(answers.rater) / of_stimuli) if of_stimuli > 0 else math.inf
 
 
-def with_coverage(table: Estimates, statistic: str, target: str, answers: Answers) -> Estimates:
+def with_coverage(
+    table: Estimates,
+    statistic: str,
+    target: str,
+    answers: Answers,
+    clusters: Clusters | None = None,
+) -> Estimates:
     """Say of which labels' intervals simulations have shown that they hold too rarely.
 
     Parameters
@@ -121,6 +134,8 @@ def with_coverage(table: Estimates, statistic: str, target: str, answers: Answer
         What the intervals are about.
     answers
         Those of which the estimates are.
+    clusters
+        What their stimuli were drawn with.
     """
     import polars as pl
 
@@ -130,7 +145,7 @@ def with_coverage(table: Estimates, statistic: str, target: str, answers: Answer
     said = [
         None
         if row["low"] != row["low"]
-        else weak_design_like(statistic, target, parts[row["label"]])
+        else weak_design_like(statistic, target, parts[row["label"]], clusters)
         for row in table.frame.iter_rows(named=True)
         if row["label"] in parts
     ]

@@ -14,11 +14,17 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
-from affectlab.core.statistic import Ends, Statistic, by_formula
-from affectlab.core.types import Floats
+from affectlab.core.inference import Interval
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
+from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
-from affectlab.reliability.agreement.coefficient import coefficient, is_graded
+from affectlab.reliability.agreement.coefficient import (
+    coefficient,
+    is_graded,
+    least_agreement,
+    why_no_interval,
+)
 from affectlab.reliability.agreement.moments import (
     Sums,
     additive_variances,
@@ -29,8 +35,11 @@ from affectlab.reliability.components import (
     MOST_LEVELS,
     MOST_PROFILED,
     RATER,
+    STIMULUS,
+    CrossedSums,
     Solution,
     crossed,
+    far_from_normal,
     fit,
     share_of_signal,
     signal_to_noise,
@@ -62,20 +71,26 @@ class _Label:
     """The coefficients of one label, one for each form."""
 
     ends: Callable[[float], Ends]
-    """From a confidence level to intervals of the coefficients that are defined."""
-    value: Floats
+    """From a confidence level to intervals of the coefficients that are defined, as normal effects
+    have them."""
+    single: Floats
+    """Coefficients of a single rating, of forms with k, too."""
     k: Floats
     """Ratings of a unit that a mean is taken of; of forms without k, 1."""
     status: Sequence[str]
     why: Sequence[str]
-    """Why there is no interval, where something varies."""
+    """Why there is no such interval, where something varies."""
     n_items: int
     n_raters: int
     n_ratings: int
+    used: Answers
     n_dropped: int = 0
     """Units that were left out."""
     complete: bool = False
     """Whether all raters rated all units that were used."""
+    pair_variances: Callable[[], Floats] | None = None
+    """Pair variances that follow from the estimates, where these are not by mean squares: those of
+    form 1 and of forms 2 and 3, shape (2, 4)."""
 
 
 def _undefined(n_forms: int, status: str, **counts: Any) -> _Label:
@@ -101,13 +116,14 @@ def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_
             n_items=n_items,
             n_raters=n_raters,
             n_ratings=n_items * n_raters,
+            used=part.take(m[part.unit] == n_raters),
             n_dropped=int((m > 0).sum()) - n_items,
             complete=True,
         )
         labels.append(none)
         if n_raters > 1 and n_items > 1:
             # Answers are sorted by unit, then rater.
-            table = part.value[m[part.unit] == n_raters].reshape(n_items, n_raters)
+            table = none.used.value.reshape(n_items, n_raters)
             tables.setdefault((n_items, n_raters), {})[place] = table
     for alike in tables.values():
         found = _of_tables(np.stack(list(alike.values())), forms)
@@ -157,11 +173,11 @@ def _of_tables(tables: Floats, forms: Sequence[str]) -> list[dict[str, Any]]:
     ]
     defined = np.array(status) == "ok"
     why = np.where(defined & np.isnan(low), _ONLY_LEVELS, "").tolist()
-    value = np.where(defined, spearman_brown(alone, k), np.nan)
+    single_value = np.where(defined, alone, np.nan)
     return [
         {
             "ends": partial(ends, row),
-            "value": value[row],
+            "single": single_value[row],
             "k": k,
             "status": status[row],
             "why": why[row],
@@ -302,6 +318,7 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
         "n_items": n_items,
         "n_raters": sums.per_rater.size,
         "n_ratings": part.value.size,
+        "used": part,
     }
     if n_paired == 0 or n_items < 2:
         reason = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
@@ -314,20 +331,29 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
     status = [fits.status(form) for form in forms]
     why = [fits.no_interval(form) for form in forms]
 
-    def odds(confidence: float | None) -> Floats:
-        """Signal over noise of one rating, with ends, shape (3, forms)."""
-        kinds = {form[0]: form for form in forms if fits.status(form) == "ok"}
-        known = {
-            kind: fits.odds(form, None if fits.no_interval(form) else confidence)
-            for kind, form in kinds.items()
-        }
-        return np.array([known.get(form[0], np.full(3, np.nan)) for form in forms]).T
-
     def ends(confidence: float) -> Ends:
-        _, low, high = share_of_signal(k * odds(confidence))
+        known = {
+            form[0]: fits.odds(form, confidence)
+            for form in forms
+            if fits.status(form) == "ok" and not fits.no_interval(form)
+        }
+        odds = np.array([known.get(form[0], np.full(3, np.nan)) for form in forms]).T
+        _, low, high = share_of_signal(k * odds)
         return np.full(k.size, np.nan), low, high
 
-    return _Label(ends, share_of_signal(k * odds(None))[0], k, status, why, **counts)
+    single = [
+        fits.single(form) if one == "ok" else np.nan
+        for form, one in zip(forms, status, strict=True)
+    ]
+    return _Label(
+        ends,
+        np.array(single),
+        k,
+        status,
+        why,
+        **counts,
+        pair_variances=partial(fits.pair_variances, forms),
+    )
 
 
 class _Fits:
@@ -371,27 +397,53 @@ class _Fits:
             return NO_VARIATION if form.startswith("3") else _ONLY_LEVELS
         return _TOO_MANY if self._sums.value.size > MOST_PROFILED else ""
 
-    def odds(self, form: str, confidence: float | None) -> Floats:
+    def odds(self, form: str, confidence: float) -> Floats:
         """Variance between units over the noise of one rating, with both ends, shape (3,)."""
-        if self._unanimous:
-            return np.full(3, np.inf)
         if form.startswith("1"):
             return signal_to_noise(self._one_way, {}, confidence)
-        if self._additive is not None:
-            of_units, of_raters = self._additive
-            return np.full(3, np.inf if form.startswith("3") else of_units / of_raters)
         weights = {RATER: 1.0} if form.startswith("2") else {}
         return signal_to_noise(self._crossed, weights, confidence)
 
+    def single(self, form: str) -> float:
+        """Reliability of a single rating."""
+        if self._unanimous:
+            return 1.0
+        of_units, of_raters, rest = self._variances(form)
+        noise = rest + (of_raters if form.startswith("2") else 0.0)
+        return of_units / (of_units + noise)
 
-@coefficient(
-    title="intraclass correlation", suits=is_graded, interval="analytic", has_weights=False
-)
+    def _variances(self, form: str) -> tuple[float, float, float]:
+        """Variances of units, raters and the rest."""
+        if form.startswith("1"):
+            fitted = self._one_way
+            return fitted.variance(STIMULUS), 0.0, fitted.residual
+        if self._additive is not None:
+            return (*self._additive, 0.0)
+        return (
+            self._crossed.variance(STIMULUS),
+            self._crossed.variance(RATER),
+            self._crossed.residual,
+        )
+
+    def pair_variances(self, forms: Sequence[str]) -> Floats:
+        """Pair variances that the estimates make, of form 1 and of forms 2 and 3, shape (2, 4)."""
+        made = np.full((2, 4), np.nan)
+        for form in forms:
+            row = made[0 if form.startswith("1") else 1]
+            if self.status(form) == "ok" and not self._unanimous:
+                of_units, of_raters, rest = self._variances(form)
+                whole = of_units + of_raters + rest
+                row[:] = of_raters + rest, of_units + rest, whole, whole
+        return made
+
+
+@coefficient(title="intraclass correlation", suits=is_graded, keys=("label", "form"))
 def intraclass_correlation(
     answers: Answers,
     *,
     forms: Sequence[Form] = FORMS,
     missing: Missing = "available",
+    interval: Interval = "jackknife",
 ) -> Statistic:
     r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
 
@@ -417,9 +469,8 @@ def intraclass_correlation(
         What to do where not every rater rated every unit. ``"available"`` takes all ratings: the
         variances are estimated by restricted maximum likelihood (REML), as
         :func:`variance_components` does, form 1 without a variance of raters; k is the harmonic
-        mean of the ratings per unit, and intervals are by profile likelihood.
-        ``"listwise"`` keeps only the units that every rater of the label rated. Complete data have
-        the mean squares of Shrout and Fleiss either way, with their F intervals for forms 1 and 3.
+        mean of the ratings per unit. ``"listwise"`` keeps only the units that every rater of the
+        label rated. Complete data have the mean squares of Shrout and Fleiss either way.
 
     Returns
     -------
@@ -431,14 +482,16 @@ def intraclass_correlation(
     ratings do not tell raters and noise apart (each rater rated one unit), or there is no variance.
 
     With gaps the variance between units is not below 0: forms are 0 where mean squares would make
-    them negative. Above 3 million ratings there is no interval, and forms 2 and 3 are not defined
-    for more than 4,000 units and as many raters.
+    them negative. Forms 2 and 3 are not defined for more than 4,000 units and as many raters.
 
-    Intervals of forms 1 and 2 are about other units and other raters, those of form 3 about other
-    units and the same raters. That of form 2 on complete data is the modified large-sample interval
-    of Cappelleri and Ting, whose lower end is not below 0 unless the value is. The one of Shrout
-    and Fleiss for form 2 takes what raters differ by for known too well: where three raters differ
-    by 0.7 standard deviations of 1,000 units, it holds in 77 % of studies in place of 95 %.
+    Forms with k keep the k of all ratings where a rater is left out. With gaps, what leaving out a
+    unit or rater changes is taken from moments (symmetric sums), around the REML estimate.
+
+    ``interval="analytic"`` is for normal effects: F intervals of forms 1 and 3, the modified
+    large-sample one of Cappelleri and Ting for form 2 and, with gaps, profile likelihood (up to 3
+    million ratings); those of form 3 are about other units and the same raters. They hold in 95 %
+    of studies with normal answers, and in 65 to 85 % where most answers are 0, few are yes, or some
+    raters are careless.
 
     Raises
     ------
@@ -449,7 +502,7 @@ def intraclass_correlation(
     ----------
     Shrout and Fleiss (1979), Psychological Bulletin 86. McGraw and Wong (1996), Psychological
     Methods 1, call the forms 2 and 3 A and C. Cappelleri and Ting (2003), Statistics in Medicine
-    22. Ionan et al. (2014), BMC Medical Research Methodology 14, compare intervals of form 2.
+    22. Koch (1967), Technometrics 9, for symmetric sums.
 
     Examples
     --------
@@ -483,36 +536,127 @@ def intraclass_correlation(
         se, low, high = np.concatenate([part.ends(confidence) for part in parts], axis=1)
         return se, low, high
 
-    return by_formula(
-        np.array(joined("value"), dtype=np.float64),
-        closed,
+    k, by_formula = np.array(joined("k")), interval == "analytic"
+    used = [part.used for part in parts]
+    coefficients = _Coefficients(parts, forms, len(answers.units), len(answers.raters))
+    return Statistic(
         keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
+        design=_design(used, len(answers.units), len(answers.raters), len(forms)),
+        evaluate=coefficients,
+        targets=STIMULI_AND_RATERS,
+        transform=_OfMeans(np.array([form.endswith("k") for form in forms] * len(parts)), k),
+        # No share of variance is below 0, and no interval goes there from above.
+        bounds=(np.where(coefficients.point < 0, -1.0, 0.0), 1.0),
+        log_odds_from=least_agreement(
+            repeated(part.n_items for part in parts), repeated(part.n_ratings for part in parts)
+        ),
+        closed=closed,
         formula=[
-            ", interval by profile likelihood"
-            if not part.complete
-            else ", modified large-sample interval"
-            if form.startswith("2")
-            else ", F interval"
-            for part in parts
+            (
+                ", interval by profile likelihood"
+                if not part.complete
+                else ", modified large-sample interval"
+                if form.startswith("2")
+                else ", F interval"
+            )
+            + skewed
+            for part, skewed in zip(
+                parts, (far_from_normal(one.value) for one in used), strict=True
+            )
             for form in forms
         ],
         method=[
-            _method(form, k, part, missing)
+            _method(form, own, part, missing)
             for part in parts
-            for form, k in zip(forms, part.k, strict=True)
+            for form, own in zip(forms, part.k, strict=True)
         ],
         # Raters of form 3 are these.
         over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
-        no_interval=joined("why"),
+        no_interval=joined("why")
+        if by_formula
+        else repeated(why_no_interval((part.unit, part.value) for part in used)),
         n_items=repeated(part.n_items for part in parts),
         n_raters=repeated(part.n_raters for part in parts),
         n_ratings=repeated(part.n_ratings for part in parts),
         undefined=joined("status"),
         columns=(
-            pl.Series("k", joined("k"), dtype=pl.Float64),
+            pl.Series("k", k, dtype=pl.Float64),
             pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
         ),
     )
+
+
+def _design(used: Sequence[Answers], n_units: int, n_raters: int, n_forms: int) -> Design:
+    """Say which units and raters each row rests on."""
+    units = [one.unit for one in used for _ in range(n_forms)]
+    return Design.of(units, n_units, [one.rater for one in used for _ in range(n_forms)], n_raters)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfMeans:
+    """From coefficients of single ratings to those of means, which are not below 0."""
+
+    is_mean: Bools
+    k: Floats
+
+    def __call__(self, single: Floats) -> Floats:
+        return np.where(self.is_mean, spearman_brown(np.maximum(single, 0.0), self.k), single)
+
+
+@dataclass(frozen=True, eq=False)
+class _Coefficients:
+    """Coefficients of a single rating from rows of weights, shape (rows, labels x forms)."""
+
+    parts: Sequence[_Label]
+    forms: Sequence[str]
+    n_units: int
+    n_raters: int
+
+    @cached_property
+    def _sums(self) -> CrossedSums:
+        used = [part.used for part in self.parts]
+        return CrossedSums.of(
+            [one.unit for one in used],
+            [one.rater for one in used],
+            [one.value for one in used],
+            self.n_units,
+            self.n_raters,
+        )
+
+    @cached_property
+    def _shift(self) -> Floats:
+        """Estimates less moments of all ratings, of form 1 and the others, (2, 4, labels)."""
+        whole = np.stack(self._sums.whole)
+        shift = np.zeros((2, *whole.shape))
+        for place, part in enumerate(self.parts):
+            if part.pair_variances is not None:
+                shift[:, :, place] = part.pair_variances() - whole[:, place]
+        return shift
+
+    @cached_property
+    def point(self) -> Floats:
+        """Coefficients of all ratings, shape (labels x forms,)."""
+        return np.concatenate([part.single for part in self.parts])
+
+    def __call__(self, draws: Draws) -> Floats:
+        if draws.is_point:
+            single = self.point[None].repeat(draws.n_rows, 0)
+        else:
+            moments = np.stack(self._sums(draws))[None] + self._shift[:, :, None]
+            single = np.stack(self._singles(moments), axis=-1).reshape(draws.n_rows, -1)
+            single = np.where(np.isfinite(single) & ~np.isnan(self.point), single, np.nan)
+        return single if draws.columns is None else single[:, draws.columns]
+
+    def _singles(self, moments: Floats) -> list[Floats]:
+        """Coefficients of each form from pair variances of form 1 and the others, (2, 4, ...)."""
+        (within_1, _, other, _), (within, own, _, whole) = moments
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_model = {
+                "1": 1 - within_1 / other,
+                "2": 1 - within / whole,
+                "3": (whole - within) / own,
+            }
+        return [by_model[form[0]] for form in self.forms]
 
 
 def _method(form: str, k: float, part: _Label, missing: str) -> str:

@@ -89,12 +89,9 @@ class _Shares(Sums):
     answers: Answers
     tolerance: float
 
-    def of(self, draws: Draws, design: Design) -> Floats:
-        if draws.rater is None:
-            return super().of(draws, design)
+    def rater_totals(self, draws: Draws) -> Floats:
         n_rows = max(1, _BLOCK // self._order.size)
-        parts = [self._of_raters(part) for _, part in draws.blocks(n_rows)]
-        return self.of_totals(np.concatenate(parts))
+        return np.concatenate([self._of_raters(part) for _, part in draws.blocks(n_rows)])
 
     @cached_property
     def _order(self) -> Ints:

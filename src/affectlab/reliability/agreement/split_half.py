@@ -16,10 +16,10 @@ from affectlab.core.errors import InputError, check_choice, check_number, unknow
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, by_name, check_confidence, infer
 from affectlab.core.jackknife import Jackknife, LeftOut
-from affectlab.core.statistic import Ends, by_formula
+from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, canonical, require_order
+from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
 from affectlab.reliability.agreement.moments import spearman_brown
 from affectlab.reliability.subject_models import (
     FITS,
@@ -70,6 +70,7 @@ def split_half(
     by_label: bool = True,
     target: Target = "both",
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     max_iter: int = 1000,
     tol: float = 1e-8,
 ) -> Estimates:
@@ -87,8 +88,9 @@ def split_half(
     scorer
         How halves are scored: ``reml``, ``p910``, ``mle`` or ``mean``.
 
-        The first three are those of :func:`subject_model`; a function from a half (with
-        ``stimulus``, ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
+        The first three are those of :func:`subject_model`, which needs two ratings of a stimulus: a
+        half with one of each is scored by these. A function from a half (with ``stimulus``,
+        ``rater``, ``value``, ``n_stimuli`` and ``n_raters``) to scores is taken, too.
     n_splits
         Number of random splits.
     seed
@@ -100,6 +102,12 @@ def split_half(
         ``"both"``; ``"sample"`` for none.
     confidence
         Coverage of the interval.
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     max_iter, tol
         See :func:`subject_model`.
 
@@ -146,8 +154,11 @@ def split_half(
     labels = panels[0].labels if by_label or len(panels[0].labels) == 1 else ("all",)
     seeds = np.empty((len(panels), n_splits), dtype=np.int64)
     seeds[by_name(labels)] = np.random.default_rng(seed).integers(0, 2**63, seeds.shape)
+    found = stimulus_clusters(ratings, cluster)
     parts = [
-        _splits(panel, score, bits, target, threads=isinstance(scorer, str))
+        _splits(
+            panel, score, bits, target, found.on(panel.stimuli), threads=isinstance(scorer, str)
+        )
         for panel, bits in zip(panels, seeds, strict=True)
     ]
     left_out = [part.jackknife for part in parts]
@@ -190,7 +201,12 @@ def split_half(
     (first,) = table.tables
     columns = (*first.columns, Number("corrected"))
     first = replace(first, name="split_half", columns=columns, notes=(_CORRECTED,))
-    return replace(table, tables=(first,), sentences=tuple(_sentences(first.frame)))
+    return replace(
+        table,
+        tables=(first,),
+        sentences=tuple(_sentences(first.frame)),
+        notes=found.notes_for(first.frame["target"]),
+    )
 
 
 def _sentences(frame: pl.DataFrame) -> Iterator[str]:
@@ -239,6 +255,9 @@ def _scoring(scorer: str | Scorer, max_iter: int, tol: float) -> Callable[[Group
     fit = FITS[scorer]
 
     def model(half: Grouped) -> _Scored:
+        if np.diff(half.start).max(initial=0) < 2:
+            # One rating of each stimulus does not tell raters' errors apart from what is rated.
+            return _Scored(_means(half))
         half, _ = only_present(half)
         names = Panel(half, (), np.empty(0, int), (), np.empty(0, int), ())
         fitted = Fitted(
@@ -274,6 +293,7 @@ def _splits(
     score: Callable[[Grouped], _Scored],
     seeds: Ints,
     target: Target,
+    clusters: Clusters | None,
     *,
     threads: bool,
 ) -> _Splits:
@@ -293,7 +313,10 @@ def _splits(
     rho = np.full(seeds.size, np.nan)
     troubles = np.zeros((2, seeds.size), dtype=np.int64)
     own = threading.local()
-    of_stimulus = np.where(size > 0, _groups(np.flatnonzero(size > 0), size.size), -1)
+    # Stimuli of one cluster are left out together.
+    unit = np.arange(size.size) if clusters is None else clusters.code[panel.stimulus]
+    rated = np.unique(unit[size > 0])
+    of_stimulus = np.where(size > 0, _groups(rated, int(unit.max(initial=-1)) + 1)[unit], -1)
     present = np.unique(answers.rater[np.repeat(size > 0, np.diff(answers.start))])
     of_rater = _groups(present, n_raters)
     n_units, n_groups = int(of_stimulus.max(initial=-1)) + 1, int(of_rater.max(initial=-1)) + 1
@@ -354,7 +377,13 @@ def _splits(
         for what, without in kinds
         if target == "both" or what == target
     ]
-    jackknife = Jackknife(value, tuple(parts), corrects_raters=False)
+    jackknife = Jackknife(
+        value,
+        tuple(parts),
+        corrects_raters=False,
+        units="stimuli" if clusters is None else clusters.units,
+        fewest=0 if clusters is None else FEWEST_CLUSTERS,
+    )
     n_ratings = int(np.diff(answers.start)[size > 0].sum())
     return _Splits(rho, jackknife, n_items, n_ratings, *troubles.sum(axis=1).tolist())
 

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
 from affectlab.core.inference import by_name, check_confidence, streams
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -27,7 +27,7 @@ from affectlab.core.tables import (
     Text,
     Value,
 )
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, percent, plural, some
 from affectlab.ratings import Answers, Ratings, answers_of
 
@@ -36,6 +36,9 @@ _SMALL = 1e-9
 _BURN_IN = 100
 _MOST_CLASSES = 30
 _SURE = 0.95
+_FEWEST_SHARED = 2
+"""Answers of a rater to what others answered, too, from which on errors show."""
+_ALONE = "undefined: fewer than two answers to what other raters answered"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,22 @@ class _Votes:
     def n_raters(self) -> int:
         """Raters who have answered."""
         return self.rater_place.size
+
+    @cached_property
+    def shared(self) -> Bools:
+        """Answers to items that others answered, too, shape (answers,)."""
+        return np.asarray(np.bincount(self.item)[self.item] > 1)
+
+    @cached_property
+    def alone(self) -> Bools:
+        """Raters of whose errors nothing is seen, shape (raters,)."""
+        return np.bincount(self.rater[self.shared], minlength=self.n_raters) < _FEWEST_SHARED
+
+    @cached_property
+    def unknown(self) -> Bools:
+        """Items that only such raters answered, shape (items,)."""
+        told = ~self.alone[self.rater]
+        return np.bincount(self.item[told], minlength=self.n_items) == 0
 
     @cached_property
     def counts(self) -> Any:
@@ -190,6 +209,9 @@ def dawid_skene(
     Returns
     -------
     Result
+        Nothing is told of a rater with fewer than two answers to what others answered, nor of items
+        that only such raters answered: what the model says of them is its prior.
+
         - ``raters``, by ``label`` and ``rater``: ``value``, the share of the rater's answers that
           are right, in [0, 1]; ``beyond_chance``, :math:`(p_o - p_e)/(1 - p_e)` for this share
           :math:`p_o` and :math:`p_e = \sum_k \pi_k \cdot` (share of answers k): 1 for who is always
@@ -465,13 +487,21 @@ def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) 
     value = getattr(fit.estimates, name)[rows]
     draws = None if fit.draws is None else getattr(fit.draws, name)[:, rows]
     se, low, high = (end.ravel() for end in _ends(draws, value, confidence))
+    alone = fit.votes.alone[rows] if name != "prevalence" else np.array(fit.votes.alone.all())
+    each = np.broadcast_to(alone, value.shape[: alone.ndim or 1])
+    alone = np.repeat(each, value.size // each.size)
+    value, se, low, high = (np.where(alone, np.nan, end) for end in (value.ravel(), se, low, high))
+    why = [_ALONE if one else "ok" for one in alone.tolist()]
+    reason = [Reason.SHARES_NOTHING if one else None for one in alone.tolist()]
+    more["extra"] = {**more.get("extra", {}), "reason": pl.Series(reason, dtype=pl.String)}
     how = f"by EM; {NO_INTERVAL}no draws" if draws is None else f"mean of {len(draws)} Gibbs draws"
     return Estimates.build(
         {"label": [part.label] * value.size, **keys},
-        value=value.ravel(),
+        value=value,
         se=se,
         low=low,
         high=high,
+        status=why,
         method=f"Dawid and Skene, {how}",
         target="none" if draws is None else "stimuli",
         n_items=fit.votes.n_items,
@@ -486,7 +516,9 @@ def _of_part(part: _Part, confidence: float) -> dict[str, pl.DataFrame]:
     who = votes.rater_place
     n, above = np.bincount(votes.rater, minlength=votes.n_raters)[who], found.beyond_chance[who]
     drawn = None if fit.draws is None else fit.draws.beyond_chance[:, who]
-    beyond = dict(zip(("low", "high"), _ends(drawn, above, confidence)[1:], strict=True))
+    alone, unknown = votes.alone[who], votes.unknown[votes.item_place]
+    ends = (np.where(alone, np.nan, end) for end in _ends(drawn, above, confidence)[1:])
+    beyond = dict(zip(("low", "high"), ends, strict=True))
     by_answer = [name for name in names for _ in names], names * k
     posterior, shares = (part[votes.item_place] for part in (found.posterior, votes.shares()))
     label, stimulus = part.items
@@ -501,7 +533,7 @@ def _of_part(part: _Part, confidence: float) -> dict[str, pl.DataFrame]:
             n_raters=votes.n_raters,
             n_ratings=n,
             extra={
-                "beyond_chance": above,
+                "beyond_chance": np.where(alone, np.nan, above),
                 **{f"beyond_chance_{name}": end for name, end in beyond.items()},
             },
         ),
@@ -522,8 +554,14 @@ def _of_part(part: _Part, confidence: float) -> dict[str, pl.DataFrame]:
             {
                 "label": label,
                 "stimulus": stimulus,
-                "category": [names[code] for code in best.tolist()],
-                "probability": posterior[np.arange(best.size), best],
+                "category": pl.Series(
+                    [
+                        None if none else names[code]
+                        for code, none in zip(best.tolist(), unknown.tolist(), strict=True)
+                    ],
+                    dtype=pl.String,
+                ),
+                "probability": np.where(unknown, np.nan, posterior[np.arange(best.size), best]),
                 "majority": [
                     "tied" if tie else names[code]
                     for code, tie in zip(most.tolist(), tied.tolist(), strict=True)
@@ -536,7 +574,7 @@ def _of_part(part: _Part, confidence: float) -> dict[str, pl.DataFrame]:
                 "label": [name for name in label for _ in names],
                 "stimulus": [name for name in stimulus for _ in names],
                 "category": names * len(stimulus),
-                "probability": posterior.ravel(),
+                "probability": np.where(unknown[:, None], np.nan, posterior).ravel(),
             }
         ),
         "classes": _estimates(
@@ -619,6 +657,10 @@ def _sentences(tables: tuple[Table, ...]) -> Iterator[str]:
             f"{number(worst['beyond_chance'])}, with {percent(worst['value'])} of answers right "
             f"(median of all raters: {middle})."
         )
+    items = items.drop_nans("probability")
+    if items.is_empty():
+        yield f"Nothing is told of raters or items: {_ALONE.removeprefix('undefined: ')} each."
+        return
     sure = items.filter(pl.col("probability") >= _SURE).height
     other = items.filter(_has_other).height
     yield (

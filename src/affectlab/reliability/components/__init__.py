@@ -4,6 +4,7 @@ from affectlab.reliability.components.components import variance_components
 from affectlab.reliability.components.designs import (
     MOST_LEVELS as MOST_LEVELS,
     RATER as RATER,
+    STIMULUS as STIMULUS,
     crossed as crossed,
 )
 from affectlab.reliability.components.fixed_effects import mixed_model
@@ -15,6 +16,10 @@ from affectlab.reliability.components.restricted_likelihood import (
     MOST_PROFILED as MOST_PROFILED,
     Solution as Solution,
     fit as fit,
+)
+from affectlab.reliability.components.symmetric_sums import (
+    CrossedSums as CrossedSums,
+    far_from_normal as far_from_normal,
 )
 
 __all__ = ["mixed_model", "variance_components"]

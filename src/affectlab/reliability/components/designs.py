@@ -10,11 +10,18 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
-from affectlab.ratings import Ratings, canonical, people_or_all, require_order, with_label
+from affectlab.ratings import (
+    Ratings,
+    canonical,
+    has_traces,
+    people_or_all,
+    require_order,
+    with_label,
+)
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
 from affectlab.reliability.components.restricted_likelihood import (
     Factor,
@@ -48,15 +55,17 @@ class Design:
     has_cells: bool
     """Whether each combination of stimulus and rater has an effect of its own."""
     status: str = "ok"
+    reason: Reason | None = None
+    """Where the answers cannot tell, however many there are."""
 
     def model(self, fixed: Floats | None = None) -> MixedModel:
         """Arrange the answers for the linear mixed model, with columns of fixed effects."""
         cells = CELL if self.has_cells else None
         return MixedModel.of(self.value, self.factors, fixed, cells)
 
-    def undefined(self, why: str) -> Design:
+    def undefined(self, why: str, reason: Reason | None = None) -> Design:
         """Say why there is nothing to estimate."""
-        return replace(self, status=f"undefined: {why}")
+        return replace(self, status=f"undefined: {why}", reason=reason)
 
 
 def crossed(value: Floats, **levels: Ints) -> MixedModel:
@@ -138,6 +147,15 @@ def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Des
     return design, solution
 
 
+def usual_factors(ratings: Ratings) -> tuple[str, ...]:
+    """Stimuli and raters, and sessions where raters answered the same questions in several."""
+    frame = ratings.frame
+    if "session" not in frame.columns or frame["session"].n_unique() < 2:
+        return STIMULUS, RATER
+    several = ratings.answers(every=True).n_ratings > ratings.answers().n_ratings
+    return (STIMULUS, RATER, "session") if several else (STIMULUS, RATER)
+
+
 def designs(
     ratings: Ratings,
     factors: Sequence[str],
@@ -184,7 +202,8 @@ def _frames(
         # Answers to repeated trials tell views of raters from noise.
         used = ratings.select(trial_kind=("main", "repeat"), outcome="ok")
     else:
-        used = ratings.answers()
+        # Moments of a trace are no independent answers, unless their time is part of the model.
+        used = ratings.answers(every="at" in (*factors, *attributes) or not has_traces(ratings))
     frame = with_label(used.to_frame().filter(pl.col("value").is_not_null()), ratings)
     for key, table in (("rater", ratings.raters), ("stimulus", ratings.stimuli)):
         more = [name for name in table.columns if name not in frame.columns]
@@ -281,9 +300,11 @@ def estimates_table(
     keys: Sequence[str],
     extra: dict[str, Any],
     columns: Sequence[Column],
+    *,
+    size: float = 1.0,
     **more: Any,
 ) -> Table:
-    """Declare a table of estimates, which may have no rows."""
+    """Declare a table of estimates, which may have no rows; `size` is how large numbers are."""
     none = Estimates.build({key: [] for key in keys}, value=[])
-    made = Estimates.of_rows(rows, keys, extra, target="both") if rows else none
+    made = Estimates.of_rows(rows, keys, extra, target="both", size=size) if rows else none
     return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)

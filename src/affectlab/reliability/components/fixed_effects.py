@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Reason
 from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -214,7 +215,7 @@ def mixed_model(
     # Profiles of variances take far longer than tests, and are no question of this function.
     components = [row for one in fits for row in component_rows(one.design, one.fit, factors, None)]
     rows = [row for one in fits for row in _term_rows(one, names)]
-    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
+    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64, "reason": pl.String}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
     terms = replace(terms, frame=_with_holm(terms.frame, "term"))
 
@@ -270,6 +271,8 @@ def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fi
     patterns = columns[np.unique(row_codes(columns), return_index=True)[1]]
     if np.linalg.matrix_rank(np.insert(patterns, 0, 1.0, axis=1)) < part.n_fixed:
         return _Fit(design.undefined("the answers do not tell the effects of attributes apart"))
+    if alias := _alias(design, part):
+        return _Fit(design.undefined(alias, Reason.CONFOUNDED))
     if design.has_cells and _change_within_cells(design, part.attributes):
         return _Fit(design.undefined(f"attributes change within {CELL}"))
     if design.value.size <= part.n_fixed or _explained(design.value, columns):
@@ -278,6 +281,31 @@ def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fi
     if fit is None:
         return _Fit(design)
     return _Fit(design, part, fit, fit.estimates())
+
+
+def _alias(design: Design, part: FixedPart) -> str:
+    """Say that fixed effects are all in which the levels of a random factor differ, if so.
+
+    The variance of such a factor cannot be told from them: what they explain between its levels
+    leaves none over.
+    """
+    columns = np.insert(part.columns, 0, 1.0, axis=1)
+    for factor in design.factors:
+        n = np.bincount(factor.level, minlength=factor.n_levels)
+        mean = np.stack([np.bincount(factor.level, one) / n for one in columns.T], axis=1)
+        between = part.n_fixed - np.linalg.matrix_rank(columns - mean[factor.level])
+        if between >= factor.n_levels:
+            own = design.frame[factor.name]
+            names = [
+                one.name
+                for one in part.attributes
+                if pl.DataFrame([own, design.frame[one.name]]).n_unique() == factor.n_levels
+            ]
+            return (
+                f"{joined(names)} cannot be told apart from {factor.name}: each of its "
+                f"{factor.n_levels} levels has an effect of its own"
+            )
+    return ""
 
 
 def _change_within_cells(design: Design, attributes: Sequence[Attribute]) -> bool:
@@ -307,6 +335,7 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
             "p": np.nan,
             **one.design.counts,
             "status": one.design.status,
+            "reason": one.design.reason,
         }
         if one.part is not None and one.estimates is not None:
             term = one.part.terms[place]

@@ -8,6 +8,7 @@ these are nested.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -53,23 +54,44 @@ def decision_studies(
     return [dict(zip(facets, sizes, strict=True)) for sizes in product(*every)]
 
 
-def reliability_rows(
-    design: Design,
-    fit: Components | None,
-    factors: Sequence[str],
-    studies: Sequence[Mapping[str, int]],
-    confidence: float,
-) -> Iterator[dict[str, Any]]:
-    """Give the coefficients of each decision study, with intervals.
+@dataclass(frozen=True)
+class Coefficient:
+    """The reliability of a mean: variance of stimuli over that and weighted others."""
 
-    There are none where stimuli are nested in a facet other than raters: differences between its
-    levels are differences between stimuli, too.
+    kind: str
+    """Agreement or consistency."""
+    sizes: Mapping[str, int]
+    """Levels of each facet."""
+    weights: Mapping[str, float]
+    """How much of each component counts relative to the residual, which all levels divide."""
+
+    @property
+    def over(self) -> int:
+        """Answers that the mean is taken of."""
+        return prod(self.sizes.values())
+
+    @property
+    def row(self) -> dict[str, str]:
+        """What its row of a table is about."""
+        sizes = {column_of(facet): str(n) for facet, n in self.sizes.items()}
+        return {"coefficient": self.kind, **sizes}
+
+
+def coefficients_of(
+    design: Design, factors: Sequence[str], studies: Sequence[Mapping[str, int]]
+) -> list[Coefficient]:
+    """Give the coefficients of each decision study.
+
+    There are none without stimuli, nor where these are nested in a facet other than raters:
+    differences between its levels are differences between stimuli, too.
     """
+    if STIMULUS not in factors:
+        return []
     facets = facets_of(factors)
     inside = {one: _outer(design, one, facets) for one in (STIMULUS, *facets)}
-    if fit is not None and inside[STIMULUS] - {RATER}:
-        return
-    ratios: dict[tuple[float, ...], Floats] = {}
+    if design.status == "ok" and inside[STIMULUS] - {RATER}:
+        return []
+    made = []
     for kind in ("agreement", "consistency"):
         noise = [
             one
@@ -78,21 +100,24 @@ def reliability_rows(
         ]
         for sizes in studies:
             over = prod(sizes.values())
-            # Relative to the residual, which is divided by all.
             weights = {
                 one: over / prod(sizes[facet] for facet in _closure(one, inside)) for one in noise
             }
-            place = tuple(weights.get(one, 0.0) for one in factors)
-            if place not in ratios:
-                ratios[place] = signal_to_noise(fit, weights, confidence)
-            value, low, high = share_of_signal(over * ratios[place])
-            yield {
-                "coefficient": kind,
-                **{column_of(facet): str(n) for facet, n in sizes.items()},
-                "value": value,
-                "low": low,
-                "high": high,
-            }
+            made.append(Coefficient(kind, sizes, weights))
+    return made
+
+
+def reliability_rows(
+    fit: Components | None, coefficients: Sequence[Coefficient], confidence: float | None
+) -> Iterator[dict[str, Any]]:
+    """Give the coefficients, with the intervals that the fit has."""
+    ratios: dict[tuple[tuple[str, float], ...], Floats] = {}
+    for one in coefficients:
+        place = tuple(one.weights.items())
+        if place not in ratios:
+            ratios[place] = signal_to_noise(fit, one.weights, confidence)
+        value, low, high = share_of_signal(one.over * ratios[place])
+        yield {**one.row, "value": value, "low": low, "high": high}
 
 
 def signal_to_noise(

@@ -35,7 +35,9 @@ _LARGE = 400
 """Columns of a matrix from which on several cores are worth while."""
 _SHIFT = 50.0
 """Keeps logarithms above the bound of 0 that parameters have."""
-_NEAR_ZERO = 1e-6
+_NEAR_ZERO = 1e-9
+"""Where the search for the end of an interval begins at an estimate of 0, in the size that the
+quantity has."""
 MOST_PROFILED = 3_000_000
 """Answers up to which intervals are by profile likelihood."""
 _FARTHEST = 40.0
@@ -440,6 +442,7 @@ class Solution:
             lambda: of_variance(self, name),
             self.variance(name),
             confidence,
+            self.model.spread**2,
         )
 
     def ratio_interval(
@@ -456,7 +459,11 @@ class Solution:
             return float(place[at] - math.log1p(noise.sum())), slope
 
         return self._interval(
-            log_ratio, lambda: of_ratio(self, name, weights), self.ratio(name, weights), confidence
+            log_ratio,
+            lambda: of_ratio(self, name, weights),
+            self.ratio(name, weights),
+            confidence,
+            1.0,
         )
 
     def _interval(
@@ -465,6 +472,7 @@ class Solution:
         constrained: Callable[[], Constrained],
         value: float,
         confidence: float,
+        size: float,
     ) -> tuple[float, float]:
         """Find both ends: from the curvature where the model is large, else by search."""
         if self.model.n > MOST_PROFILED:
@@ -475,7 +483,7 @@ class Solution:
                 low, high = (self._end(quantity, sign, cut) for sign in (-1.0, 1.0))
                 if low is not None and high is not None:
                     return low, high
-            return profile_interval(constrained(), value, self.deviance(), cut)
+            return profile_interval(constrained(), value, self.deviance(), cut, size)
 
     def _about(self, place: Floats) -> tuple[float, Floats]:
         """Deviance and its slopes at logarithms of relative variances and of the residual's."""
@@ -784,7 +792,7 @@ def _of_ratio_of_two(solution: Solution, at: int, counted: float) -> Constrained
 
 
 def profile_interval(
-    constrained: Constrained, value: float, least: float, cut: float
+    constrained: Constrained, value: float, least: float, cut: float, size: float = 1.0
 ) -> tuple[float, float]:
     """Find where the deviance is `cut` above the least one, on both sides of the estimate.
 
@@ -796,6 +804,8 @@ def profile_interval(
         The estimate and its deviance.
     cut
         Quantile of the chi-squared distribution with one degree of freedom.
+    size
+        How large the quantity may be, such as the variance of all answers.
     """
     from scipy.optimize import brentq
 
@@ -804,7 +814,7 @@ def profile_interval(
         rise = constrained(math.exp(place)) - least
         return math.sqrt(max(rise, 0.0)) - math.sqrt(cut)
 
-    start = math.log(max(value, _NEAR_ZERO))
+    start = math.log(value if value > 0 else _NEAR_ZERO * size)
     ends = []
     for sign in (-1.0, 1.0):
         near, step = start, 0.5

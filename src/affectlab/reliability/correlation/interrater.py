@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -14,9 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, check_confidence, infer
-from affectlab.core.statistic import Design, Draws, Statistic, by_formula
+from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, by_formula
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import Answers, Ratings, answers_of, numeric_part, require_order
+from affectlab.ratings import (
+    Answers,
+    ClusterLike,
+    Ratings,
+    answers_of,
+    numeric_part,
+    require_order,
+    stimulus_clusters,
+)
 from affectlab.reliability.agreement import why_no_interval, with_coverage
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
@@ -213,6 +221,7 @@ def interrater_correlation(
     min_items: int = 2,
     target: Target = "both",
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Compute the interrater correlation of each label.
@@ -242,6 +251,12 @@ def interrater_correlation(
         a panel, or ``"both"``; ``"sample"`` for none.
     confidence
         Coverage of the intervals.
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
     seed
         Seed of the groups in which more than 40 stimuli, or raters, are left out.
 
@@ -273,7 +288,7 @@ def interrater_correlation(
         return _rater_table(found, value, confidence)
     used = used_labels(found.labels, exclude)
     return _Means(ratings, used, min_items).estimates(
-        found, value, target=target, confidence=confidence, seed=seed
+        found, value, target=target, cluster=cluster, confidence=confidence, seed=seed
     )
 
 
@@ -340,7 +355,13 @@ class _Means:
         return answers_of(numeric_part(self.ratings) if whole else self.ratings)  # type: ignore[arg-type]
 
     def estimates(
-        self, found: Correlations, value: Floats, *, target: Target, **options: Any
+        self,
+        found: Correlations,
+        value: Floats,
+        *,
+        target: Target,
+        cluster: ClusterLike,
+        **options: Any,
     ) -> Estimates:
         """Give the means with intervals; what is found of all answers is not computed again."""
         names, used = found.labels, self.used
@@ -363,15 +384,20 @@ class _Means:
             n_raters=known.sum(axis=1),
             n_ratings=np.where(known, n, 0).sum(axis=1),
             undefined="undefined: no rater with a defined correlation",
+            targets=STIMULI_AND_RATERS,
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
             no_interval=() if target == "sample" else self._why_no_interval,
             columns=(pl.Series("n_undefined", ((rated > 0) & ~known).sum(axis=1), dtype=pl.Int64),),
         )
-        table = infer(statistic, interval="jackknife", target=target, **options)
+        options["target"] = target
         if target == "sample":
-            return table
-        return with_coverage(table, "interrater_correlation", target, self.answers)
+            return infer(statistic, interval="jackknife", **options)
+        of = stimulus_clusters(self.ratings, cluster)
+        clusters = of.on(self.answers.units)
+        table = infer(statistic, interval="jackknife", clusters=clusters, **options)
+        table = replace(table, notes=of.notes_for(table.frame["target"]))
+        return with_coverage(table, "interrater_correlation", target, self.answers, clusters)
 
     @cached_property
     def _codes(self) -> list[NDArray[np.int32]]:

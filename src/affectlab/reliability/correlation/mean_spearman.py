@@ -20,10 +20,12 @@ from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
     Answers,
+    ClusterLike,
     Ratings,
     answers_of,
     canonical,
     require_order,
+    stimulus_clusters,
 )
 from affectlab.reliability.rank_correlation import grouped_spearman
 
@@ -48,6 +50,7 @@ class Panel:
     """Shape (raters, labels, units), ``nan`` where there is none."""
     labels: tuple[str, ...]
     raters: tuple[str, ...]
+    units: tuple[str, ...]
     n_reference_raters: int
 
     @property
@@ -123,9 +126,9 @@ def panel_of(
         )
     if np.isinf(y).any() or np.isinf(x).any():
         raise InputError("a rating is infinite; expected a number, or nan where there is none")
-    labels, raters = (tuple(map(str, range(size))) for size in (y.shape[0], x.shape[0]))
+    labels, raters, units = (tuple(map(str, range(n))) for n in (len(y), len(x), y.shape[1]))
     keep = _kept(labels, exclude)
-    return Panel(y[keep], x[:, keep], tuple(labels[k] for k in keep), raters, 1)
+    return Panel(y[keep], x[:, keep], tuple(labels[k] for k in keep), raters, units, 1)
 
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
@@ -145,7 +148,7 @@ def _from_answers(
     if not units:
         raise InputError("the reference and the other raters share no stimulus")
     y, x = reference.on(units, labels).middle(aggregate), others.on(units, labels).grid()
-    return Panel(y, x, labels, others.raters, np.unique(reference.rater).size)
+    return Panel(y, x, labels, others.raters, units, np.unique(reference.rater).size)
 
 
 def correlations(panel: Panel) -> Floats:
@@ -265,6 +268,7 @@ def mean_spearman(
     target: MeanTarget = "stimuli",
     interval: Resampled = "jackknife",
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Correlate the ratings of each rater with a reference, and average over labels.
@@ -302,6 +306,14 @@ def mean_spearman(
         groups; or ``"percentile"`` or ``"bca"`` of bootstrap replicates.
     confidence
         Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share.
+
+        Columns are those of the reference; of arrays it is the cluster of each unit.
     seed
         Seed or generator; the same seed gives the same bytes.
 
@@ -348,14 +360,17 @@ def mean_spearman(
     panel = panel_of(reference, others, aggregate, exclude)
     method = f"Spearman with the {aggregate} of the reference"
     make = _by_label if by_label else _over_labels if target == "labels" else _by_rater
-    return infer(
+    found = stimulus_clusters(reference, "none" if target == "labels" else cluster)
+    table = infer(
         make(panel, method),
         interval=interval,
         target="stimuli" if n_boot else "sample",
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,
+        clusters=found.on(panel.units),
     )
+    return replace(table, notes=found.notes_for(table.frame["target"]))
 
 
 _ANEW = "ranks recomputed, "
@@ -397,7 +412,6 @@ def _by_label(panel: Panel, method: str) -> Statistic:
         n_raters=[panel.n_reference_raters] * n.size,
         n_ratings=n,
         undefined=undefined.tolist(),
-        targets=("stimuli",),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,
@@ -420,7 +434,6 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
         undefined="undefined: no label with a defined correlation",
-        targets=("stimuli",),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,

@@ -16,8 +16,16 @@ from affectlab.core.inference import check_confidence, wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
-from affectlab.ratings import Answers, Ratings, answers_of, canonical
+from affectlab.core.words import option, plural
+from affectlab.ratings import (
+    Answers,
+    ClusterLike,
+    Ratings,
+    answers_of,
+    canonical,
+    stimulus_clusters,
+)
+from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (
@@ -348,6 +356,7 @@ def plan(
     budget: float | None = None,
     correlation: float = 0.0,
     label: str | None = None,
+    cluster: ClusterLike = None,
     n_sim: int | None = None,
     n_pilots: int = 40,
     seed: int | np.random.Generator | None = 0,
@@ -370,7 +379,7 @@ def plan(
         reliability of mean scores, width of the interval of alpha, or power between groups.
 
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
-        score (as :func:`mean_opinion_scores` gives it). ``"split_half"``: Spearman between the mean
+        score (of :func:`mean_opinion_scores`). ``"split_half"``: Spearman between the mean
         scores of two halves of the ratings of each stimulus, not corrected for length: what
         :func:`split_half` with the scorer ``"mean"`` will give.
         ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
@@ -416,6 +425,14 @@ def plan(
         of the same item; pairs are tested. 0 for groups of other stimuli.
     label
         Which label of the pilot, where it has several.
+    cluster
+        What stimuli of the pilot belong to: a column of the stimulus table, or a mapping from
+        stimulus to cluster; by default a column like ``actor``, ``identity``, ``speaker``, ``film``
+        or ``author`` that several stimuli share.
+
+        Studies are simulated with stimuli drawn one by one. For alpha and groups, which are about
+        other stimuli, a pilot with several of an actor is refused; ``"none"`` plans a study with
+        one stimulus of each.
     n_sim
         Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
     n_pilots
@@ -470,6 +487,8 @@ def plan(
     _check_least(2, n_sim=n_sim)
     _check_least(0, n_pilots=n_pilots)
     answers = None if isinstance(pilot, PlanModel) else one_label(answers_of(pilot), label, "pilot")
+    if wanted.by_stimuli and not isinstance(pilot, PlanModel):
+        _check_clusters(target, stimulus_clusters(pilot, cluster))
     model = pilot if isinstance(pilot, PlanModel) else fit_plan_model(cast("Answers", answers))
     low, high = model.ends
     if wanted.delta > high - low:
@@ -523,6 +542,17 @@ def plan(
         recommended_range=open_range,
         model=model,
     )
+
+
+def _check_clusters(target: str, found: StimulusClusters) -> None:
+    """Refuse to plan what is about other stimuli from a pilot with several of one cluster."""
+    if found.of is not None:
+        raise InputError(
+            f"target {target!r}: stimuli of the pilot share their {found.units}, and studies are "
+            "simulated with stimuli drawn one by one, of which fewer would do; expected "
+            f"{option('cluster', 'none')}, which plans a study with one stimulus of each "
+            f"{found.name}"
+        )
 
 
 def _within_budget(

@@ -2,61 +2,90 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, check_number
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of, in_label_order, require_order
 from affectlab.reliability.rank_correlation import grouped_means
+from affectlab.reliability.subject_models.score_error import Spread, pooled_interval
 
 
-def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.95) -> Estimates:
-    r"""Compute the mean opinion score of every stimulus on every label.
+def mean_opinion_scores(
+    ratings: Ratings | ArrayLike,
+    *,
+    interval: Literal["pooled", "student"] = "pooled",
+    confidence: float = 0.95,
+) -> Estimates:
+    r"""Estimate the score of every stimulus on every label by the mean of its raters.
+
+    The score is the mean of all raters there could be, on the label's scale; the interval is about
+    other raters.
 
     .. math::
 
         \bar x_j = \frac{1}{n_j} \sum_i x_{ij}, \quad
-        s_j = \sqrt{\frac{\sum_i (x_{ij} - \bar x_j)^2}{n_j - 1}}, \quad
-        \mathrm{se}_j = s_j / \sqrt{n_j}
+        s_j = \sqrt{\frac{\sum_i (x_{ij} - \bar x_j)^2}{n_j - 1}}
 
     Parameters
     ----------
     ratings
-        Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
-        (raters, units) with ``nan`` where there is no rating.
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
+    interval
+        How far raters differ on a stimulus is moderated by how far they differ on all stimuli of
+        the label at such a level (``pooled``), and the interval ends on the scale; of yes/no it is
+        Wilson's. ``student`` takes each stimulus alone, as ITU-T P.910 does, :math:`\bar x_j \pm
+        t \, s_j / \sqrt{n_j}` with n - 1 degrees of freedom, and leaves the scale with few raters.
     confidence
-        Coverage of Student's interval with n - 1 degrees of freedom.
+        Coverage of the intervals.
 
     Returns
     -------
     Estimates by ``label`` and ``stimulus``, in the unit of the scale, one row for each that was
-    rated, with ``sd`` as an extra column. One rating alone gives a score (status ``ok``) whose
-    spread is unknown: ``sd``, ``se`` and interval are ``nan``. Intervals are not cut to the scale.
+    rated, with ``sd`` as an extra column. Where only one rater answered, ``sd`` is ``nan``, and so
+    are ``se`` and interval of ``student``.
+
+    Raises
+    ------
+    InputError
+        If the values have no order.
 
     References
     ----------
-    ITU-T P.910, for the mean opinion score and its standard deviation.
+    ITU-T P.910, for the mean opinion score and its standard deviation; Wilson (1927), JASA 22, for
+    intervals of shares, which those of means on a bounded scale follow; Smyth (2004), Statistical
+    Applications in Genetics and Molecular Biology 3, for moderated variances.
 
     Examples
     --------
     >>> scores = mean_opinion_scores([[1, 5], [2, float("nan")], [3, float("nan")]])
     >>> scores["rating", "0"]
-    Estimate(2.000 [-0.484, 4.484], mean opinion score; 1 items, 3 raters, 3 ratings)
+    Estimate(2.000 [-0.484, 4.484], mean of raters; 1 items, 3 raters, 3 ratings)
     >>> scores.to_frame()["sd"].to_list()
     [1.0, nan]
     """
     check_confidence(confidence)
+    check_choice("interval", interval, ("pooled", "student"))
     require_order(ratings, "the mean opinion score")
-    answers = answers_of(ratings, repeats=True)
+    answers = answers_of(ratings)
     cells, inverse = np.unique(answers.cell, return_inverse=True)
     n, mean, sd = grouped_means(answers.value, inverse, cells.size)
-    se, low, high = student(mean, sd / np.sqrt(n), np.maximum(n, 2) - 1, confidence)
     label, unit = np.divmod(cells, max(len(answers.units), 1))
+    if interval == "student":
+        se, low, high = student(mean, sd / np.sqrt(n), np.maximum(n, 2) - 1, confidence)
+    else:
+        spread = Spread.of(answers.scales, label)
+        se, low, high = pooled_interval(
+            answers.value, answers.rater, inverse, label, spread, confidence
+        )
     table = Estimates.build(
         {
             "label": np.array(answers.labels, dtype=object)[label].tolist(),
@@ -66,19 +95,13 @@ def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.9
         se=se,
         low=low,
         high=high,
-        method="mean opinion score",
+        method="mean of raters",
         target="raters",
         n_items=1,
-        n_raters=_n_raters(answers, inverse, cells.size).tolist(),
+        n_raters=n.tolist(),
         n_ratings=n.tolist(),
     )
     return table.with_columns(pl.Series("sd", sd, dtype=pl.Float64))
-
-
-def _n_raters(answers: Answers, inverse: Ints, n_cells: int) -> Ints:
-    """Distinct raters of each cell; answers are sorted by cell and then rater."""
-    new = np.concatenate([[True], (np.diff(inverse) != 0) | (np.diff(answers.rater) != 0)])
-    return np.bincount(inverse[new[: inverse.size]], minlength=n_cells)
 
 
 def opinion_histogram(
@@ -117,7 +140,7 @@ def opinion_histogram(
     >>> opinion_histogram([[1, 2], [1, 3]], scale="1-3", by_stimulus=False)["count"].to_list()
     [2, 1, 1]
     """
-    answers = answers_of(ratings, repeats=True)
+    answers = answers_of(ratings)
     parts = [answers] if scale is not None else list(answers.by_scale())
     frames = [_histogram(part, scale, bins, by_stimulus) for part in parts]
     return frames[0] if len(frames) == 1 else in_label_order(pl.concat(frames), answers.labels)

@@ -19,7 +19,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings, require_order
+from affectlab.ratings import Ratings, Scale, require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
 from affectlab.reliability.subject_models.estimation import (
     FITS,
@@ -31,6 +31,7 @@ from affectlab.reliability.subject_models.estimation import (
     reml_errors,
 )
 from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
+from affectlab.reliability.subject_models.score_error import Spread
 
 # Duplicate raters as one: what the subject model is fitted to where several answer alike.
 
@@ -270,6 +271,25 @@ class Fitted:
         quantile: Floats = stdtrit(np.maximum(self._errors.score_df, 1), tail)
         return quantile
 
+    def about_raters(self, confidence: float) -> tuple[Floats, Floats]:
+        """Standard errors of scores about other raters, and how many the interval reaches.
+
+        Scores are on the level of all raters who are linked; other raters would have other biases.
+        """
+        from scipy.special import stdtrit
+
+        group, bias = self._data.group, self.fit.bias
+        n = np.bincount(group)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shared = np.bincount(group, bias**2) - np.bincount(group, bias) ** 2 / n
+            shared = np.append(shared / (n - 1) / n, np.nan)[self._data.group_of_stimulus]
+            own = self.se("model") ** 2
+            of_own = np.inf if self.fit.exact else np.maximum(self._errors.score_df, 1)
+            of_shared = np.append(n - 1, 1)[self._data.group_of_stimulus]
+            freedom = (own + shared) ** 2 / (own**2 / of_own + shared**2 / of_shared)
+            quantile: Floats = stdtrit(np.maximum(freedom, 1), (1 + confidence) / 2)
+        return np.sqrt(own + shared), quantile
+
     @cached_property
     def bias_se(self) -> Floats:
         """Standard error of b_i."""
@@ -339,6 +359,10 @@ class _Model:
     """``reml``, ``p910`` or ``mle``."""
     se: str
     """Which standard error the intervals of scores rest on: ``model``, ``rater``, ``stimulus``."""
+    target: str
+    """Whom intervals of scores are about: other ``raters``, or these (``sample``)."""
+    scales: tuple[Scale, ...] | None
+    """Scale of each label; ``None`` of an array."""
     confidence: float
     has_labels: bool
     likeness: Likeness
@@ -446,9 +470,15 @@ class _Model:
     def _scores(self, one: Fitted) -> pl.DataFrame:
         """Give one row per rated stimulus (and label)."""
         rated = one.rated
-        value, se = one.score[rated], one.se(self.se)[rated]
-        half = one.score_quantile(self.se, self.confidence)[rated] * se
         label, stimulus = one.panel.label[rated], one.panel.stimulus[rated]
+        value = one.score[rated]
+        if self.target == "raters":
+            se, quantile = (part[rated] for part in one.about_raters(self.confidence))
+            value, low, high = self._on_scale(one, value, quantile * se)
+        else:
+            se = one.se(self.se)[rated]
+            half = one.score_quantile(self.se, self.confidence)[rated] * se
+            low, high = value - half, value + half
         keys = {"stimulus": _names(one.panel.stimuli, stimulus)}
         if self.has_labels:
             keys = {"label": _names(one.panel.labels, label), **keys}
@@ -460,19 +490,46 @@ class _Model:
             keys,
             value=value,
             se=se,
-            low=value - half,
-            high=value + half,
+            low=low,
+            high=high,
             method=f"subject model, {self.method}, {self.se} error",
+            target=self.target,
             n_items=1,
             n_raters=one.n_raters[rated],
             n_ratings=one.panel.data.n_of_stimulus[rated],
             status=status.tolist(),
         ).frame
         none = np.full(value.size, np.nan)
+        data = one.panel.data
+        means = np.bincount(data.stimulus, data.value, data.n_stimuli)[rated]
         return table.with_columns(
+            pl.Series("mean", means / data.n_of_stimulus[rated])
+        ).with_columns(
             pl.Series(f"se_{name}", withhold_certainty(value, one.se(name)[rated], none, none)[0])
             for name in ("rater", "stimulus")
         )
+
+    def _on_scale(self, one: Fitted, value: Floats, half: Floats) -> tuple[Floats, Floats, Floats]:
+        """Give scores and ends on the scale.
+
+        The error of the model is one for all levels; where raters differ more than at the mean
+        level, as in the middle of a scale of which most answers are at an end, it is larger.
+        """
+        data, rated = one.panel.data, one.rated
+        spread = Spread.of(self.scales, one.panel.label[rated])
+        n = data.n_of_stimulus[rated]
+        mean, square = (
+            np.bincount(data.stimulus, power, data.n_stimuli)[rated] / n
+            for power in (data.value, data.value**2)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level, _, curve = spread.terms(mean)
+            variance = np.where(n > 1, (square - mean**2) / (n - 1), 0.0)
+            typical = np.average(level - curve * variance, weights=n)
+            value = np.clip(value, spread.low, spread.high)
+            low, high = spread.around(value, half**2 / typical)
+            low = np.fmin(low, np.maximum(value - half, spread.low))
+            return value, low, np.fmax(high, np.minimum(value + half, spread.high))
 
     def _raters(self, one: Fitted) -> pl.DataFrame:
         """Give one row per rater (and label)."""
@@ -610,6 +667,7 @@ def subject_model(
     *,
     method: Literal["reml", "p910", "mle"] = "reml",
     se: Literal["model", "rater", "stimulus"] | None = None,
+    target: Literal["raters", "sample"] | None = None,
     by_label: bool = True,
     confidence: float = 0.95,
     prior_df: float | None = None,
@@ -655,6 +713,10 @@ def subject_model(
         :math:`\sqrt{n_j}`. Both are published; neither knows that weights are estimates.
         ``model`` (``reml`` only, and its default) adds the uncertainty of weights and biases, and
         uses Student's t. By default ``rater`` for the other methods.
+    target
+        Whom the intervals of scores are about. ``raters``, the default of the ``model`` error:
+        others, whose biases have another mean; :math:`s_b^2 / R` is added for the R raters who are
+        linked by stimuli. ``sample``: the same raters, as published.
     by_label
         Fit each label on its own, so that a rater may be biased on one and not on another; or all
         labels as one set of stimuli with one bias and inconsistency per rater.
@@ -703,6 +765,10 @@ def subject_model(
     check_confidence(confidence)
     require_order(ratings, "the subject model")
     error = _error(method, se)
+    about = ("raters" if error == "model" else "sample") if target is None else target
+    check_choice("target", about, ("raters", "sample"))
+    if about == "raters" and error != "model":
+        raise InputError(f"se {error!r} is about the same raters; target 'raters' needs se 'model'")
     fit = _fitting(method, prior_df, max_iter, tol)
     panels = panels_of(ratings, by_label=by_label)
     alike = likeness(ratings)
@@ -724,10 +790,15 @@ def subject_model(
     if not fitted:
         raise InputError("no rating has a value; expected at least one")
     has_labels = isinstance(ratings, Ratings) and ratings.has_labels
+    scales = None
+    if isinstance(ratings, Ratings):
+        scales = tuple(ratings.scales[name] for name in panels[0].labels)
     parts: dict[str, Any] = {
         "fitted": fitted,
         "method": method,
         "se": error,
+        "target": about,
+        "scales": scales,
         "confidence": confidence,
         "has_labels": has_labels,
         "likeness": alike,

@@ -18,21 +18,21 @@ from affectlab.reliability.subject_models.model import scores_table, subject_mod
 def stimulus_scores(
     ratings: Ratings | ArrayLike,
     *,
-    method: Literal["mean", "reml", "p910", "mle"] = "reml",
+    method: Literal["mean", "reml", "p910", "mle"] = "mean",
     confidence: float = 0.95,
 ) -> Result:
-    """Score each stimulus, with standard error and interval.
-
-    A subject model also gives the bias and the inconsistency of each rater.
+    """Score each stimulus: what raters say of it on average, with an interval about other raters.
 
     Parameters
     ----------
     ratings
         Ratings, or an array, as for :func:`subject_model`.
     method
-        Mean opinion score (mean), or a subject model, which weighs raters by their consistency.
+        The mean of the raters (mean), or a subject model, another estimate of the same quantity.
 
-        The models are those of :func:`subject_model`, which has settings for each.
+        Subject models weigh raters by their consistency, take their biases out, which helps where
+        not everybody rated everything, and give bias and inconsistency of each rater. They are
+        those of :func:`subject_model`, which has settings for each.
     confidence
         Coverage of the intervals.
 
@@ -48,7 +48,7 @@ def stimulus_scores(
 
     Examples
     --------
-    >>> found = stimulus_scores([[1, 5, 3], [2, 4, 3], [3, 5, 2]], method="mean")
+    >>> found = stimulus_scores([[1, 5, 3], [2, 4, 3], [3, 5, 2]])
     >>> found.finding
     'mean, 3 scores'
     >>> found.to_frame("scores")["value"].round(2).to_list()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.page import Block, Paragraph, Picture, Section
@@ -76,14 +77,14 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
     best, worst = known.row(0, named=True), known.row(-1, named=True)
     n_items = int(np.median(known["n_items"].to_numpy()))
     graded = n_items >= ENOUGH_ITEMS and not known["low"].is_nan().all()
-    mean = _mean_of(known)
+    mean, units = _mean_of(known), study.clusters.units
     if known.height == 1:
         value = f"{number(best['value'])}{ends_in_words(best)}"
         if not graded:
             return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
         grade = _grade(best)
         enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
-        return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and stimuli."
+        return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and {units}."
     span = (
         f"{number(worst['value'])}{ends_in_words(worst)} for {shown(worst['label'])} to "
         f"{number(best['value'])}{ends_in_words(best, called=False)} for {shown(best['label'])}"
@@ -162,6 +163,9 @@ def _ungraded(study: Study, n_items: int) -> str:
         return f"; {stimuli} with two or more answers {verb} too few to conclude from"
     if not study.n_boot:
         return "; intervals were not asked for, so it is not graded"
+    if study.n_clusters is not None and study.n_clusters < FEWEST_CLUSTERS:
+        few = f"{study.n_clusters} {study.clusters.units}"
+        return f"; {few} tell too little of others for an interval, so it is not graded"
     return "; the answers leave it without an interval, so it is not graded"
 
 
@@ -214,4 +218,5 @@ def _picture(study: Study, known: pl.DataFrame, words: str) -> Picture:
 
 
 def _interval(study: Study) -> str:
-    return ", with its 95\u00a0% interval for other raters and stimuli" if study.n_boot else ""
+    units = study.clusters.units
+    return f", with its 95\u00a0% interval for other raters and {units}" if study.n_boot else ""

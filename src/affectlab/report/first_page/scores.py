@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
@@ -79,16 +78,8 @@ class _Scored:
             return f"{shown(row['answer'], 40)}, {text}" if row["answer"] else text
         digits = _digits(self.scale)
         return number(row["value"], digits) + (
-            ends_in_words(self._cut(row), digits, called=False) if with_ends else ""
+            ends_in_words(row, digits, called=False) if with_ends else ""
         )
-
-    def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Cut an interval to the ends of the scale."""
-        low = -np.inf if self.scale.low is None else self.scale.low
-        high = np.inf if self.scale.high is None else self.scale.high
-        if row["low"] != row["low"]:
-            return row
-        return {"low": max(row["low"], low), "high": min(row["high"], high)}
 
 
 def _digits(scale: Scale) -> int:

@@ -143,7 +143,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
         shown.add("labelled")
     if not study.aggregated_only:
         shown.add("single raters")
-    more = _of_this_report(study) | {INTERVAL: _of_intervals(sections)}
+    more = _of_this_report(study) | {INTERVAL: _of_intervals(study, sections)}
     if "Fleiss' kappa" in shown:
         more["Kappa"] = " Fleiss' kappa is of all raters at once, by the habits of all together."
     return [
@@ -164,16 +164,18 @@ def _of_this_report(study: Study) -> dict[str, str]:
     }
 
 
-def _of_intervals(sections: Sequence[Section]) -> str:
+def _of_intervals(study: Study, sections: Sequence[Section]) -> str:
     """Say where the intervals of the page come from."""
     text = ""
     keys = {section.key for section in sections}
     if _resampled(sections):
         beside = ", unless it is said to be over stimuli and people" if "models" in keys else ""
+        units = study.clusters.units
+        together = "" if units == "stimuli" else ", whose stimuli are drawn together,"
         text = (
-            " That of agreement is about other stimuli and other raters; others come from drawing "
-            "the stimuli again with replacement (bootstrap), are too narrow for few stimuli, and "
-            f"do not cover a change of raters{beside}."
+            f" That of agreement is about other {units}{together} and other raters; others come "
+            "from drawing the stimuli again with replacement (bootstrap), are too narrow for few "
+            f"stimuli, and do not cover a change of raters{beside}."
         )
     if "outcomes" in keys:
         text += " Intervals of outcomes are Wilson's, from the counts alone."

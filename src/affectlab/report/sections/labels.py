@@ -315,7 +315,9 @@ def _whose(study: Study) -> str:
 def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Picture:
     names = frame["label"].to_list()
     interval = (
-        f" Lines are 95 % intervals for other stimuli and {_whose(study)}." if study.n_boot else ""
+        f" Lines are 95 % intervals for other {study.clusters.units} and {_whose(study)}."
+        if study.n_boot
+        else ""
     )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
     drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))

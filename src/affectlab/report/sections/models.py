@@ -221,7 +221,7 @@ def _families(study: Study, names: list[str]) -> list[str] | None:
 def _means(study: Study) -> list[Block]:
     """By how much people rate each label higher than the models do."""
     ratings, models = study.sources
-    found = discrepancy(ratings, models, n_boot=0)
+    found = discrepancy(ratings, models, target="sample")
     if not found.sentences:
         return []
     return [

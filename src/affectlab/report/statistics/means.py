@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import holm, wilson_interval
-from affectlab.ratings import Ratings, answers_of
+from affectlab.ratings import ClusterLike, Ratings, answers_of
 from affectlab.reliability import (
     intraclass_correlation,
     krippendorff_alpha,
@@ -51,7 +51,9 @@ def raters_for(wanted: float, single: float) -> float:
     return max(1.0, float(np.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9)))
 
 
-def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
+def reliability_of_means(
+    panel: Ratings, *, intervals: bool, cluster: ClusterLike = None
+) -> pl.DataFrame:
     """Reliability of one rater and of the mean of as many as rated a stimulus, by label.
 
     Of categories without an order it is that of shares of answers, which follows from
@@ -63,6 +65,8 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
         Answers on one scale.
     intervals
         Whether intervals are asked for.
+    cluster
+        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
 
     Returns
     -------
@@ -70,24 +74,24 @@ def reliability_of_means(panel: Ratings, *, intervals: bool) -> pl.DataFrame:
     ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
     """
     rows = []
-    for row in _nominal(panel) if panel.scale.kind == "nominal" else _graded(panel):
-        if not intervals:
-            row |= dict.fromkeys(("single_low", "single_high", "low", "high"), math.nan)
+    options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
+    nominal = panel.scale.kind == "nominal"
+    for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
-    frame = intraclass_correlation(panel, forms=("2,1", "2,k")).to_frame()
+    frame = intraclass_correlation(panel, forms=("2,1", "2,k"), **options).to_frame()
     confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
     if confounded.height:
         # Where each stimulus has raters of its own, what raters differ in is part of the noise.
         chosen = confounded["label"].to_list()
         part = panel.select(labels=chosen) if panel.has_labels else panel
-        other = intraclass_correlation(part, forms=("1,1", "1,k")).to_frame()
+        other = intraclass_correlation(part, forms=("1,1", "1,k"), **options).to_frame()
         frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
     for (label,), rows in frame.group_by(["label"], maintain_order=True):
         one, mean = rows.rows(named=True)
@@ -104,11 +108,11 @@ def _graded(panel: Ratings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _nominal(panel: Ratings) -> Iterator[dict[str, Any]]:
+def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Reliability of the shares of answers."""
     for part, row in zip(
         answers_of(panel).by_label(),
-        krippendorff_alpha(panel, target="both").to_frame().iter_rows(named=True),
+        krippendorff_alpha(panel, **options).to_frame().iter_rows(named=True),
         strict=True,
     ):
         raters = np.bincount(part.unit)
@@ -151,8 +155,8 @@ _MOST_ANSWERS = 6
 def scores_of(answers: Ratings) -> pl.DataFrame:
     """Score every stimulus on every label of one scale.
 
-    Means with Student's intervals; of yes/no the share of yes with Wilson's; of categories the one
-    that most chose, with its share and Wilson's interval.
+    Means of raters, as :func:`affectlab.reliability.mean_opinion_scores` has them (of yes/no the
+    share of yes); of categories the one that most chose, with its share and Wilson's interval.
 
     Returns
     -------
@@ -163,20 +167,20 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
     kind = answers.scale.kind
     is_share = kind in ("nominal", "binary")
     cells = _cells(answers)
-    if is_share:
-        hits = "most" if kind == "nominal" else "yes"
-        low, high = wilson_interval(cells[hits].to_numpy(), cells["n_ratings"].to_numpy())
+    if kind == "nominal":
+        low, high = wilson_interval(cells["most"].to_numpy(), cells["n_ratings"].to_numpy())
         found = cells.with_columns(
-            value=pl.col(hits) / pl.col("n_ratings"),
+            value=pl.col("most") / pl.col("n_ratings"),
             low=pl.Series(low),
             high=pl.Series(high),
             sd=pl.lit(None, pl.Float64),
         )
     else:
         means = mean_opinion_scores(answers).to_frame()
-        found = means.select("label", "stimulus", "value", "low", "high", "sd").join(
-            cells, on=["label", "stimulus"], how="left", maintain_order="left"
-        )
+        found = means.select(
+            *("label", "stimulus", "value", "low", "high"),
+            sd=pl.lit(None, pl.Float64) if is_share else pl.col("sd"),
+        ).join(cells, on=["label", "stimulus"], how="left", maintain_order="left")
     middle = pl.lit(0.5) if is_share else pl.col("value").mean().over("label")
     answer = pl.col("answer") if kind == "nominal" else pl.lit(None, pl.String).alias("answer")
     return found.select(
@@ -189,7 +193,7 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
 
 def _cells(ratings: Ratings) -> pl.DataFrame:
     """Count the answers to each stimulus on each label."""
-    answers = answers_of(ratings, repeats=True)
+    answers = answers_of(ratings)
     names = {"label": answers.labels, "stimulus": answers.units}
     coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
     counts = coded.group_by("label", "stimulus", "value").agg(n=pl.len()).sort("value")
@@ -207,7 +211,6 @@ def _cells(ratings: Ratings) -> pl.DataFrame:
     cells = counts.group_by("label", "stimulus", maintain_order=True).agg(
         pl.col("answer").sort_by("n", descending=True, maintain_order=True).first(),
         most=pl.col("n").max(),
-        yes=pl.col("n").filter(pl.col("value") == 1).sum(),
         n_ratings=pl.col("n").sum().cast(pl.Int64),
         answers=pl.when(several)
         .then(pl.format("{} to {}", pl.col("answer").first(), pl.col("answer").last()))

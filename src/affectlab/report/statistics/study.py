@@ -25,7 +25,16 @@ from affectlab.evaluation.people_and_models import (
     people_of,
     scores_beside_names,
 )
-from affectlab.ratings import Ratings, RatingsSummary, aggregated_raters, by_scale
+from affectlab.ratings import (
+    ClusterLike,
+    Ratings,
+    RatingsSummary,
+    aggregated_raters,
+    answered_rows,
+    by_scale,
+    stimulus_clusters,
+)
+from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
@@ -217,12 +226,12 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
+    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, n_boot=n_boot, seed=seed)
+            found = alignment(compared, models, target=target, seed=seed)
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -243,6 +252,8 @@ class Study:
         Bootstrap replicates; 0 for no intervals.
     images
         Folder with pictures of the stimuli.
+    cluster
+        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
     """
 
     def __init__(
@@ -253,6 +264,7 @@ class Study:
         seed: int = 0,
         n_boot: int = 1000,
         images: Path | None = None,
+        cluster: ClusterLike = None,
     ) -> None:
         ratings, models, self.elsewhere = _of_one_scale(ratings, models)
         kept, self.stand_ins = _without_aggregated(ratings)
@@ -279,6 +291,7 @@ class Study:
         self.seed = seed
         self.n_boot = n_boot
         self.images = images
+        self.cluster = cluster
         self._ahead: Future[Beside] | None = None
 
     @cached_property
@@ -320,10 +333,7 @@ class Study:
         """Numeric answers that statistics use; None when there are none."""
         if not self.ratings.scale.numeric:
             return None
-        try:
-            return self.ratings.answers()
-        except InputError:  # its one complaint: no answer is of use
-            return None
+        return self.ratings.answers() if answered_rows(self.ratings).any() else None
 
     def _of(self, *, people: bool) -> Ratings | None:
         if self.numeric is None:
@@ -420,13 +430,30 @@ class Study:
         """What the panel is called."""
         return "people" if self.panel is self.people else "all raters"
 
+    @property
+    def _target(self) -> Target:
+        """What intervals are about, where there are any."""
+        return "both" if self.n_boot else "sample"
+
     @cached_property
     def alpha(self) -> Estimates | None:
         """Krippendorff's alpha per label of the panel."""
         if self.panel is None:
             return None
-        target: Target = "both" if self.n_boot else "sample"
-        return krippendorff_alpha(self.panel, target=target, seed=self.seed)
+        return krippendorff_alpha(
+            self.panel, target=self._target, cluster=self.cluster, seed=self.seed
+        )
+
+    @cached_property
+    def clusters(self) -> StimulusClusters:
+        """What stimuli were drawn with, as intervals of agreement take it."""
+        return stimulus_clusters(self.panel or self.ratings, self.cluster)
+
+    @cached_property
+    def n_clusters(self) -> int | None:
+        """How many clusters of stimuli there are; None where stimuli are drawn one by one."""
+        found = self.clusters.on((self.panel or self.ratings).stimulus_names)
+        return None if found is None else found.n
 
     @cached_property
     def others(self) -> tuple[Ratings, ...]:
@@ -460,7 +487,10 @@ class Study:
         """Reliability of single raters and of means, by label; no row where nothing shows it."""
         panels = [] if self.panel is None or self.flow is not None else [self.panel]
         panels += [part for part in self.others if part.n_raters > 1]
-        found = [reliability_of_means(part, intervals=self.n_boot > 0) for part in panels]
+        found = [
+            reliability_of_means(part, intervals=self.n_boot > 0, cluster=self.cluster)
+            for part in panels
+        ]
         return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
 
     @property
@@ -547,7 +577,7 @@ class Study:
         """Interrater correlation per label of the panel; None where answers have no order."""
         if self.panel is None or not self.ordered:
             return None
-        return interrater_correlation(self.panel, exclude=())
+        return interrater_correlation(self.panel, exclude=(), cluster=self.cluster)
 
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
@@ -557,7 +587,7 @@ class Study:
         tables = (
             (one, one.estimates(self.panel, target="sample"))
             for one in load_coefficients()
-            if one.has_weights and one.name != "krippendorff_alpha"
+            if one.keys == ("label",) and one.name != "krippendorff_alpha"
         )
         return tuple((one, of) for one, of in tables if of is not None)
 
@@ -575,7 +605,7 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, n_boot=self.n_boot, seed=self.seed)
+            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def beside(self) -> Beside:
@@ -584,7 +614,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, n_boot=self.n_boot, seed=self.seed)
+        return Beside.of(*self.sources, target=self._target, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:

@@ -21,6 +21,11 @@ _SESSIONS = {
 }
 """Words in names of columns that say on which occasion an answer was given."""
 
+_MOMENTS = {"time", "second", "seconds", "sec", "secs", "timestamp", "frametime", "t"}
+"""Words in names of columns that say when an answer came, in seconds of what was shown."""
+_MANY = 5
+"""Answers of a rater to a question, on average, from which on times are those of a trace."""
+
 _NUMBERS_TRIALS = {"item", "item_id", "task", "task_id", "file", "file_name", "filename"}
 """Names of a column of stimuli that may also number trials, say what was asked, or name a log."""
 
@@ -73,7 +78,11 @@ def find_repeats(
     free = [name for name in columns if name not in taken and name.strip()]
     called = [
         (role, name)
-        for role, words in (("trial", _TRIALS), ("session", _SESSIONS if sessions else set()))
+        for role, words in (
+            ("at", _MOMENTS if sessions else set()),
+            ("trial", _TRIALS),
+            ("session", _SESSIONS if sessions else set()),
+        )
         for name in free
         if words & {*words_in(name)}
     ]
@@ -85,9 +94,14 @@ def find_repeats(
         return None
     for role, name in (*called, *(("label", name) for name in free if asked_in_rows)):
         told = asked.with_columns(columns[name].cast(pl.String).alias(name)).drop_nulls()
-        if not told.height or 2 * told[name].n_unique() > told.height:
+        if not told.height or told.is_duplicated().any():
             continue
-        if told.is_duplicated().any():
+        if role == "at":
+            if not _are_moments(told, keys, name):
+                continue
+            said = f"column '{name}' says when a rater answered the same question again"
+            return role, name, f"{GUESSED}{said}, so answers are traces"
+        if 2 * told[name].n_unique() > told.height:
             continue
         if role != "label":
             said = f"column '{name}' tells answers of a rater to the same question apart"
@@ -97,3 +111,10 @@ def find_repeats(
             said = f"raters have a row for each value of column '{name}'"
             return role, name, f"{GUESSED}{said}, so it is the label"
     return None
+
+
+def _are_moments(told: pl.DataFrame, keys: list[str], name: str) -> bool:
+    """Whether a column holds seconds at which each rater answered each question many times."""
+    seconds = told[name].cast(pl.Float64, strict=False)
+    many = told.height >= _MANY * told.select(keys).n_unique()
+    return many and not seconds.null_count()

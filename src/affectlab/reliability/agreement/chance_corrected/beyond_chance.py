@@ -187,12 +187,9 @@ class _Pairs(Sums):
     agreement: Floats
     standard_error: StandardError
 
-    def of(self, draws: Draws, design: Design) -> Floats:
-        if draws.rater is None:
-            return super().of(draws, design)
+    def rater_totals(self, draws: Draws) -> Floats:
         n_rows = max(1, _BLOCK // self.sums.size)
-        parts = [self._of_raters(part) for _, part in draws.blocks(n_rows)]
-        return self.of_totals(np.concatenate(parts))
+        return np.concatenate([self._of_raters(part) for _, part in draws.blocks(n_rows)])
 
     def _of_raters(self, draws: Draws) -> Floats:
         """Compute the totals where raters have weights, from counts of levels in each row."""
