@@ -534,15 +534,21 @@ def _of_two_raters(study: Study) -> Interval:
     return reliability.weighted_kappa(*study.answers[:2], scale=study.cell.declared)
 
 
-def _of_form(form: str) -> Callable[[Study], Interval]:
-    return lambda study: reliability.intraclass_correlation(study.given, forms=[form])[
-        "rating", form
-    ]
-
-
-def _of_factor(factor: str) -> Callable[[Study], Interval]:
+def _of_form(form: str, interval: str = "jackknife") -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
-        return _Found.in_table(variance_components(study.ratings()).to_frame(), factor=factor)
+        # Raters of form 3 are these where its interval is by a formula.
+        target = study.cell.target if interval == "jackknife" else "both"
+        return reliability.intraclass_correlation(
+            study.given, forms=[form], interval=interval, target=target
+        )["rating", form]
+
+    return estimate
+
+
+def _of_factor(factor: str, interval: str) -> Callable[[Study], Interval]:
+    def estimate(study: Study) -> Interval:
+        found = variance_components(study.ratings(), interval=interval)  # type: ignore[arg-type]
+        return _Found.in_table(found.to_frame(), factor=factor)
 
     return estimate
 
@@ -1379,12 +1385,6 @@ STATISTICS: dict[str, Statistic] = {
         items=ITEMS[:5],
         raters=RATERS[1:4],
     ),
-    "ICC(2,1)": Statistic(_of_form("2,1"), _single, ("5 levels", "continuous"), _BOTH, field=FIELD),
-    "ICC(3,1)": Statistic(_of_form("3,1"), _consistent, ("continuous",), ("stimuli",)),
-    "ICC(3,k)": Statistic(_of_form("3,k"), _of_mean(_consistent), ("continuous",), ("stimuli",)),
-    "ICC(2,k)": Statistic(
-        _of_form("2,k"), _of_mean(_single), ("5 levels", "continuous"), _BOTH, field=FIELD
-    ),
     "reliability_on_page_one": Statistic(
         _of_page_one, _of_mean(_single), ("5 levels", "continuous"), _BOTH, field=FIELD
     ),
@@ -1413,19 +1413,35 @@ STATISTICS: dict[str, Statistic] = {
             Cell("stimuli", 500, 82, 1 - _EACH / 82, 0.0, "2 classes, crowd"),
         ),
     ),
-    "ICC(1,1)": Statistic(_of_form("1,1"), _single, ("continuous",), _BOTH, draw=Study.nested),
-    "ICC(1,k)": Statistic(
-        _of_form("1,k"), _of_mean(_single), ("continuous",), _BOTH, draw=Study.nested
-    ),
     **{
-        f"variance_of_{name}": Statistic(
-            _of_factor(factor),
+        f"ICC({form}){name}": Statistic(
+            _of_form(form, interval),
+            truth,
+            scales,
+            targets,
+            draw=draw,
+            field=FIELD if form.startswith("2") and not name else (),
+        )
+        for interval, name in (("jackknife", ""), ("analytic", "_by_formula"))
+        for form, truth, scales, targets, draw in (
+            ("2,1", _single, ("5 levels", "continuous"), _BOTH, Study.draw),
+            ("3,1", _consistent, ("continuous",), ("stimuli",), Study.draw),
+            ("3,k", _of_mean(_consistent), ("continuous",), ("stimuli",), Study.draw),
+            ("2,k", _of_mean(_single), ("5 levels", "continuous"), _BOTH, Study.draw),
+            ("1,1", _single, ("continuous",), _BOTH, Study.nested),
+            ("1,k", _of_mean(_single), ("continuous",), _BOTH, Study.nested),
+        )
+    },
+    **{
+        f"variance_of_{name}{how}": Statistic(
+            _of_factor(factor, interval),
             lambda study, place=place: _variances(study.cell)[place],
             ("continuous",),
             _BOTH,
             items=ITEMS[:4],
             raters=RATERS[:4],
         )
+        for interval, how in (("jackknife", ""), ("likelihood", "_by_likelihood"))
         for place, (name, factor) in enumerate({"stimuli": "stimulus", "raters": "rater"}.items())
     },
     "mean_opinion_score": Statistic(

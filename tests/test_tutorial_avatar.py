@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.command import run_here
+from tests.cli.command import run_as_shown
 
 pytestmark = pytest.mark.long
 
@@ -32,7 +30,7 @@ def test_avatar_sampling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     printed, everything, shown = "", "", 0
     for kind, block in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
         if kind == "sh":
-            printed = "".join(_run(shlex.split(line), folder) for line in block.splitlines())
+            printed = "".join(run_as_shown(*shlex.split(line)) for line in block.splitlines())
             everything += printed
             continue
         if kind == "python":
@@ -55,15 +53,3 @@ def test_avatar_sampling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert found is not None
     assert ends is not None
     assert float(ends[1]) < float(found[1]) < float(ends[2])
-
-
-def _run(words: list[str], folder: Path) -> str:
-    """Run affectlab, or a script of the example, as the reader does."""
-    if words[0] == "affectlab":
-        return run_here(*words[1:]).stdout
-    assert words[0] == "python"
-    done = subprocess.run(
-        [sys.executable, *words[1:]], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

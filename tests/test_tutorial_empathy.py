@@ -5,36 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.command import run_here
-from tests.test_tutorials import ENVIRONMENT, ROOT, _plain
+from tests.cli.command import run_as_shown
+from tests.test_tutorials import ROOT, _plain
 
 pytestmark = pytest.mark.long
 
 PAGE = ROOT / "docs/tutorials/empathy-metrics.md"
 EXAMPLE = "examples/empathy"
 BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)
-
-
-def _run(words: list[str], folder: Path) -> str:
-    if words[0] == "python":
-        done = subprocess.run(
-            [sys.executable, *words[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=ENVIRONMENT,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-    assert words[0] == "affectlab"
-    return run_here(*words[1:]).stdout
 
 
 def test_from_reactions_to_a_verdict_on_the_metric(
@@ -58,7 +40,7 @@ def test_from_reactions_to_a_verdict_on_the_metric(
             if words[0] == "cd":
                 assert words[1] == EXAMPLE
             else:
-                printed += _run(words, folder)
+                printed += run_as_shown(*words)
     assert shown > 20
     # What the page says of the areas, whatever processor the models were trained on.
     (area,) = re.findall(r"fit: AUC (\d\.\d+) ", _plain(printed))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.command import run_here
-from tests.test_tutorials import ENVIRONMENT, ROOT, _plain
+from tests.cli.command import run_as_shown
+from tests.test_tutorials import ROOT, _plain
 
 pytestmark = pytest.mark.long
 
@@ -56,8 +54,11 @@ def test_from_scenes_to_votes(folder: Path) -> None:
             printed = ""
             for line in block.replace("\\\n", " ").splitlines():
                 words = shlex.split(line)
+                if words[0] == "cd":
+                    assert words[1] == EXAMPLE
+                    continue
                 last = " ".join(words[1:3])
-                printed += _run(words, folder)
+                printed += run_as_shown(*words)
             continue
         for line in block.splitlines():
             assert _stands_in(line, printed, last), f"{line}\n{printed}"
@@ -108,23 +109,3 @@ def test_numbers_nearby_are_found_and_others_are_not() -> None:
     assert _stands_in("p < 0.001 rank", "p 0.002 rank", "evaluate compare")
     assert not _stands_in("p < 0.001 rank", "p 0.200 rank", "evaluate compare")
     assert not _stands_in("scenes/test: 641 scenes", printed, "draw.py")
-
-
-def _run(words: list[str], folder: Path) -> str:
-    """Run a command as the reader does."""
-    if words[0] == "cd":
-        assert words[1] == EXAMPLE
-        return ""
-    if words[0] == "python":
-        done = subprocess.run(
-            [sys.executable, *words[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=ENVIRONMENT,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-    assert words[0] == "affectlab"
-    return run_here(*words[1:]).stdout

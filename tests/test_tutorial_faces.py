@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.command import run_here
+from tests.cli.command import run_as_shown
 from tests.test_tutorials import ENVIRONMENT, ROOT, _plain, _text_of
 
 pytestmark = pytest.mark.long
@@ -60,7 +60,11 @@ def test_from_pictures_to_the_table(folder: Path, stand_in: str) -> None:
         if kind == "sh":
             for line in block.replace("\\\n", " ").splitlines():
                 words = shlex.split(line.replace(ADDRESS, stand_in))
-                printed, last = _run(words, folder, printed), " ".join(words[1:3])
+                last = " ".join(words[1:3])
+                if words[0] == "cd":
+                    assert words[1] == EXAMPLE
+                elif words[:2] != ["python", "fake_model.py"]:  # it runs already
+                    printed = run_as_shown(*words)
             continue
         held = _text_of(folder / file) if file else printed
         for piece in block.splitlines():
@@ -133,28 +137,6 @@ def test_numbers_nearby_are_found_and_others_are_not() -> None:
     assert _stands_in("ra000000000a simulated 0.71 fear", table, "evaluate alignment") is False
     assert _stands_in("ra00000000000 simulated 0.71 fear", table, "evaluate alignment")
     assert not _stands_in("heads model 0.742 2/6", table, "evaluate alignment")
-
-
-def _run(words: list[str], folder: Path, before: str) -> str:
-    """Run a command as the reader does; what stands in its way otherwise is passed over."""
-    if words[0] == "cd":
-        assert words[1] == EXAMPLE
-        return before
-    if words[:2] == ["python", "fake_model.py"]:
-        return before
-    if words[0] == "python":
-        done = subprocess.run(
-            [sys.executable, *words[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=ENVIRONMENT,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-    assert words[0] == "affectlab"
-    return run_here(*words[1:]).stdout
 
 
 def test_examples_are_no_stimuli() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import run_here
+from tests.cli.command import run_as_shown
 
 pytestmark = pytest.mark.long
 
@@ -33,22 +31,10 @@ def test_frames_to_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     printed, shown = "", 0
     for kind, block in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
         if kind == "sh":
-            printed = "".join(_run(shlex.split(line), folder) for line in block.splitlines())
+            printed = "".join(run_as_shown(*shlex.split(line)) for line in block.splitlines())
             continue
         for line in block.splitlines():
             assert _plain(line) in _plain(printed), line
             shown += 1
     assert shown == 17
     assert len((folder / "five/frames.csv").read_text(encoding="utf-8").splitlines()) == 21
-
-
-def _run(words: list[str], folder: Path) -> str:
-    """Run affectlab, or a script of the example, as the reader does."""
-    if words[0] == "affectlab":
-        return run_here(*words[1:]).stdout
-    assert words[0] == "python"
-    done = subprocess.run(
-        [sys.executable, *words[1:]], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import run_here
+from tests.cli.command import run_as_shown
 
 from affectlab.stimuli.taxonomy.policy import load_revision_policy
 
@@ -44,14 +44,8 @@ def test_build_a_taxonomy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             run += 1
             if words[0] == "cd":
                 assert words[1:] == [EXAMPLE]
-            elif words[0] == "python":
-                said = subprocess.run(
-                    [sys.executable, *words[1:]], check=True, capture_output=True, text=True
-                )
-                printed += said.stdout
             else:
-                assert words[0] == "affectlab"
-                printed += run_here(*words[1:]).stdout
+                printed += run_as_shown(*words)
     assert (run, shown) == (8, 34)
 
 

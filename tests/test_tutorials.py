@@ -6,11 +6,11 @@ import html
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from tests.cli.command import run_as_shown
 
 pytestmark = pytest.mark.long
 
@@ -68,22 +68,10 @@ def _follow(page: str, folder: Path, said: str = "") -> int:
                 assert arrow == ">"
                 (folder / name).write_text(content + "\n", encoding="utf-8")
             else:
-                printed = _run(words, folder)
+                assert words[0] == "affectlab"
+                with chdir(folder):
+                    printed = run_as_shown(*words)
     return shown
-
-
-def _run(words: list[str], folder: Path) -> str:
-    assert words[0] == "affectlab"
-    done = subprocess.run(
-        [sys.executable, "-m", "affectlab", *words[1:]],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=ENVIRONMENT,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def _text_of(page: Path) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import runpy
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,29 @@ def run_here(*arguments: object, code: int = 0, width: int = 100, **environment:
     done = Done(*(_said(stream) for stream in (out, error)))
     assert (ended.value.code or 0) == code, done.stderr
     return done
+
+
+def run_as_shown(*words: str) -> str:
+    """Run a command that a page shows, a verb or a script, in this process; give what it prints."""
+    if words[0] == "affectlab":
+        return run_here(*words[1:]).stdout
+    assert words[0] == "python"
+    out, folder, loaded = io.StringIO(), Path(words[1]).resolve().parent, set(sys.modules)
+    code: object = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
+        patch.setattr(sys, "argv", list(words[1:]))
+        patch.syspath_prepend(folder)
+        try:
+            runpy.run_path(words[1], run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code
+    assert not code, code
+    # Another example may have a module of the same name.
+    for name in set(sys.modules) - loaded:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and Path(file).parent == folder:
+            del sys.modules[name]
+    return out.getvalue()
 
 
 def run_apart(*arguments: object, code: int = 0, width: int = 100) -> Done:

@@ -173,7 +173,7 @@ def test_a_part_of_the_raw_file_gives_no_verdict(made: tuple[Corpus, Planted]) -
     assert ours is not None
     assert verdict("raters.joy.kappa", of_raters).startswith("no verdict: a part of the raw file")
     # A constant would be held against itself.
-    assert verdict("ppca.alpha", of_raters).startswith("no verdict: the printed figure contra")
+    assert verdict("ppca.alpha", of_raters).startswith("no verdict: set as in the paper")
     # With test.tsv all examples that were kept are there, and a part of the raw file is no whole.
     tested = data_findings(replace(part, test=made[0].test), votes_of(part.raw))
     kept = sum(len(one) for one in made[0].kept)

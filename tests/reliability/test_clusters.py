@@ -20,10 +20,13 @@ from affectlab.reliability import (
     interrater_correlation,
     krippendorff_alpha,
     mean_spearman,
+    pairwise_kappa,
     percent_agreement,
     plan,
+    random_pair_kappa,
     split_half,
     traces,
+    weighted_kappa,
 )
 from affectlab.reliability.rater_agreement import rater_agreement
 
@@ -302,3 +305,39 @@ def test_intervals_hold_the_truth_of_the_population(design: tuple[int, int, int]
     assert all(0.92 <= share[name, True] <= 1.0 for name in statistics), share
     if n_faces > 2:
         assert all(share[name, False] < 0.92 for name in statistics), share
+
+
+def test_kappa_of_two_raters_leaves_actors_out() -> None:
+    data = answers()
+    pair = pairwise_kappa(table_of(data))["rating", "r0", "r1"]
+    left_out = np.array(
+        [weighted_kappa(*data[:2, actor != ACTOR], scale="0-7").value for actor in range(N_ACTORS)]
+    )
+    apart = left_out - left_out.mean()
+    assert pair.se == pytest.approx(np.sqrt(7 / 8 * (apart**2).sum()), rel=1e-9)
+    assert (pair.target, pair.method[-21:]) == ("actors", "jackknife over actors")
+    named = weighted_kappa(*data[:2], scale="0-7", cluster=ACTOR)
+    assert (named.se, named.low, named.high) == pytest.approx((pair.se, pair.low, pair.high))
+    # A cluster of each item is what it was, in value and interval, for every pair and label.
+    plain, single = (
+        pairwise_kappa(table_of(data), cluster=cluster).frame
+        for cluster in ("none", {name: name for name in NAMES.tolist()})
+    )
+    for column in ("value", "se", "low", "high"):
+        np.testing.assert_allclose(single[column], plain[column], rtol=1e-9)
+    assert plain["target"].unique().to_list() == ["stimuli"]
+    few = pairwise_kappa(table_of(data).select(stimuli=NAMES[ACTOR < 4].tolist()))
+    assert few.frame["low"].is_nan().all()
+    assert few.frame["method"][0].endswith("no interval: 4 actors, expected 5 or more")
+
+
+def test_two_ratings_drawn_at_random_leave_actors_out() -> None:
+    data = answers()
+    found = random_pair_kappa(table_of(data), seed=3)["rating"]
+    plain = random_pair_kappa(table_of(data), seed=3, cluster="none")["rating"]
+    assert found.value == plain.value
+    assert (found.target, found.method[-21:]) == ("actors", "jackknife over actors")
+    assert found.high - found.low > plain.high - plain.low
+    single = {name: name for name in NAMES.tolist()}
+    same = random_pair_kappa(table_of(data), seed=3, cluster=single)["rating"]
+    assert (same.se, same.low, same.high) == pytest.approx((plain.se, plain.low, plain.high))

@@ -56,7 +56,7 @@ def test_intervals_hold(statistic: str, cell: Cell) -> None:
 
 def test_a_search_that_asks_for_an_endless_variance_warns_of_nothing() -> None:
     cell = Cell("both", 10, 30, 0.9, 2.0, "continuous")
-    assert simulate("variance_of_raters", cell, 186, 1)["hits"] == 1
+    assert simulate("variance_of_raters_by_likelihood", cell, 186, 1)["hits"] == 1
 
 
 @pytest.mark.parametrize("scale", ["yes/no, 20 %", "5 levels", "continuous"])

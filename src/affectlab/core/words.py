@@ -206,9 +206,11 @@ def many(one: str) -> str:
 
     Examples
     --------
-    >>> [many(one) for one in ("actor", "identity", "cluster", "FilmID")]
-    ['actors', 'identities', 'clusters', 'clusters (FilmID)']
+    >>> [many(one) for one in ("actor", "identity", "child", "FilmID")]
+    ['actors', 'identities', 'children', 'clusters (FilmID)']
     """
+    if one == "child":
+        return "children"
     if re.fullmatch(r"[a-z]+( [a-z]+)*", one) is None:
         return f"clusters ({shown(one, 40)})"
     if re.search(r"[^aeiou]y$", one):

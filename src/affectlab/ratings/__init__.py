@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     )
     from affectlab.ratings.clusters import (
         ClusterLike as ClusterLike,
+        StimulusClusters as StimulusClusters,
         stimulus_clusters as stimulus_clusters,
     )
     from affectlab.ratings.order import (

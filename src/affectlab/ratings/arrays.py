@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,8 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.table import Ratings
+
+_Asked = ParamSpec("_Asked")
 
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
@@ -334,6 +337,24 @@ def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
     return ratings if label is None else ratings.select(labels=label)
 
 
+def _arranged_once(arrange: Callable[_Asked, Answers]) -> Callable[_Asked, Answers]:
+    """Arrange the answers of a table once where it keeps what is arranged."""
+
+    @wraps(arrange)
+    def arranged(*data: _Asked.args, **how: _Asked.kwargs) -> Answers:
+        held = data[0]._held if data and isinstance(data[0], Ratings) else None
+        if held is None:
+            return arrange(*data, **how)
+        key = frozenset(name for name, asked in how.items() if asked)
+        if key not in held:
+            held[key] = arrange(*data, **how)
+        found: Answers = held[key]
+        return found
+
+    return arranged
+
+
+@_arranged_once
 def answers_of(ratings: Ratings | ArrayLike, *, by_names: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 

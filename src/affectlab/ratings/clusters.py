@@ -40,15 +40,19 @@ _NAMES = {
     "speaker": "speaker talker voice singer sprecher sprecherin locuteur locutrice hablante "
     "locutor parlante falante spreker",
     "video": "video clip",
-    "film": "film filme movie pelicula episode",
+    "film": "film filme movie pelicula",
+    "episode": "episode folge episodio",
     "recording": "recording audio aufnahme enregistrement grabacion",
-    "song": "song track album lied chanson cancion",
+    "song": "song track lied chanson cancion",
+    "album": "album",
     "artist": "artist painter photographer",
     "author": "author writer autor autorin verfasser verfasserin auteur autrice autora autore "
     "scrittore escritor",
     "user": "user username account blogger",
     "thread": "thread conversation dialogue dialog hilo link",
-    "document": "document doc article book novel story dokument buch livre libro",
+    "document": "document doc dokument documento",
+    "article": "article artikel articulo articolo",
+    "book": "book novel buch roman livre libro novela",
 }
 """What columns of clusters are called, by what one cluster is called here."""
 _CALLED = {name: cluster for cluster, names in _NAMES.items() for name in names.split()}
@@ -74,6 +78,8 @@ class StimulusClusters:
     """What one cluster is, such as ``actor``."""
     of: Mapping[str, str] | None = None
     """Cluster of each stimulus; one that is not in it is drawn by itself."""
+    column: str = ""
+    """The column of the stimulus table that says so, where one does."""
     notes: tuple[str, ...] = ()
     """Why columns that could be clusters are not."""
 
@@ -154,7 +160,7 @@ def stimulus_clusters(data: Ratings | ArrayLike, cluster: ClusterLike = None) ->
     known = [name for name in data.stimuli.columns if name != "stimulus"]
     if cluster not in known:
         raise unknown_name("column of the stimuli", cluster, [*known, NO_CLUSTERS], "cluster")
-    return StimulusClusters(_called(cluster) or cluster, _column(data.stimuli, cluster))
+    return _of_column(data, cluster)
 
 
 def _of_array(data: ArrayLike, cluster: ClusterLike) -> StimulusClusters:
@@ -180,9 +186,10 @@ def _texts(column: pl.Series) -> pl.Series:
     return (column.fill_nan(None) if column.dtype.is_float() else column).cast(pl.String)
 
 
-def _column(stimuli: pl.DataFrame, name: str) -> dict[str, str]:
-    texts = _texts(stimuli[name]).fill_null("").to_list()
-    return dict(zip(stimuli["stimulus"].cast(pl.String).to_list(), texts, strict=True))
+def _of_column(ratings: Ratings, name: str) -> StimulusClusters:
+    texts = _texts(ratings.stimuli[name]).fill_null("").to_list()
+    stimuli = ratings.stimuli["stimulus"].cast(pl.String).to_list()
+    return StimulusClusters(_called(name) or name, dict(zip(stimuli, texts, strict=True)), name)
 
 
 def _called(column: str) -> str | None:
@@ -217,8 +224,7 @@ def _by_itself(ratings: Ratings) -> StimulusClusters:
         return StimulusClusters(notes=(note,))
     if not widest:
         return StimulusClusters()
-    name = widest[0]
-    return StimulusClusters(_called(name) or name, _column(stimuli, name))
+    return _of_column(ratings, widest[0])
 
 
 def _has_shape(ratings: Ratings, column: pl.Series) -> bool:

@@ -241,10 +241,10 @@ class Comparison:
         """
         if not self.own_data:
             return "no verdict: simulated data"
-        if is_marked(self.figure) and (self.difference is not None or self.finding.low is not None):
-            return f"no verdict: the printed figure contradicts others of the paper ({MARK})"
         if doubt := self.doubt or self.finding.doubt:
             return f"no verdict: {doubt}"
+        if is_marked(self.figure) and (self.difference is not None or self.finding.low is not None):
+            return f"no verdict: the printed figure contradicts others of the paper ({MARK})"
         if self.difference is not None:
             # A tolerance is half a unit of the last printed digit; the sum must not lose to
             # rounding in binary.

@@ -385,7 +385,7 @@ class _Panel:
         # Answers are sorted by cell.
         new = np.diff(answers.cell, prepend=-1) != 0
         self.cell = np.cumsum(new) - 1
-        self.start = np.append(np.flatnonzero(new), answers.cell.size)
+        self.start = np.append(np.flatnonzero(new), new.size)
         self.unit = answers.unit[new]
         """Stimulus of each cell."""
         self.several = bool((answers.label != 0).any())
@@ -397,8 +397,12 @@ class _Panel:
         # Sums of squares are exact enough around a middle that all raters share.
         self.value = answers.value - (0.0 if self.nominal or not new.size else answers.value.mean())
         self.step = _step(answers)
-        self._by_rater = np.argsort(self.rater, kind="stable")
         self._ends = np.append(0, np.cumsum(made))
+
+    @cached_property
+    def _by_rater(self) -> Ints:
+        """Rows rater by rater, for the few pairs that are looked at closely."""
+        return np.argsort(self.rater, kind="stable")
 
     def pairs(self) -> tuple[_Pairs, int]:
         """Sum over what each pair has in common; give the pairs, and how many share anything."""

@@ -150,7 +150,7 @@ def rater_agreement(
         if more and "repeat" in ordered.summary().trial_kinds:
             others.append(_consistency(ordered, confidence))
     stepped = labels_on(ratings, has_levels)
-    pairs = None if stepped is None else pairwise_kappa(stepped, confidence=confidence)
+    pairs = None if stepped is None else pairwise_kappa(stepped, cluster="none")
     if pairs is not None and len(pairs):
         of_kappa = _kappa_tables(pairs)
         tables += of_kappa

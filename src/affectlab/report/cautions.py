@@ -7,8 +7,6 @@ import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import count, joined, number, option, percent, plural, shown, some
-from affectlab.ratings import Ratings
-from affectlab.reliability import duplicate_raters
 from affectlab.report.statistics import (
     AGAINST,
     ENOUGH_ITEMS,
@@ -35,7 +33,7 @@ def cautions(study: Study) -> list[str]:
             f"0. {'Read' if recorded else 'If so, read'} the consensus flow in their place."
         )
     if study.numeric is not None:
-        found += [*_duplicates(study.numeric), *_odd_people(study), *_few(study)]
+        found += [*_duplicates(study), *_odd_people(study), *_few(study)]
         found += [f"{note[0].upper()}{note[1:]}." for note in study.clusters.notes]
         found += [*_undefined(study), *_coverage(study)]
     if study.unmapped:
@@ -47,9 +45,9 @@ def cautions(study: Study) -> list[str]:
     return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]
 
 
-def _duplicates(ratings: Ratings) -> list[str]:
+def _duplicates(study: Study) -> list[str]:
     """Name raters whose answers agree beyond what their agreement with others allows."""
-    sentences = duplicate_raters(ratings).evidence
+    sentences = study.duplicates.evidence
     found = [
         f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "
         "person or model, statistics that count both overstate agreement."

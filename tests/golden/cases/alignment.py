@@ -14,7 +14,7 @@ from . import tables
 
 @case("models", "two_raters", "full")
 def verdicts(al, ratings):
-    return al.evaluation.alignment(ratings, n_boot=60, seed=1)
+    return al.evaluation.alignment(ratings)
 
 
 @case("models")
@@ -34,7 +34,7 @@ def verdicts_otherwise(al, ratings):
         )
         for over in ("units", "raters", "both")
     }
-    both = al.evaluation.alignment(people, models, n_boot=40, seed=2)
+    both = al.evaluation.alignment(people, models)
     everybody = both.to_frame("models_and_people")
     measures = everybody.select("rater", *dict.fromkeys(both.difference.frame["measure"]))
     person = everybody["rater_kind"] == "person"
@@ -61,7 +61,7 @@ def beside_people(al, ratings):
             ratings, level="interval", n_boot=0
         ),
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
-        "discrepancy": lambda: evaluation.discrepancy(ratings, n_boot=40, seed=4),
+        "discrepancy": lambda: evaluation.discrepancy(ratings),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
         "kinds": lambda: evaluation.rater_comparison.pair_kinds(
             evaluation.kappa_of_pairs(ratings)
@@ -77,7 +77,7 @@ def beside_people(al, ratings):
         ),
         "values": lambda: evaluation.rater_comparison.group_values(ratings),
         "raters": lambda: evaluation.rater_comparison.rater_table(ratings).to_frame(),
-        "ceiling": lambda: evaluation.human_ceiling(ratings, n_boot=40, seed=7),
+        "ceiling": lambda: evaluation.human_ceiling(ratings),
         "published": lambda: evaluation.published_tables(ratings, n_boot=20, seed=8),
         "top": lambda: evaluation.preference.top_labels(ratings, k=2),
         "top of raters": lambda: evaluation.preference.top_labels(ratings, k=2, by="rater"),
@@ -272,7 +272,7 @@ def against_a_range(al):
 def rows_of_a_leaderboard(al, ratings):
     evaluation = al.evaluation
     data = evaluation.data_set(ratings.humans(), "golden", link="https://example.org")
-    ceiling = evaluation.human_ceiling(ratings, n_boot=0).people.to_frame()
+    ceiling = evaluation.human_ceiling(ratings, target="sample").people.to_frame()
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
     people = al.core.estimates.Estimates.of(ceiling, ("rater",))

@@ -7,7 +7,8 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import draw_weights, streams, summarise, wilson_interval
+from affectlab.core.inference import infer, streams, wilson_interval
+from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Control, Panel
 from affectlab.ratings import Ratings, row_column
@@ -159,10 +160,21 @@ def _with_interval(
     Values, standard errors, lower and upper ends, shape (4, 3).
     """
     n = len(taken)
-    point = taken.mean(axis=0) if n else np.full(len(_METHODS), np.nan)
-    if not n_boot or n < 2:
-        return np.stack([point, *np.full((3, point.size), np.nan)])
-    replicates = np.concatenate([weights @ taken / n for weights in draw_weights(rng, n, n_boot)])
-    found = summarise(point, replicates, confidence)
-    found.low[:2], found.high[:2] = wilson_interval(taken[:, :2].sum(axis=0), n, confidence)
-    return np.stack([point, found.se, found.low, found.high])
+    if not n:
+        return np.full((4, len(_METHODS)), np.nan)
+    statistic = from_weights(
+        {"quantity": list(_METHODS)},
+        n,
+        lambda weights: weights @ taken / weights.sum(axis=1, keepdims=True),
+        method=list(_METHODS.values()),
+        undefined="",
+        n_items=n,
+        n_raters=1,
+        n_ratings=n,
+    )
+    several = n_boot if n > 1 else 0
+    frame = infer(statistic, n_boot=several, confidence=confidence, seed=rng).frame
+    value, se, low, high = frame.select("value", "se", "low", "high").to_numpy().T.copy()
+    if several:
+        low[:2], high[:2] = wilson_interval(taken[:, :2].sum(axis=0), n, confidence)
+    return np.stack([value, se, low, high])

@@ -17,6 +17,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, holm
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
+from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
@@ -25,7 +26,7 @@ from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_o
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
-from affectlab.ratings import Ratings
+from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
 
 
@@ -112,6 +113,8 @@ class _Comparison:
     """The first one decides."""
     found: Estimates
     """What was measured, with its uncertainty."""
+    clusters: Clusters | None
+    """What stimuli are left out with."""
     alt: AltTest
     ceiling: HumanCeiling
     margin: float
@@ -128,6 +131,11 @@ class _Comparison:
         """What the intervals of models are about, ``none`` where there are none."""
         about = self.difference.frame["target"].unique().to_list()
         return next((name for name in about if name != "none"), "none")
+
+    @property
+    def units(self) -> str:
+        """What is left out with people: stimuli, or what these belong to."""
+        return "stimuli" if self.clusters is None else self.clusters.units
 
     def agreement(self) -> Estimates:
         """Agreement of each model with people."""
@@ -309,7 +317,7 @@ class _Comparison:
     def figures(self) -> tuple[Figure, ...]:
         """Models on the range of people, and their differences with the margin."""
         target, words = self.target, self.first.words
-        over = {"raters": "people", "both": "stimuli and people"}.get(target, target)
+        over = {"raters": "people", "both": f"{self.units} and people"}.get(target, target)
         lines = f", with {percent(self.confidence)} intervals over {over}"
         said = self.models_table.frame.select("rater", "verdict").iter_rows()
         ranges = (
@@ -418,12 +426,16 @@ class _Comparison:
         share = self.panel.coverage[f]
         covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
         word = "stimulus" if total == 1 else "stimuli"
+        if self.clusters is not None:
+            word += f" of {plural(self.clusters.n, self.clusters.name, self.clusters.units)}"
         return f"{people}, {count(row['n_items'])}{of} {word}, {labels}{covered}"
 
     # What weakens the comparison.
 
     def _on_coverage(self) -> Iterator[str]:
         """Say which intervals hold too rarely, as simulations of studies alike have shown."""
+        if self.units != "stimuli":
+            return
         parts = [Rated(part.item, part.person, part.value) for part in self.panel.parts]
         for measure, (name, what) in product(self.measures, _SIMULATED.items()):
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
@@ -613,6 +625,7 @@ def alignment(
     exclude: Collection[str] = (),
     truncate: bool = False,
     target: Target = "both",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = 0,
@@ -669,6 +682,10 @@ def alignment(
     target
         What intervals are about: other stimuli and other people; other stimuli alone, which claims
         less; other people alone, three or more; or ``"sample"``, for no interval and no verdict.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
@@ -721,10 +738,14 @@ def alignment(
     check_margin(margin, alpha)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
     measured = Measured(panel)
-    sure = measured.infer(target, confidence, seed)
+    clusters = stimulus_clusters(ratings, cluster)
+    drawn = clusters.on(panel.stimuli) if target in ("both", "stimuli") else None
+    sure = measured.infer(target, drawn, confidence, seed)
     ceiling = ceiling_of(measured.measures, sure)
     alt = alt_test_of(panel, epsilon=epsilon)
-    found = _Comparison(panel, measured.measures, sure, alt, ceiling, margin, confidence, alpha)
+    found = _Comparison(
+        panel, measured.measures, sure, drawn, alt, ceiling, margin, confidence, alpha
+    )
     behind = {
         "difference": found.difference.tables[0],
         "agreement": found.agreement().tables[0],
@@ -742,13 +763,14 @@ def alignment(
         ),
         tuple(map(found.sentence, range(len(panel.models)))),
         found.figures(),
-        found.notes(),
+        (*found.notes(), *clusters.notes_for({found.target})),
         {
             "margin": margin,
             "epsilon": epsilon,
             "exclude": list(exclude),
             "truncate": truncate,
             "target": target,
+            "units": "stimuli" if drawn is None else drawn.units,
             "confidence": confidence,
             "alpha": alpha,
         },

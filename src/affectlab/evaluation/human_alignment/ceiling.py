@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Val
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import panel_of
-from affectlab.ratings import Ratings
+from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +64,7 @@ def human_ceiling(
     *,
     exclude: Collection[str] = (),
     target: Target = "both",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> HumanCeiling:
@@ -85,6 +86,10 @@ def human_ceiling(
         people, or one of these; ``"sample"`` for none. For a single person, people are always the
         others; two others, of three people in all, tell nothing of further ones, so that an
         interval for both is then about other stimuli, and there is none for other people.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -116,8 +121,13 @@ def human_ceiling(
     >>> found.to_frame()["best"].to_list()
     ['x', 'x']
     """
-    measured = Measured(panel_of(ratings, exclude=exclude, alone=True))
-    return ceiling_of(measured.measures, measured.infer(target, confidence, seed))
+    panel = panel_of(ratings, exclude=exclude, alone=True)
+    measured = Measured(panel)
+    clusters = stimulus_clusters(ratings, cluster)
+    found = ceiling_of(
+        measured.measures, measured.infer(target, clusters.on(panel.stimuli), confidence, seed)
+    )
+    return replace(found, notes=clusters.notes_for(found.frame["target"].unique()))
 
 
 def ceiling_of(measures: Sequence[Measure], found: Estimates) -> HumanCeiling:

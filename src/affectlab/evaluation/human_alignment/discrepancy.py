@@ -17,7 +17,7 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, panel_of
-from affectlab.ratings import Ratings, require_order
+from affectlab.ratings import ClusterLike, Ratings, require_order, stimulus_clusters
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
@@ -31,6 +31,7 @@ def discrepancy(
     *,
     exclude: Collection[str] = (),
     target: Target = "both",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -44,7 +45,7 @@ def discrepancy(
     ----------
     ratings, models, exclude
         As for :func:`alignment`; models keep their fractions.
-    target, confidence, seed
+    target, cluster, confidence, seed
         As for :func:`alignment`.
 
     Returns
@@ -119,7 +120,15 @@ def discrepancy(
             for name in ("mean_people", "mean_model")
         ],
     )
-    found = infer(statistic, interval="jackknife", target=target, confidence=confidence, seed=seed)
+    clusters = stimulus_clusters(ratings, cluster)
+    found = infer(
+        statistic,
+        interval="jackknife",
+        target=target,
+        clusters=clusters.on(panel.stimuli),
+        confidence=confidence,
+        seed=seed,
+    )
     frame = found.frame
     columns = (
         Key("rater", "model"),
@@ -140,7 +149,10 @@ def discrepancy(
         options={"value_name": "people less model"},
     )
     return Estimates(
-        (Table("discrepancy", caption, frame, columns),), _largest(frame), figures=(figure,)
+        (Table("discrepancy", caption, frame, columns),),
+        _largest(frame),
+        figures=(figure,),
+        notes=clusters.notes_for(frame["target"].unique()),
     )
 
 

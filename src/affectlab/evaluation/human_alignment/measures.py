@@ -13,7 +13,14 @@ import polars as pl
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
+from affectlab.core.statistic import (
+    MOST_LEFT_OUT,
+    STIMULI_AND_RATERS,
+    Clusters,
+    Design,
+    Draws,
+    Statistic,
+)
 from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.human_alignment.kappa import (
     LEAST_SHARED,
@@ -225,10 +232,17 @@ class Measured:
     def _parts(self) -> tuple[Part, ...]:
         return _PARTS if self.panel.models else _PARTS[len(_OF_MODELS) :]
 
-    def infer(self, target: Target, confidence: float, seed: Any) -> Estimates:
+    def infer(
+        self, target: Target, clusters: Clusters | None, confidence: float, seed: Any
+    ) -> Estimates:
         """Give all values by ``part``, ``measure``, ``rater`` and ``label``, with intervals."""
         return infer(
-            self.statistic, interval="jackknife", target=target, confidence=confidence, seed=seed
+            self.statistic,
+            interval="jackknife",
+            target=target,
+            clusters=clusters,
+            confidence=confidence,
+            seed=seed,
         )
 
     def _rows(self, part: Part) -> list[dict[str, Any]]:
@@ -320,6 +334,8 @@ class Measured:
             return values if draws.columns is None else values[:, draws.columns]
 
         apart = np.array([part in ("difference", "by_label") for part in column("part")])
+        pooled = {one.name for one in self.measures if one.pooled}
+        sparse = np.array([name in pooled for name in column("measure")])
         by_rank = np.array([name == "spearman" for name in column("measure")])
         return Statistic(
             keys={name: column(name) for name in ("part", "measure", "rater", "label")},
@@ -337,8 +353,8 @@ class Measured:
             targets=STIMULI_AND_RATERS,
             n_groups=MOST_LEFT_OUT,
             corrects_raters=False,
-            # Kappa itself is skewed where most answers are 0: its intervals need that width.
-            answers_once=apart | by_rank,
+            # Kappas of complete tables are skewed where most answers are 0, and need that width.
+            answers_once=by_rank | sparse,
         )
 
 

@@ -210,7 +210,7 @@ def group_values(
     import polars as pl
 
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
-    found = pairwise_kappa(table) if pairs is None else pairs
+    found = pairwise_kappa(table, cluster="none") if pairs is None else pairs
     if groups == "kinds":
         kinds = ("human-human", "human-model", "model-model")
         present = set(found.pair_kind.unique())

@@ -126,7 +126,7 @@ def published_tables(
     ordered = scale.kind != "nominal"
     # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
     level: Literal["interval"] | None = "interval" if scale.kind == "ordinal" else None
-    kappa = pairwise_kappa(table) if mapped and (steps or not ordered) else None
+    kappa = pairwise_kappa(table, cluster="none") if mapped and (steps or not ordered) else None
     spearman = pairwise_spearman(ratings, models, exclude=exclude) if ordered else None
 
     def compared(how: str | Mapping[str, str] | None) -> Estimates | None:

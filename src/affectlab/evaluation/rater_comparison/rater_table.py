@@ -69,7 +69,7 @@ def rater_table(
     """
     check_choice("over", over, ("labels", "cells"))
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
-    found = pairwise_kappa(table) if pairs is None else pairs
+    found = pairwise_kappa(table, cluster="none") if pairs is None else pairs
     cells = found.with_people()
     by_label = cells.group_by("rater", "label", maintain_order=True).agg(
         pl.col("value").mean(), n_people=pl.len().cast(pl.Int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -45,6 +46,8 @@ class Holdings:
     _set_aside: tuple[SetAside, ...]
     _source: str
     _history: tuple[str, ...]
+    _held: dict[Any, Any] | None = None
+    """What was arranged of the answers, for who asks again; None where nothing is kept."""
 
     @property
     def scale(self) -> Scale:
@@ -354,6 +357,16 @@ class Holdings:
             # The number that was filled is no longer that of this table.
             step = f"kept {np.count_nonzero(mask):,} of {mask.size:,} rows"
         return self._derive(self._body.take(mask), steps=() if step is None else (step,))
+
+    def holding(self) -> Self:
+        """Give the same table, which keeps its arranged answers for one statistic after the other.
+
+        They take more memory than the table: who computes many statistics of it, as a report does,
+        lets go of it at the end.
+        """
+        made = copy(self)
+        made._held = {}
+        return made
 
     def __len__(self) -> int:
         return self.n_rows

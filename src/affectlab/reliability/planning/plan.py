@@ -21,11 +21,11 @@ from affectlab.ratings import (
     Answers,
     ClusterLike,
     Ratings,
+    StimulusClusters,
     answers_of,
     canonical,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (

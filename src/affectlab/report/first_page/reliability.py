@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Study
 _MOST_ROWS = 8
 _MOST_NAMED = 4
 _MOST_RATERS = 1000
+_RARE, _FEW_RATERS = 0.25, 5
+"""Share of answers other than the most frequent below which they are rare; raters below which these
+are few."""
 _TITLE = "How reliable are these ratings?"
 _FOR_WHAT = (
     f"From {number(STEPS[0])} on scores serve a first look, from {number(STEPS[1])} comparisons of "
@@ -83,6 +87,8 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
         if not graded:
             return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
         grade = _grade(best)
+        if grade == "open":
+            return f"{mean} has a reliability of {value}: there are {_too_few([best])} to say more."
         enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
         return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and {units}."
     span = (
@@ -99,6 +105,9 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
         for grade, words in _IS.items()
         if grade in groups
     ]
+    if "open" in groups:
+        untold = [row for row in known.iter_rows(named=True) if _grade(row) == "open"]
+        parts[-1] += f", of which there are {_too_few(untold)}"
     worst_grade = _grade(worst)
     enough = f" Enough for {_ENOUGH[worst_grade]}." if worst_grade in _ENOUGH else ""
     return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
@@ -135,7 +144,7 @@ _IS = {
     "probably fair": "probably good for a first look, and not for more",
     "probably poor": "probably not reliable enough",
     "poor": "not reliable enough",
-    "none": "not shown to be reliable at all",
+    "open": "not to be judged",
 }
 """What is said of a mean; without "probably" praise goes by the lower end of the interval, and
 blame by the upper one."""
@@ -143,16 +152,27 @@ blame by the upper one."""
 
 def _grade(row: dict[str, Any]) -> str:
     value, low, high = row["value"], row["low"], row["high"]
-    if not low > 0:
-        return "none" if low == low else "probably poor"
+    if low <= 0 and high >= STEPS[0]:
+        return "open"
     for grade, step in (("high", STEPS[2]), ("good", STEPS[1]), ("fair", STEPS[0])):
         if low >= step:
             return grade
     if high < STEPS[0]:
         return "poor"
-    if value < STEPS[0]:
+    if not low > 0 or value < STEPS[0]:
         return "probably poor"
     return "probably good" if value >= STEPS[1] else "probably fair"
+
+
+def _too_few(rows: Sequence[dict[str, Any]]) -> str:
+    """Say of what there is too little: raters, answers other than the most frequent, or stimuli."""
+    what = []
+    if min(row["k"] for row in rows) < _FEW_RATERS:
+        what.append(f"raters per stimulus ({number(min(row['k'] for row in rows), 0)})")
+    rare = min(row["rare"] for row in rows)
+    if rare < _RARE:
+        what.append(f"answers other than the most frequent ({percent(rare)})")
+    return f"too few {joined(what or ['stimuli'])}"
 
 
 def _ungraded(study: Study, n_items: int) -> str:
@@ -187,13 +207,25 @@ def _more_raters(known: pl.DataFrame) -> str:
         return ""
     wanted, k = worst["raters_wanted"], worst["k"]
     of = f" for {shown(worst['label'])}, the least reliable" if known.height > 1 else ""
+    low, high = worst["raters_wanted_low"], worst["raters_wanted_high"]
+    if low == low and not high <= _MOST_RATERS:
+        if not low <= _MOST_RATERS:
+            return f"No number of raters that can be had would reach {number(WANTED)}{of}."
+        about = f"about {count(wanted)}, and " if wanted <= _MOST_RATERS else ""
+        more = "raters per stimulus"
+        if worst["rare"] < _RARE:
+            more += ", or stimuli with the rarer answers,"
+        elif worst["k"] >= _FEW_RATERS:
+            more += ", or stimuli,"
+        return (
+            f"To reach {number(WANTED)}{of}, ask {about}at least {plural(low, 'rater')} per "
+            f"stimulus; more {more} would tell how many."
+        )
     if not wanted <= _MOST_RATERS:
         return f"No number of raters that can be had would reach {number(WANTED)}{of}."
-    low, high = worst["raters_wanted_low"], worst["raters_wanted_high"]
     ends = ""
     if low == low and (low, high) != (wanted, wanted):
-        most = count(high) if high <= _MOST_RATERS else "more than 1,000"
-        ends = f" (95\u00a0% interval {count(low)} to {most})"
+        ends = f" (95\u00a0% interval {count(low)} to {count(high)})"
     if wanted <= k:
         return f"{plural(wanted, 'rater')} per stimulus would do for {number(WANTED)}{of}{ends}."
     return f"To reach {number(WANTED)}{of}, ask {count(wanted)} raters per stimulus{ends}."

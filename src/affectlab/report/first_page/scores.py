@@ -232,7 +232,7 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
 
 
 def _groups(study: Study) -> str:
-    """Say how groups of stimuli, and of raters, differ; stimuli and raters random."""
+    """Say how groups of stimuli, and of raters, differ."""
     texts, without = [], []
     for frame in study.differences:
         of_raters = frame["of"][0] == "raters"
@@ -262,7 +262,16 @@ def _groups(study: Study) -> str:
         )
     if without:
         texts.append(f"No difference by {joined(without, 'or')} could be shown.")
-    return " ".join([*texts, "Stimuli and raters count as random."] if texts else [])
+    if not texts:
+        return ""
+    drawn = _drawn(study)
+    return " ".join([*texts, f"{drawn[0].upper()}{drawn[1:]} count as random."])
+
+
+def _drawn(study: Study) -> str:
+    """What comparisons of groups take as drawn at random."""
+    units = study.clusters.units
+    return "stimuli and raters" if units == "stimuli" else f"{units}, stimuli and raters"
 
 
 def _file(study: Study) -> Files:
@@ -404,7 +413,7 @@ def _tests(study: Study) -> Iterator[Block]:
     yield Table(
         "group_differences",
         "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
-        "stimuli and raters as random; Holm's correction is over all pairs of an attribute.",
+        f"{_drawn(study)} as random; Holm's correction is over all pairs of an attribute.",
         order,
         columns,
         limit=40,

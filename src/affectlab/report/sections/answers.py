@@ -199,15 +199,14 @@ def texts_section(study: Study) -> Section | Skipped:
     """Answers in words: how many, how long, and a few of them."""
     title = "Answers in words"
     # Labels answered in words beside labels of numbers are on another scale.
-    frame = (
-        study.ratings.frame
-        if study.elsewhere is None
-        else pl.concat(
-            [part.to_frame() for part in (study.ratings, study.elsewhere)], how="diagonal_relaxed"
-        )
-    )
-    if "text" not in frame.columns:
+    tables = [
+        part
+        for part in (study.ratings, study.elsewhere)
+        if part is not None and "text" in part.coded_frame.columns
+    ]
+    if not tables:
         return Skipped(title, "no answer has a text.")
+    frame = pl.concat([part.frame for part in tables], how="diagonal_relaxed")
     frame = frame.filter(pl.col("text").is_not_null())
     if frame.height == 0:
         return Skipped(title, "no answer has a text.")

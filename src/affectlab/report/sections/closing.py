@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from affectlab.core.tables import Table
+from affectlab.core.words import count
 from affectlab.report.page import INTERVAL, Section, columns_shown, made_with
 from affectlab.report.statistics import Study
 
@@ -202,6 +203,16 @@ def _resampled(sections: Sequence[Section]) -> bool:
     )
 
 
+def _samples(study: Study) -> str:
+    """Say how many bootstrap samples were drawn, and why they are fewer than was asked for."""
+    if study.n_boot == study.n_boot_asked:
+        return str(study.n_boot)
+    return (
+        f"{study.n_boot} in place of {count(study.n_boot_asked)}, for "
+        f"{count(len(study.ratings))} answers"
+    )
+
+
 def provenance(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]:
     """Say what made the report: versions, seed and options."""
     return [
@@ -209,7 +220,7 @@ def provenance(study: Study, sections: Sequence[Section]) -> list[tuple[str, str
         ("Seed", str(study.seed)),
         (
             "Bootstrap samples",
-            str(study.n_boot) if study.n_boot and _resampled(sections) else "none",
+            _samples(study) if study.n_boot and _resampled(sections) else "none",
         ),
         ("Source", source_name(study) or "not given"),
     ]

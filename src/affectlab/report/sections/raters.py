@@ -22,7 +22,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.words import count, joined, number, plural, shown, some
 from affectlab.ratings import Ratings
-from affectlab.reliability import interrater_correlation, self_consistency, subject_model
+from affectlab.reliability import self_consistency
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
@@ -443,12 +443,12 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
         if means.filter(pl.col("rater").is_in(frame["rater"].implode())).height:
             frame = frame.join(means, on="rater", how="left", maintain_order="left")
     if study.panel is not None and study.ordered:
-        found = _correlations(study.panel)
+        found = _correlations(study)
         if found.height:
             frame = frame.join(found, on="rater", how="left", maintain_order="left")
-    # Yes or no, and votes that stop at a no, are not scores with errors of one size.
-    if study.panel is not None and study.ordered and numeric.scale.kind != "binary":
-        model, notes = _subject_model(study.panel)
+    if study.rater_model is not None:
+        notes = study.rater_model.notes
+        model = study.rater_model.raters_frame().select("rater", "bias", "inconsistency", "status")
         frame = frame.join(model, on="rater", how="left", maintain_order="left")
         if (frame["status"].fill_null("ok") == "ok").all():
             frame = frame.drop("status")
@@ -487,24 +487,17 @@ def _counts(ratings: Ratings) -> pl.DataFrame:
     )
 
 
-def _correlations(panel: Ratings) -> pl.DataFrame:
-
-    table = interrater_correlation(panel, exclude=(), by_rater=True).to_frame()
+def _correlations(study: Study) -> pl.DataFrame:
+    """Mean correlation of each rater over the labels on which it is defined."""
+    assert study.correlations is not None
     return (
-        table.filter(pl.col("value").is_not_nan())
+        study.correlations.filter(pl.col("value").is_not_nan())
         .group_by("rater", maintain_order=True)
         .agg(
             pl.col("value").mean().alias("correlation"),
             pl.col("n_items").max().alias("correlation_items"),
         )
     )
-
-
-def _subject_model(panel: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Bias and inconsistency of each rater over all labels, with the notes of the model."""
-    model = subject_model(panel, method="reml", by_label=False)
-    frame = model.raters_frame().select("rater", "bias", "inconsistency", "status")
-    return frame, model.notes
 
 
 def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:

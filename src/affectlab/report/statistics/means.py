@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import holm, wilson_interval
-from affectlab.ratings import ClusterLike, Ratings, answers_of
+from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
     intraclass_correlation,
     krippendorff_alpha,
@@ -33,6 +33,7 @@ SCHEMA = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
     **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
+    "rare": pl.Float64,
     "status": pl.String,
 }
 
@@ -71,14 +72,23 @@ def reliability_of_means(
     Returns
     -------
     By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
-    ends of its interval, and ``raters_wanted``, whose mean reaches 0.80.
+    ends of its interval, ``raters_wanted``, whose mean reaches 0.80, and ``rare``, the share of
+    answers other than the most frequent.
     """
     rows = []
+    rare = {
+        label: 1
+        - float(np.unique(part.value, return_counts=True)[1].max(initial=0))
+        / max(part.value.size, 1)
+        for part in answers_of(panel).by_label()
+        for label in [part.labels[int(part.label[0])] if part.label.size else ""]
+    }
     options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
     nominal = panel.scale.kind == "nominal"
     for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
+        row["rare"] = rare.get(row["label"], math.nan)
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -263,11 +273,12 @@ def grouping(table: pl.DataFrame) -> list[str]:
     return found[:_MOST_ATTRIBUTES]
 
 
-def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
+def differences(answers: Ratings, cluster: ClusterLike = None) -> tuple[pl.DataFrame, ...]:
     """Compare pairs of groups of stimuli, then of raters, for each attribute by itself.
 
     Stimuli and raters are random, and so is what raters make of groups of stimuli, where each of
     them rated several, and how stimuli differ between groups of raters, where several rated each.
+    What stimuli were drawn with, such as actors, is random, too, in comparisons of stimuli.
     Where the answers are too many for that model, or too few, there is no comparison.
 
     Returns
@@ -276,21 +287,37 @@ def differences(answers: Ratings) -> tuple[pl.DataFrame, ...]:
     or raters), and ``p_holm`` over all pairs and labels.
     """
     found = []
-    rated = answers.frame.select("stimulus", "rater").unique()
+    drawn = stimulus_clusters(answers, cluster).column
     carriers = (("stimulus", "rater", answers.stimuli), ("rater", "stimulus", answers.raters))
-    for own, other, table in carriers if answers.scale.kind != "nominal" else ():
-        for name in grouping(table):
-            groups = rated.join(table.select(own, name), on=own)
-            within = groups.select(other, name).n_unique() > groups[other].n_unique()
-            factors = ("stimulus", "rater", *([f"{other}:{name}"] if within else []))
-            try:
-                result = mixed_model(answers, fixed=[name], factors=factors)
-            except InputError:
-                continue
-            contrasts = result.to_frame("contrasts")
-            if contrasts.is_empty():
-                continue
-            corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
-            of = "stimuli" if own == "stimulus" else "raters"
-            found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
+    compared = [
+        (own, other, table.select(own, name), name)
+        for own, other, table in (carriers if answers.scale.kind != "nominal" else ())
+        for name in grouping(table)
+    ]
+    if not compared:
+        return ()
+    pairs = answers.coded_frame.select("stimulus", "rater").unique()
+    rated = pairs.with_columns(pl.col("stimulus", "rater").cast(pl.String))
+    for own, other, table, name in compared:
+        groups = rated.join(table, on=own)
+        within = groups.select(other, name).n_unique() > groups[other].n_unique()
+        factors = ["stimulus", "rater", *([f"{other}:{name}"] if within else [])]
+        if drawn and own == "stimulus" and name != drawn:
+            factors += _of_clusters(answers.stimuli, drawn, name)
+        try:
+            result = mixed_model(answers, fixed=[name], factors=factors)
+        except InputError:
+            continue
+        contrasts = result.to_frame("contrasts")
+        if contrasts.is_empty():
+            continue
+        corrected = pl.Series("p_holm", holm(contrasts["p"].to_numpy()))
+        of = "stimuli" if own == "stimulus" else "raters"
+        found.append(contrasts.with_columns(corrected, attribute=pl.lit(name), of=pl.lit(of)))
     return tuple(found)
+
+
+def _of_clusters(stimuli: pl.DataFrame, drawn: str, name: str) -> list[str]:
+    """Random factors of clusters, and of what differs between their parts in several groups."""
+    clusters, parts = stimuli[drawn].n_unique(), stimuli.select(drawn, name).n_unique()
+    return [drawn, *([f"{drawn}:{name}"] if clusters < parts < stimuli.height else [])]

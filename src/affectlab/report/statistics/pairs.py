@@ -75,7 +75,9 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     kept = busiest(ratings, _raters_that_fit(ratings.n_labels))
     left_out = ratings.n_raters - kept.n_raters
     if kind == "nominal" or _n_levels(ratings) <= _MOST_LEVELS:
-        result = pairwise_kappa(kept, weights="nominal" if kind == "nominal" else "quadratic")
+        result = pairwise_kappa(
+            kept, weights="nominal" if kind == "nominal" else "quadratic", cluster="none"
+        )
         measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
         return PairAgreement(result, measure, left_out, common_stimuli(kept, result.raters))
     sides = [kept]

@@ -29,25 +29,29 @@ from affectlab.ratings import (
     ClusterLike,
     Ratings,
     RatingsSummary,
+    StimulusClusters,
     aggregated_raters,
     answered_rows,
     by_scale,
     stimulus_clusters,
 )
-from affectlab.ratings.clusters import StimulusClusters
 from affectlab.reliability import (
     ConsensusFlow,
     consensus_flow,
+    duplicate_raters,
     interrater_correlation,
     krippendorff_alpha,
+    subject_model,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
+from affectlab.reliability.duplicates import DuplicateRaters
 from affectlab.reliability.screening import (
     Apart,
     EqualTrials,
     agreement_with_others,
     equal_trials,
 )
+from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
 from affectlab.report.statistics.means import (
@@ -101,20 +105,18 @@ def pointed_out(study: Study) -> PointedOut:
     constant = tuple(name for name in study.constant if name in people.rater_names)
     equal = tuple(one for one in equal_trials(people) if one.rater not in constant)
     named = {*constant, *(one.rater for one in equal)}
-    against = tuple(name for name in _against_others(people) if name not in named)
+    against = tuple(name for name in _against_others(study) if name not in named)
     return PointedOut(
         constant, equal, against, tuple(agreement_with_others(people, without={*named, *against}))
     )
 
 
-def _against_others(people: Ratings) -> list[str]:
+def _against_others(study: Study) -> list[str]:
     """People whose mean correlation with the others is clearly below 0."""
-    if people.scale.kind == "nominal":
+    if study.correlations is None:
         return []
-    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=FEWEST_ITEMS)
     means = (
-        table.to_frame()
-        .filter(pl.col("value").is_not_nan())
+        study.correlations.filter(pl.col("value").is_not_nan(), pl.col("n_items") >= FEWEST_ITEMS)
         .group_by("rater", maintain_order=True)
         .agg(pl.col("value").mean())
     )
@@ -212,6 +214,9 @@ _FILES = ("file", "image", "path", "filename")
 _TEXTS = ("text", "sentence", "caption", "transcript", "prompt")
 """Attributes that lead to the picture of a stimulus, and that are what was read."""
 _LONGEST_PATH = 4096
+_MOST_DRAWN, _FEWEST_DRAWN = 250_000_000, 100
+"""Answers that all bootstrap replicates of a statistic draw together, as far as that leaves enough
+replicates for a standard error."""
 MOST_PEOPLE = 50
 """People that models are compared with; of more, those who answered most."""
 
@@ -226,12 +231,20 @@ class Beside:
     """People left out because there are too many."""
 
     @classmethod
-    def of(cls, ratings: Ratings, models: Ratings | None, *, target: Target, seed: int) -> Beside:
+    def of(
+        cls,
+        ratings: Ratings,
+        models: Ratings | None,
+        *,
+        target: Target,
+        cluster: ClusterLike,
+        seed: int,
+    ) -> Beside:
         """Compare models with people, of whom at most 50 enter."""
         n_models = sum(not is_person(kind) for kind in ratings.rater_kinds)
         compared = busiest(ratings, n_models + MOST_PEOPLE)
         try:
-            found = alignment(compared, models, target=target, seed=seed)
+            found = alignment(compared, models, target=target, cluster=cluster, seed=seed)
         except InputError as error:
             return cls(None, f"{error}.")
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
@@ -249,7 +262,7 @@ class Study:
     seed
         Seed of all that is drawn.
     n_boot
-        Bootstrap replicates; 0 for no intervals.
+        Bootstrap replicates, of more than 250,000 answers fewer; 0 for no intervals.
     images
         Folder with pictures of the stimuli.
     cluster
@@ -273,7 +286,7 @@ class Study:
         everything = kept
         if models is not None:
             everything, self.unmapped = _together(kept, models)
-        self.ratings = _without_controls(everything)
+        self.ratings = _without_controls(everything).holding()
         held = models if self.unmapped and models is not None else everything
         self.controls = held if _without_controls(held) is not held else None
         """The ratings with control runs of models; None where there are no such runs."""
@@ -289,7 +302,8 @@ class Study:
         mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
         self._apart = None if mixed else (kept, models)
         self.seed = seed
-        self.n_boot = n_boot
+        self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
+        self.n_boot_asked = n_boot
         self.images = images
         self.cluster = cluster
         self._ahead: Future[Beside] | None = None
@@ -302,7 +316,12 @@ class Study:
         if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
             return self.ratings, None
 
-        return people_of(self.ratings), self.ratings.models()
+        people = people_of(self.ratings)
+        if self.numeric is self.ratings and self.people is not None and self.models is not None:
+            # The same rows, arranged already.
+            same = people.scales == self.people.scales
+            return self.people if same else people.holding(), self.models
+        return people.holding(), self.ratings.models().holding()
 
     @cached_property
     def summary(self) -> RatingsSummary:
@@ -333,13 +352,17 @@ class Study:
         """Numeric answers that statistics use; None when there are none."""
         if not self.ratings.scale.numeric:
             return None
-        return self.ratings.answers() if answered_rows(self.ratings).any() else None
+        if not answered_rows(self.ratings).any():
+            return None
+        found = self.ratings.answers()
+        return found if found is self.ratings else found.holding()
 
     def _of(self, *, people: bool) -> Ratings | None:
         if self.numeric is None:
             return None
         kinds = sorted({kind for kind in self.numeric.rater_kinds if is_person(kind) == people})
-        return self.numeric.select(rater_kind=kinds) if kinds else None
+        part = self.numeric.select(rater_kind=kinds) if kinds else None
+        return part if part is None or part is self.numeric else part.holding()
 
     @cached_property
     def people(self) -> Ratings | None:
@@ -436,6 +459,22 @@ class Study:
         return "both" if self.n_boot else "sample"
 
     @cached_property
+    def rater_model(self) -> SubjectModel | None:
+        """Bias and inconsistency of each rater of the panel; None where answers are no scores."""
+        if self.panel is None or not self.ordered or self.panel.scale.kind == "binary":
+            # Yes or no, and votes that stop at a no, are not scores with errors of one size.
+            return None
+        return subject_model(self.panel, method="reml", by_label=False)
+
+    @cached_property
+    def duplicates(self) -> DuplicateRaters:
+        """Raters who answer alike beyond what their agreement with the others allows."""
+        assert self.numeric is not None
+        if self.panel is self.numeric and self.rater_model is not None:
+            return self.rater_model.duplicates
+        return duplicate_raters(self.numeric)
+
+    @cached_property
     def alpha(self) -> Estimates | None:
         """Krippendorff's alpha per label of the panel."""
         if self.panel is None:
@@ -480,7 +519,7 @@ class Study:
     @cached_property
     def differences(self) -> tuple[pl.DataFrame, ...]:
         """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0])
+        return () if not self.scored else differences(self.scored[0], self.cluster)
 
     @cached_property
     def reliability(self) -> pl.DataFrame:
@@ -577,7 +616,15 @@ class Study:
         """Interrater correlation per label of the panel; None where answers have no order."""
         if self.panel is None or not self.ordered:
             return None
-        return interrater_correlation(self.panel, exclude=(), cluster=self.cluster)
+        # The report gives no interval of it, which would take most of the time.
+        return interrater_correlation(self.panel, exclude=(), target="sample")
+
+    @cached_property
+    def correlations(self) -> pl.DataFrame | None:
+        """Interrater correlation of each rater of the panel, per label; None as above."""
+        if self.panel is None or not self.ordered:
+            return None
+        return interrater_correlation(self.panel, exclude=(), by_rater=True).to_frame()
 
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
@@ -605,7 +652,9 @@ class Study:
         read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            self._ahead = pool.submit(Beside.of, *self.sources, target=self._target, seed=self.seed)
+            self._ahead = pool.submit(
+                Beside.of, *self.sources, target=self._target, cluster=self.cluster, seed=self.seed
+            )
 
     @cached_property
     def beside(self) -> Beside:
@@ -614,7 +663,7 @@ class Study:
             return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
-        return Beside.of(*self.sources, target=self._target, seed=self.seed)
+        return Beside.of(*self.sources, target=self._target, cluster=self.cluster, seed=self.seed)
 
     @cached_property
     def incomparable(self) -> str | None:

@@ -14,12 +14,13 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
-from affectlab.core.jackknife import LEAST_EFFECTIVE, around
-from affectlab.core.statistic import Ends, Statistic, by_formula
+from affectlab.core.jackknife import LEAST_EFFECTIVE, LeftOut, around, too_few
+from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, Statistic, by_formula
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import (
     HUMAN_KINDS,
     Answers,
+    ClusterLike,
     Ratings,
     Scale,
     answers_of,
@@ -27,6 +28,7 @@ from affectlab.ratings import (
     matrix_of,
     numeric_part,
     require_order,
+    stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import (
     NOBODY_SHARES,
@@ -204,6 +206,8 @@ class Kappas(NamedTuple):
     """Whether two answers occur, and nobody shares the rarer one."""
     n: Ints
     """Common items."""
+    drawn: Drawn | None = None
+    """What items were drawn with, where they were; nothing where each was drawn by itself."""
 
     @classmethod
     def none(cls, size: int) -> Kappas:
@@ -221,16 +225,38 @@ class Kappas(NamedTuple):
     @property
     def missing(self) -> list[str]:
         """Why there is a kappa without an interval; empty otherwise."""
-        why = np.where(np.isnan(self.se), "not defined without one of the items", "")
-        why = np.where(self.apart, NOBODY_SHARES, why)
-        said = ~np.isnan(self.value) & (why != "")
-        missing: list[str] = np.where(said, np.char.add(NO_INTERVAL, why), "").tolist()
+        units = "items" if self.drawn is None else self.drawn.units
+        why = np.where(
+            np.isnan(self.se), f"{NO_INTERVAL}not defined without one of the {units}", ""
+        )
+        if self.drawn is not None:
+            few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units))
+            why = np.where(few != "", few, why)
+        why = np.where(self.apart, f"{NO_INTERVAL}{NOBODY_SHARES}", why)
+        missing: list[str] = np.where(np.isnan(self.value), "", why).tolist()
         return missing
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z."""
-        se = np.where(self.apart, np.nan, self.se)
+        hidden = self.apart
+        if self.drawn is not None:
+            hidden = hidden | (self.drawn.count < FEWEST_CLUSTERS)
+        se = np.where(hidden, np.nan, self.se)
         return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
+
+
+class Drawn(NamedTuple):
+    """Clusters that items were drawn with."""
+
+    units: str
+    """What they are."""
+    count: Ints
+    """How many of them each kappa rests on."""
+
+    @property
+    def how(self) -> str:
+        """How the interval comes about, behind the method."""
+        return f", jackknife over {self.units}"
 
 
 def disagreement_weights(weights: str, n_levels: int) -> Floats:
@@ -266,12 +292,10 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     value throughout.
     """
     w = disagreement_weights(weights, tables.shape[-1])
+    value, observed, expected = _values(tables, w)
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     n = rows.sum(axis=1)
     size, less = n[:, None, None], np.maximum(n - 1, 1)[:, None, None]
-    observed = np.einsum("kij,ij->k", tables, w)
-    expected = np.einsum("ki,ij,kj->k", rows, w, columns)
-    value = 1 - ratio(n * observed, expected)
     below = expected[:, None, None] - (columns @ w)[:, :, None] - (rows @ w)[:, None, :] + w
     without = 1 - ratio(less * (observed[:, None, None] - w), below)
     there = tables > 0
@@ -289,6 +313,58 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     rarer = np.where(2 * answers[place, first] < answers.sum(axis=1), first, last)
     apart = ((answers > 0).sum(axis=1) == 2) & (tables[place, rarer, rarer] == 0)
     return Kappas(value, se, np.minimum(carried, np.maximum(n - 1, 1)), apart, n.astype(np.int64))
+
+
+def _values(tables: NDArray[np.integer[Any]], w: Floats) -> tuple[Floats, Floats, Floats]:
+    """Kappa of tables, with the sums of observed and of expected disagreement."""
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    observed = np.einsum("kij,ij->k", tables, w)
+    expected = np.einsum("ki,ij,kj->k", rows, w, columns)
+    return 1 - ratio(rows.sum(axis=1) * observed, expected), observed, expected
+
+
+def of_clusters(
+    kappas: Kappas,
+    code: Ints,
+    unit: Ints,
+    clusters: Clusters,
+    n_levels: int,
+    weights: str,
+) -> Kappas:
+    """Give kappas the errors of leaving out clusters of items in place of items.
+
+    Parameters
+    ----------
+    kappas
+        Of the tables that `code` counts.
+    code
+        Table, level of the first and level of the second answer of every pair of answers, as one
+        number, shape (pairs of answers,).
+    unit
+        The unit that each pair of answers is about.
+    clusters
+        Of the units.
+    n_levels, weights
+        As for :func:`kappa_of_tables`.
+    """
+    w, cells = disagreement_weights(weights, n_levels), n_levels**2
+    order = np.argsort(code // cells, kind="stable")
+    code, cluster = code[order], clusters.code[unit[order]]
+    se, freedom = np.full((2, kappas.n.size), np.nan)
+    count = np.zeros(kappas.n.size, dtype=np.int64)
+    rows = max(1, _BLOCK // (cells * max(clusters.n, 1)))
+    for start in range(0, count.size, rows):
+        at = slice(start, min(start + rows, count.size))
+        size = at.stop - start
+        first, last = np.searchsorted(code, [start * cells, at.stop * cells])
+        place = cluster[first:last] * (size * cells) + code[first:last] - start * cells
+        each = np.bincount(place, minlength=clusters.n * size * cells)
+        each = each.reshape(clusters.n, size, n_levels, n_levels)
+        without = (each.sum(axis=0) - each).reshape(-1, n_levels, n_levels)
+        values, present = _values(without, w)[0].reshape(-1, size), each.any(axis=(2, 3))
+        left_out = LeftOut("stimuli", np.where(present, values, np.nan), present, effective=True)
+        se[at], freedom[at], count[at] = left_out.error(), left_out.degrees(), left_out.count
+    return kappas._replace(se=se, freedom=freedom, drawn=Drawn(clusters.units, count))
 
 
 def levels_of(scale: Scale | str | ArrayLike) -> Floats:
@@ -327,7 +403,13 @@ def to_levels(values: Floats, levels: Floats, *, truncate: bool = False) -> tupl
     return position.astype(np.int64), off
 
 
-def pairwise_tables(answers: Answers, position: Ints, n_levels: int, weights: str) -> Kappas:
+def pairwise_tables(
+    answers: Answers,
+    position: Ints,
+    n_levels: int,
+    weights: str,
+    clusters: Clusters | None = None,
+) -> Kappas:
     """Compute kappa of all pairs of raters on all labels.
 
     Parameters
@@ -336,6 +418,8 @@ def pairwise_tables(answers: Answers, position: Ints, n_levels: int, weights: st
         The answers, and the level of each.
     n_levels, weights
         As for :func:`kappa_of_tables`.
+    clusters
+        What units were drawn with.
 
     Returns
     -------
@@ -346,14 +430,22 @@ def pairwise_tables(answers: Answers, position: Ints, n_levels: int, weights: st
     n_pairs = n_raters * (n_raters - 1) // 2
     size = len(answers.labels) * n_pairs
     kappas = Kappas.none(size)
-    start = 0
+    start, codes, units = 0, [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for label, part in enumerate(answers.by_label()):
         at = position[start : start + part.unit.size]
         start += part.unit.size
         for pairs, counts in _pair_tables(part, at, n_levels, n_pairs):
-            for whole, found in zip(kappas, kappa_of_tables(counts, weights), strict=True):
-                whole[label * n_pairs + pairs] = found
-    return kappas
+            found = kappa_of_tables(counts, weights)
+            for whole, own in zip(kappas[:-1], found[:-1], strict=True):
+                whole[label * n_pairs + pairs] = own
+        if clusters is not None:
+            for code, unit in _pair_codes(part, at, n_levels):
+                codes.append(code + label * n_pairs * n_levels**2)
+                units.append(unit)
+    if clusters is None:
+        return kappas
+    code, unit = np.concatenate(codes), np.concatenate(units)
+    return of_clusters(kappas, code, unit, clusters, n_levels, weights)
 
 
 def _pair_tables(
@@ -370,7 +462,7 @@ def _pair_tables(
     ------
     Pairs, shape (k,), and their tables, shape (k, levels, levels).
     """
-    codes = _pair_codes(part, position, n_levels)
+    codes = (code for code, _ in _pair_codes(part, position, n_levels))
     cells = n_levels**2
     rows = max(1, _BLOCK // cells)
     if n_pairs <= rows:
@@ -393,8 +485,8 @@ def _pair_tables(
         yield pair[first[start:stop]], counts.reshape(stop - start, n_levels, n_levels)
 
 
-def _pair_codes(part: Answers, position: Ints, n_levels: int) -> Iterator[Ints]:
-    """Give (pair, level, level) as one integer for every two answers to a unit."""
+def _pair_codes(part: Answers, position: Ints, n_levels: int) -> Iterator[tuple[Ints, Ints]]:
+    """Give (pair, level, level) as one integer for every two answers to a unit, and the unit."""
     n_raters = len(part.raters)
     codes = np.arange(n_raters)
     before = codes * (2 * n_raters - codes - 3) // 2 - 1
@@ -404,8 +496,8 @@ def _pair_codes(part: Answers, position: Ints, n_levels: int) -> Iterator[Ints]:
         same = part.unit[lag:] == part.unit[:-lag]
         if not same.any():
             return
-        code = first[:-lag] + second[lag:]
-        yield code if same.all() else code[same]
+        code, unit = first[:-lag] + second[lag:], part.unit[lag:]
+        yield (code, unit) if same.all() else (code[same], unit[same])
 
 
 # Kappa of all pairs of raters on a panel where most raters answered most units.
@@ -514,6 +606,7 @@ def weighted_kappa(
     weights: Weights = "quadratic",
     scale: Scale | str | ArrayLike,
     confidence: float = 0.95,
+    cluster: Sequence[Any] | Literal["none"] | None = None,
 ) -> Estimate:
     r"""Compute the weighted kappa of two raters on a declared scale.
 
@@ -533,6 +626,9 @@ def weighted_kappa(
         A :class:`~affectlab.ratings.Scale`, its short form such as ``"0-7"``, or its levels.
     confidence
         Coverage of the interval: Student's on the scale of Fisher's z, from leaving out items.
+    cluster
+        What each item belongs to, such as the actor of a face, shape (n,): items of one cluster are
+        left out together.
 
     Returns
     -------
@@ -560,7 +656,9 @@ def weighted_kappa(
             "expected two arrays of one length, one rating per item, "
             f"got shapes {matrix[0].shape} and {matrix[1].shape}"
         )
-    result = pairwise_kappa(np.vstack(matrix), weights=weights, scale=scale, confidence=confidence)
+    result = pairwise_kappa(
+        np.vstack(matrix), weights=weights, scale=scale, confidence=confidence, cluster=cluster
+    )
     return result["rating", "0", "1"]
 
 
@@ -571,6 +669,7 @@ def pairwise_kappa(
     scale: Scale | str | ArrayLike | None = None,
     truncate: bool = False,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
 ) -> KappaResult:
     """Compute the weighted kappa of every pair of raters on every label.
 
@@ -589,6 +688,10 @@ def pairwise_kappa(
         reproducing tables that were computed so.
     confidence
         Coverage of the intervals.
+    cluster
+        What stimuli belong to, and are left out with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or of an array the cluster of each unit; ``"none"`` for stimuli
+        drawn one by one. By default a column like ``actor``, ``speaker`` or ``film``.
 
     Returns
     -------
@@ -612,12 +715,13 @@ def pairwise_kappa(
     check_confidence(confidence)
     if weights not in (None, "nominal") and scale is None:
         require_order(ratings, f"kappa with {weights} weights")
+    drawn = stimulus_clusters(ratings, cluster)
     one: Scale | str | ArrayLike | None = scale
     if scale is None and isinstance(ratings, Ratings):
         ratings = numeric_part(ratings)
         scales = set(ratings.scales.values())
         one = next(iter(scales)) if len(scales) == 1 else None
-    if one is not None:
+    if one is not None and drawn.of is None:
         panel = dense_panel(ratings, levels_of(one), truncate=truncate)
         if panel is not None:
             own = weights or _usual_weights(scale, one)
@@ -633,7 +737,8 @@ def pairwise_kappa(
         levels = levels_of(declared)
         position = positions_of(part, levels, truncate=truncate)
         kept = part.cell_sizes() >= 2
-        kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own)
+        clusters = drawn.on(part.units)
+        kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own, clusters)
         found.append(_kappa_result(part, kappas, _method(own, declared, truncate), confidence))
     return below_each_other(found, answers.labels)
 
@@ -654,13 +759,14 @@ def random_pair_kappa(  # type: ignore[misc]
     weights: Weights = "nominal",
     scale: Scale | str | ArrayLike | None = None,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimate | Estimates:
     """Compute Cohen's kappa between two ratings drawn at random for every example.
 
     Parameters
     ----------
-    ratings, weights, scale, confidence
+    ratings, weights, scale, confidence, cluster
         As for :func:`pairwise_kappa`; by default unweighted.
     seed
         Seed or generator of the draw. Two raters are drawn per stimulus, in random order, and
@@ -684,8 +790,13 @@ def random_pair_kappa(  # type: ignore[misc]
     ratings = canonical(ratings)
     answers = answers_of(ratings)
     parts = [answers] if scale is not None else list(answers.by_scale())
+    clusters = stimulus_clusters(ratings, cluster).on(answers.units)
     tables = [
-        infer(_random_pairs(part, weights, scale, seed), interval="analytic", confidence=confidence)
+        infer(
+            _random_pairs(part, weights, scale, clusters, seed),
+            interval="analytic",
+            confidence=confidence,
+        )
         for part in parts
     ]
     return one_for_an_array(below_each_other(tables, answers.labels), ratings)
@@ -695,6 +806,7 @@ def _random_pairs(
     answers: Answers,
     weights: Weights,
     scale: Scale | str | ArrayLike | None,
+    clusters: Clusters | None,
     seed: int | np.random.Generator | None,
 ) -> Statistic:
     """Draw two answers of every cell of the labels that share a scale."""
@@ -708,6 +820,8 @@ def _random_pairs(
     drawn = np.concatenate([first, second])
     seen = np.unique(answers.label[drawn] * len(answers.raters) + answers.rater[drawn])
     kappas = kappa_of_tables(counts, weights)
+    if clusters is not None:
+        kappas = of_clusters(kappas, key, answers.unit[first], clusters, size, weights)
     return by_formula(
         kappas.value,
         lambda _, level: kappas.ends(level),
@@ -718,6 +832,8 @@ def _random_pairs(
         n_ratings=2 * kappas.n,
         undefined=kappas.status,
         no_interval=kappas.missing,
+        formula="" if kappas.drawn is None else kappas.drawn.how,
+        over="stimuli" if kappas.drawn is None else kappas.drawn.units,
     )
 
 
@@ -772,6 +888,9 @@ def _kappa_result(
     panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float
 ) -> KappaResult:
     se, low, high = kappas.ends(confidence)
+    drawn = kappas.drawn
+    if drawn is not None:
+        method = f"{method}{drawn.how}"
     return KappaResult.of_pairs(
         panel.labels,
         panel.raters,
@@ -782,6 +901,6 @@ def _kappa_result(
         low=low,
         high=high,
         method=[f"{method}; {why}" if why else method for why in kappas.missing],
-        target="stimuli",
+        target="stimuli" if drawn is None else drawn.units,
         status=kappas.status,
     )
