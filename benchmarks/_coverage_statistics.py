@@ -537,10 +537,10 @@ def _of_two_raters(study: Study) -> Interval:
 
 def _of_form(form: str, interval: str = "jackknife") -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
-        # Raters of form 3 are these where its interval is by a formula.
-        target = study.cell.target if interval == "jackknife" else "both"
+        # Raters of form 3 are these where its interval is by a formula, which says so itself.
+        about = {"target": study.cell.target} if interval == "jackknife" else {}
         return reliability.intraclass_correlation(
-            study.given, forms=[form], interval=interval, target=target
+            study.given, forms=[form], interval=interval, **about
         )["rating", form]
 
     return estimate
