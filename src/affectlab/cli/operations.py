@@ -382,14 +382,19 @@ def show_result(
 
 def _missing(read: Sequence[Any]) -> str:
     """Say what was done with missing ratings, of people and models apart where that differs."""
-    from affectlab.ratings import Ratings
+    from affectlab.ratings import Ratings, model_tables
 
     # Scores of pairs and counts have no answers behind them that could be missing.
-    said = [table.missing for table in read if isinstance(table, Ratings)]
-    if len(set(said)) < 2:
-        return "".join(said[:1])
-    sides = zip(("people", "models"), said, strict=True)
-    return " ".join(text.replace("ratings", f"ratings of {who}", 1) for who, text in sides)
+    said = [
+        (who, table.missing)
+        for who, one in zip(("people", "models"), read, strict=False)
+        if one is None or isinstance(one, Ratings | tuple)
+        for table in model_tables(one)
+    ]
+    if len({text for _, text in said}) < 2:
+        return "".join(text for _, text in said[:1])
+    sides = dict.fromkeys(text.replace("ratings", f"ratings of {who}", 1) for who, text in said)
+    return " ".join(sides)
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ from affectlab.evaluation.preference.metric_scores import (
 )
 from affectlab.evaluation.preference.preferences import preferences
 from affectlab.evaluation.preference.tally import Rule
-from affectlab.ratings import Ratings, canonical
+from affectlab.evaluation.people_and_models import side_by_side
+from affectlab.ratings import Ratings, canonical, model_tables
 
 _NAN = float("nan")
 _FEW = 10
@@ -498,8 +499,10 @@ def _scores_of(models: Any, scores: str | Path | None, system: str) -> MetricSco
         models = scores
     if isinstance(models, MetricScores):
         return models
-    if isinstance(models, Ratings):
-        return scores_of_ratings(canonical(models, listed="raters"))
+    if isinstance(models, Ratings | tuple | list):
+        # An area under the curve is about order: each metric keeps its own numbers.
+        read = side_by_side(model_tables(models))
+        return scores_of_ratings(canonical(read, listed="raters"))
     return metric_scores(models, system=system)
 
 
