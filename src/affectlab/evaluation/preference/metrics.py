@@ -24,6 +24,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, file_part, joined, number, option, percent, plural
+from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.evaluation.preference.areas import (
     cluster_weights,
     delong_errors,
@@ -44,7 +45,6 @@ from affectlab.evaluation.preference.metric_scores import (
 )
 from affectlab.evaluation.preference.preferences import preferences
 from affectlab.evaluation.preference.tally import Rule
-from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.ratings import Ratings, canonical, model_tables
 
 _NAN = float("nan")

@@ -276,12 +276,12 @@ class PanelRule(Rule):
         measure, low, high = (self.shown(part) for part in (compared, low, high))
 
         def words(unit: int) -> str:
-            ends = [number(end[unit], 2) for end in (low, high) if np.isfinite(end[unit])]
+            ends = [number(end[unit]) for end in (low, high) if np.isfinite(end[unit])]
             one = f"{ends[0]} or {'more' if self._below else 'less'}" if ends else "anything"
             span = " to ".join(ends) if len(ends) == 2 else one
             return (
-                f"{self._what} {number(measure[unit], 2)} over {panel.n[unit]:,} answers; {span} is "
-                "expected of one more rater like the others"
+                f"{self._what} {number(measure[unit])} over {panel.n[unit]:,} answers; {span} "
+                "is expected of one more rater like the others"
             )
 
         missing = f"not judged: fewer than {self.min_answers} answers shared with others"
