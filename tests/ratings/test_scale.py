@@ -78,6 +78,7 @@ def test_what_is_no_scale(text: str, sentence: str) -> None:
         ([0, 1, 1], "binary, 0 or 1 (inferred)"),
         ([0, 0], "binary, 0 or 1 (inferred)"),
         ([1, 5, np.nan], "ordinal 1 to 5, step 1 (inferred)"),
+        ([-0.0, 3, 7], "ordinal 0 to 7, step 1 (inferred)"),
         ([-1, 1], "ordinal -1 to 1, step 1 (inferred)"),
         ([0, 10], "ordinal 0 to 10, step 1 (inferred)"),
         ([0, 11], "interval 0 to 11, step 1 (inferred)"),

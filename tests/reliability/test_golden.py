@@ -12,7 +12,6 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     PlanModel,
-    RunningReliability,
     batch_overlap,
     choose_golden,
     mean_opinion_scores,
@@ -93,20 +92,6 @@ class TestChooseGolden:
         main = [f"s{k:02d}" for k in range(0, 60, 2)]
         for seed in range(5):
             assert not set(choose_golden(pilot(), 6, main=main, seed=seed).reference) & set(main)
-
-    def test_references_guard_a_running_study(self):
-        items = choose_golden(pilot(), 4, seed=0)
-        running = RunningReliability("0-100 interval", golden=items.reference)
-        for stimulus, value in items.reference.items():
-            running.add(stimulus, "fine", round(value), trial_kind="golden")
-            running.add(stimulus, "wild", 100 - round(value), trial_kind="golden")
-        found = dict(running.flags().select("rater", "golden_violations").iter_rows())
-        assert found == {"fine": 0, "wild": 4}
-
-    def test_a_mean_between_two_steps_is_a_reference(self):
-        running = RunningReliability("1-5", golden={"g": 1.4})
-        running.add("g", "r", 1, trial_kind="golden")
-        assert running.flags()["golden_violations"].to_list() == [0]
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -28,4 +28,6 @@ def test_the_guide(tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "Inter-subject correlation" in shown
     assert "raters per stimulus: width of the 95 % interval" in shown
-    assert names["running"].n_ratings == 0
+    items = names["golden"].to_frame()
+    assert dict(items.select("stimulus", "value").iter_rows()) == names["golden"].reference
+    assert items["extreme"].to_list() == ["low"] * 5 + ["high"] * 5

@@ -34,13 +34,6 @@ def table_of(matrix: np.ndarray, *, repeats: bool = False) -> Ratings:
     )
 
 
-def running(matrix: np.ndarray) -> Any:
-    state = reliability.RunningReliability("1-5")
-    for (rater, unit), value in np.ndenumerate(matrix):
-        state.add(f"s{unit}", f"r{rater}", value)
-    return state
-
-
 def gappy(matrix: np.ndarray) -> np.ndarray:
     """Without one rating, so that not every rater rated every unit."""
     matrix = matrix.copy()
@@ -118,8 +111,6 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates | list[Estimat
     "subject_model, mle": lambda x: (
         reliability.subject_model(x, method="mle", se="stimulus").estimates
     ),
-    "running, agreement": lambda x: running(x).percent_agreement(),
-    "running, scores": lambda x: running(x).scores(),
     "classification_metrics": lambda x: classification_metrics(
         [str(value) for value in x[0]], [str(value) for value in x[1]], **N_BOOT
     ),

@@ -385,11 +385,17 @@ def _missing(read: Sequence[Any]) -> str:
     from affectlab.ratings import Ratings
 
     # Scores of pairs and counts have no answers behind them that could be missing.
-    said = [table.missing for table in read if isinstance(table, Ratings)]
-    if len(set(said)) < 2:
-        return "".join(said[:1])
-    sides = zip(("people", "models"), said, strict=True)
-    return " ".join(text.replace("ratings", f"ratings of {who}", 1) for who, text in sides)
+    said = [
+        (table.missing, who)
+        for who, part in zip(("people", "models"), read, strict=False)
+        for table in (part if isinstance(part, tuple) else (part,))
+        if isinstance(table, Ratings)
+    ]
+    if len({text for text, _ in said}) < 2:
+        return said[0][0] if said else ""
+    return " ".join(
+        text.replace("ratings", f"ratings of {who}", 1) for text, who in dict.fromkeys(said)
+    )
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

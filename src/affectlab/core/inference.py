@@ -333,14 +333,10 @@ class Uncertainty:
     """Why an estimate has no interval, empty where it has one."""
 
     @property
-    def ends(self) -> dict[str, Floats]:
-        """Standard errors, lower and upper ends, as columns of a table of estimates."""
-        return {"se": self.se, "low": self.low, "high": self.high}
-
-    @property
     def single(self) -> dict[str, Any]:
-        """The same of the first estimate, which may be the only one."""
-        return {name: float(end[0]) for name, end in self.ends.items()}
+        """Standard error, lower and upper end of the first estimate, which may be the only one."""
+        ends = {"se": self.se, "low": self.low, "high": self.high}
+        return {name: float(end[0]) for name, end in ends.items()}
 
     @classmethod
     def none(cls, n: int) -> Uncertainty:
@@ -547,7 +543,8 @@ def infer(
             jackknife = _jackknife(statistic, raw, target, seed)
             ends, missing = jackknife.ends(confidence), jackknife.missing
             if statistic.transform is not None:
-                ends = (ends[0] * _slope(transform, raw), *map(transform, ends[1:]))
+                se, low, high = ends
+                ends = (se * _slope(transform, raw), transform(low), transform(high))
             how, over = jackknife.how(), jackknife.targets()
         for reasons in (statistic.no_interval, few):
             if reasons:

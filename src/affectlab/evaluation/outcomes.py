@@ -511,7 +511,9 @@ def outcome_table(
                 low=low,
                 high=high,
                 method=method.replace("answers", of),
-                **{name: rows[name] for name in ("n_items", "n_raters", "n_ratings")},
+                n_items=rows["n_items"],
+                n_raters=rows["n_raters"],
+                n_ratings=rows["n_ratings"],
             )
         )
     shares, usable = parts

@@ -233,7 +233,7 @@ def _has_shape(ratings: Ratings, column: pl.Series) -> bool:
         return False
     values = _texts(column)
     counts = values.drop_nulls().value_counts(name="n").filter(pl.col(values.name) != "")
-    if counts.height < 2 or (counts["n"] > 1).mean() <= 0.5:
+    if counts.height < 2 or (counts["n"].to_numpy() > 1).mean() <= 0.5:
         return False
     if {value.strip().lower() for value in counts[values.name]} <= _KINDS:
         return False

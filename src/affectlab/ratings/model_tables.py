@@ -40,7 +40,7 @@ def model_tables(models: ModelRatings | None) -> tuple[Ratings, ...]:
         return ()
     tables = [models] if isinstance(models, Ratings) else models
     if not isinstance(tables, Sequence) or isinstance(tables, str):
-        tables = [tables]  # type: ignore[list-item]
+        tables = [tables]
     for table in tables:
         if not isinstance(table, Ratings):
             raise InputError(

@@ -191,7 +191,8 @@ class Scale:
         given = given[np.isfinite(given)]
         if given.size == 0:
             return cls("interval", declared=False)
-        low, high = float(given.min()), float(given.max())
+        # Nothing has a sign where it was rounded from below.
+        low, high = float(given.min()) + 0.0, float(given.max()) + 0.0
         whole = bool((given == np.rint(given)).all()) and high - low < _MAX_STEPS
         if whole and low >= 0.0 and high <= 1.0:
             return cls("binary", 0.0, 1.0, 1.0, declared=False)
@@ -295,7 +296,7 @@ def fits_scale(values: ArrayLike, scale: Scale) -> bool:
     given = given[~np.isnan(given)]
     if scale.low is None or scale.high is None or not given.size:
         return False
-    low, high = float(given.min()), float(given.max())
+    low, high = float(given.min()) + 0.0, float(given.max()) + 0.0
     shares = low >= 0.0 and high <= 1.0 < scale.high - scale.low
     return scale.low <= low and high <= scale.high and not shares
 

@@ -324,7 +324,7 @@ def _answered(value: NDArray[np.float64]) -> _Answered | None:
     if not given.size:
         return None
     return _Answered(
-        float(given.min()),
+        float(given.min()) + 0.0,
         float(given.max()),
         float((given == np.rint(given)).mean()),
         float((given == 0).mean()),

@@ -26,9 +26,11 @@ from affectlab.reliability.categories import dawid_skene
 from affectlab.reliability.components import mixed_model, variance_components
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
-from affectlab.reliability.duplicates import duplicate_raters
+from affectlab.reliability.duplicates import (
+    DuplicateRaters as DuplicateRaters,
+    duplicate_raters,
+)
 from affectlab.reliability.internal_consistency import internal_consistency
-from affectlab.reliability.live import RaterChecks, RunningReliability
 from affectlab.reliability.planning import (
     PlanModel,
     pilot_report,
@@ -52,8 +54,6 @@ from affectlab.reliability.traces import traces
 
 __all__ = [
     "PlanModel",
-    "RaterChecks",
-    "RunningReliability",
     "batch_overlap",
     "brennan_prediger",
     "choose_golden",

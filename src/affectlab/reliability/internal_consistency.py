@@ -521,9 +521,7 @@ def _notes(ratings: Ratings, items: pl.DataFrame, cases: _Questionnaires) -> Ite
         )
 
 
-def _weak(
-    estimates: Estimates, cases: _Questionnaires, clusters: Clusters | None
-) -> Iterator[str]:
+def _weak(estimates: Estimates, cases: _Questionnaires, clusters: Clusters | None) -> Iterator[str]:
     """Say of which coefficients intervals hold too rarely in studies like this one."""
     answers = Rated(cases.unit, cases.rater, cases.value.mean(axis=1))
     for row in estimates.frame.filter(pl.col("low").is_finite()).iter_rows(named=True):

@@ -276,18 +276,3 @@ def consensus(al, ratings):
     found["by label"] = al.reliability.consensus_flow(simulated, by_label=True)
     found["table"] = al.reliability.consensus_flow(ratings)
     return found
-
-
-@case("gaps", "slider", "binary")
-def running(al, ratings):
-    live = al.reliability.RunningReliability.from_ratings(ratings)
-    checks = al.reliability.RaterChecks.of_scale(ratings.scale)
-    found = {
-        "alpha": live.alpha(),
-        "percent": live.percent_agreement(),
-        "scores": live.scores(),
-        "checks": checks,
-        "ratings": live.n_ratings,
-        "again": live.to_ratings().equals(ratings),
-    }
-    return found | {"flags": live.flags()}

@@ -168,8 +168,8 @@ def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[
     ways: dict[tuple[str, str, str], None] = {}
     for table in tables:
         has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
-        over = has["target"] if "target" in has.columns else ["none"] * has.height
-        for method, what in zip(has["method"].to_list(), over, strict=True):
+        targets = has["target"].to_list() if "target" in has.columns else ["none"] * has.height
+        for method, what in zip(has["method"].to_list(), targets, strict=True):
             tail = _INTERVAL.search(_WHY.sub("", method))
             way = "" if tail is None else _UNDEFINED.sub("", tail[0][2:])
             ways[way, str(what), _about(str(what), method)] = None

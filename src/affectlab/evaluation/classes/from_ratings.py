@@ -423,8 +423,8 @@ def classes_of(
     judged = judged_panels(tables, scores, limits, multilabel=multilabel)
     if source.kind == "people":
         if people is None:
-            known = [name for name in ratings.stimuli.columns if name not in ("stimulus", "text")]
-            others = [f"attribute:{name}" for name in known[:3] or ["NAME"]]
+            said = [name for name in ratings.stimuli.columns if name not in ("stimulus", "text")]
+            others = [f"attribute:{name}" for name in said[:3] or ["NAME"]]
             raise InputError(
                 f"{ratings.source or 'the ratings'}: no rater is human, so people cannot be the "
                 f"truth; name another ({option('truth', *others, 'rater:NAME')}), or a table"

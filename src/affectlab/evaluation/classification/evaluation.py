@@ -273,10 +273,8 @@ def _in_order(frame: pl.DataFrame, role: str) -> pl.DataFrame:
 
 def _of_sets(case: _Case, found: PrecisionRecallF1) -> pl.DataFrame:
     """Give the metrics of a set of classes per stimulus."""
-    exact = Estimates.build(
-        {"metric": ["exact_match"]},
-        **{name: [getattr(found.exact_match, name)] for name in ESTIMATE_COLUMNS},
-    )
+    columns: dict[str, Any] = {name: getattr(found.exact_match, name) for name in ESTIMATE_COLUMNS}
+    exact = Estimates.build({"metric": ["exact_match"]}, **columns)
     averages = found.averages.frame.with_columns(
         (pl.col("average") + "_" + pl.col("metric")).alias("metric")
     ).select("metric", *ESTIMATE_COLUMNS)
@@ -588,11 +586,11 @@ def _macro_notes(cases: Sequence[_Case], classes: Classes) -> list[str]:
     absent: dict[tuple[str, ...], list[str]] = {}
     for case in cases:
         if case.role == "model":
-            sides = [np.asarray(side) for side in (case.truth, case.answers)]
+            both = np.concatenate([case.truth, case.answers])
             if classes.multilabel:
-                occurs = np.logical_or(*(side.any(axis=0) for side in sides))
+                occurs = np.asarray(both.any(axis=0))
             else:
-                occurs = np.isin(np.arange(len(classes.labels)), np.concatenate(sides))
+                occurs = np.isin(np.arange(len(classes.labels)), both)
             left = tuple(
                 name for name, here in zip(classes.labels, occurs, strict=True) if not here
             )

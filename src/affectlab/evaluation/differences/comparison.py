@@ -126,7 +126,9 @@ def compared(
         {key: [name[k] for name in names] for k, key in enumerate(keys)}
         | {"metric": list(metrics) * len(rows)},
         value=point,
-        **spread.ends,
+        se=spread.se,
+        low=spread.low,
+        high=spread.high,
         method=[text + (f"; {reason}" if reason else "") for reason in spread.missing],
         target=measures.units,
         n_items=[row.n_items for row in rows for _ in metrics],

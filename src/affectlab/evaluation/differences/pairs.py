@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -134,7 +134,7 @@ def pairs_of(
         )
     if label is not None:
         raise InputError("label goes with ratings, not with arrays")
-    return _from_arrays(scores, models, names, by, cluster), None
+    return _from_arrays(scores, cast("ArrayLike", models), names, by, cluster), None
 
 
 def _are_ratings(models: object) -> bool:

@@ -284,7 +284,8 @@ class Measured:
                 }
                 for f, model in enumerate(panel.models)
             ]
-        own = sum(np.bincount(one.person, minlength=panel.n_people) for one in panel.parts)
+        each = [np.bincount(one.person, minlength=panel.n_people) for one in panel.parts]
+        own = np.sum(each, axis=0)
         rated = np.any([one.rated for one in panel.parts], axis=0)
         shared_row = {"label": "", "stimulus": rated, "n_items": len(panel.stimuli)}
         if part == "ceiling":

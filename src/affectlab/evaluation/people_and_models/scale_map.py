@@ -262,7 +262,8 @@ class Mapped:
 
 def on_people(both: Sides, how: Rounding) -> Mapped:
     """Bring each model from its own scale to that of people; see :func:`on_scale`."""
-    found, missing = [], {}
+    found: list[Ratings] = []
+    missing: dict[str, str] = {}
     for table in both.tables:
         several = len(both.tables) > 1
         why = scale_map(table, both.people.scale, together=both.together, named=several).missing

@@ -17,7 +17,7 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
-from affectlab.core.statistic import student
+from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import in_brackets, joined, p_value, percent, plural
@@ -363,12 +363,11 @@ def _interval_words(jackknife: Jackknife, over: Target) -> str:
 
 def _ends(
     jackknife: Jackknife, point: Floats, contrasts: Floats, confidence: float
-) -> tuple[dict[str, Floats], Floats]:
+) -> tuple[Ends, Floats]:
     """Standard errors and ends of combinations of parameters; and p values for zero."""
     se, freedom = jackknife.of_all(lambda values: values @ contrasts).spread()
     p = 2 * t_test(np.abs(point), se, freedom)
-    ends = student(point, np.where(se > 0, se, np.nan), freedom, confidence)
-    return dict(zip(("se", "low", "high"), ends, strict=True)), p
+    return student(point, np.where(se > 0, se, np.nan), freedom, confidence), p
 
 
 def _strengths(
@@ -385,12 +384,15 @@ def _strengths(
     strength, k = fit.strength, len(study.systems)
     order = np.argsort(-strength, kind="stable")
     wins, counted = study.wins(0.0), study.wins(0.5)
-    ends = _ends(jackknife, strength[order], np.eye(fit.parameters.size)[:, order], confidence)[0]
+    contrasts = np.eye(fit.parameters.size)[:, order]
+    (se, low, high), _ = _ends(jackknife, strength[order], contrasts, confidence)
     rank = np.where(np.isnan(strength[order]), 0, np.arange(1, k + 1))
     table = Estimates.build(
         {"system": [study.systems[s] for s in order.tolist()]},
         value=strength[order],
-        **ends,
+        se=se,
+        low=low,
+        high=high,
         method=text,
         n_ratings=np.rint((counted + counted.T).sum(axis=1)[order]).astype(np.int64),
         **shared,
@@ -440,21 +442,22 @@ def _pairs(
     with np.errstate(invalid="ignore"):
         observed = wins[a, b] / n
     each = np.eye(fit.parameters.size)
-    ends, p = _ends(jackknife, apart, each[:, a] - each[:, b], confidence)
+    (se, *ends), p = _ends(jackknife, apart, each[:, a] - each[:, b], confidence)
     chance = fit.model.chances(apart, fit.tau)[0]
-    low, high = (fit.model.chances(ends[end], fit.tau)[0] for end in ("low", "high"))
+    low, high = (fit.model.chances(end, fit.tau)[0] for end in ends)
     names = np.array(study.systems, dtype=object)
     linked = study.group[a] == study.group[b]
     # The error of a chance, from that of the difference.
-    told = {"value": chance, "se": ends["se"] * _slope(fit, apart), "low": low, "high": high}
+    told = (chance, se * _slope(fit, apart), low, high)
+    chance, se, low, high = (np.where(linked, column, np.nan) for column in told)
     more = {"difference": apart, "observed": observed, "p": p}
-    told, more = (
-        {name: np.where(linked, column, np.nan) for name, column in part.items()}
-        for part in (told, more)
-    )
+    more = {name: np.where(linked, column, np.nan) for name, column in more.items()}
     table = Estimates.build(
         {"system": names[a].tolist(), "other": names[b].tolist()},
-        **told,
+        value=chance,
+        se=se,
+        low=low,
+        high=high,
         n_ratings=np.rint(n).astype(np.int64),
         **shared | {"status": [shared["status"] if one else _UNLINKED for one in linked.tolist()]},
         extra={
@@ -491,7 +494,8 @@ def _effects(
     k, model, zero = fit.n_systems, fit.model, np.zeros(1)
     names = ["left"] * model.position + ["tie"] * model.with_ties
     parameters = fit.parameters[k:]
-    ends, p = _ends(jackknife, parameters, np.eye(fit.parameters.size)[:, k:], confidence)
+    contrasts = np.eye(fit.parameters.size)[:, k:]
+    (se, *ends), p = _ends(jackknife, parameters, contrasts, confidence)
 
     def chance(name: str, parameter: float) -> float:
         if name == "left":
@@ -502,12 +506,12 @@ def _effects(
 
     value, low, high, above = (
         np.array([chance(name, one) for name, one in zip(names, each, strict=True)])
-        for each in (parameters, ends["low"], ends["high"], parameters + _STEP)
+        for each in (parameters, *ends, parameters + _STEP)
     )
     table = Estimates.build(
         {"effect": names},
         value=value,
-        se=ends["se"] * (above - value) / _STEP,
+        se=se * (above - value) / _STEP,
         low=low,
         high=high,
         n_ratings=study.kind.size,

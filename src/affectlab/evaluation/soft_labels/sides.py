@@ -135,7 +135,9 @@ def _two_sides(
     if not scoring:
         both = sides(ratings, tables)
         return both.people, both.tables, both.notes
-    people, named, notes = ratings.humans(), (), ()
+    people = ratings.humans()
+    named: tuple[Ratings, ...] = ()
+    notes: tuple[str, ...] = ()
     if naming or mixed:
         both = sides(ratings, naming)
         people, named, notes = both.people, both.tables, both.notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -58,6 +59,7 @@ def of_images(
         feed = model._found(dev[0], plain, progress)
         held = names_of_labels(dev[1], feed.names, model.taxonomy, "dev")
         beside = (feed, codes_of(held, model.labels, "dev"))
+    given = [first] if beside is None else [first, beside[0]]
     model._build(first)
     feeds, beside_feed = _views(model, first, pool, None if beside is None else beside[0], training)
     output = output_layer(model.network, len(model.labels))
@@ -73,6 +75,7 @@ def of_images(
         labels=model.labels,
         taxonomy=model.taxonomy,
         costs=model.costs,
+        seen=np.unique(np.concatenate([feed.marks() for feed in given])),
         labelled=feeds[0],
         targets=targets,
         weak=feeds[1],
@@ -83,7 +86,11 @@ def of_images(
 
 
 def _views(
-    model: VisionClassifier, first: Feed, pool: Feed, dev: Feed | None, training: SemiTraining
+    model: VisionClassifier,
+    first: Pictures | Rows,
+    pool: Pictures | Rows,
+    dev: Pictures | Rows | None,
+    training: SemiTraining,
 ) -> tuple[tuple[Feed, Feed, Feed], Feed | None]:
     """Give the labelled ones, both views of the unlabelled ones, and dev, as they are fed."""
     kind: AugmentationKind = "embedding" if isinstance(first, Rows) else "image"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
@@ -41,6 +42,8 @@ class Material:
     labels: tuple[str, ...]
     taxonomy: Taxonomy
     costs: CostMatrix | None
+    seen: NDArray[np.uint64]
+    """Hashes by which a model knows what it learned from."""
     labelled: Feed
     """Changed weakly."""
     targets: Ints

@@ -207,12 +207,13 @@ def train_semi(
         progress=progress,
     )
     if isinstance(model, VisionClassifier):
+        model.seen = material.seen
         model.history, model.best_epoch = history, best
         model.training, model.loss = training.base(), told
     else:
         from affectlab.models.semi.texts import finish
 
-        finish(model, inputs, material, dev, training.select, history, best, chosen.name)
+        finish(model, material, dev, training.select, history, best, chosen.name)
     return SemiRun(model, history, best, chosen.name, material.labels, when.when)
 
 

@@ -130,6 +130,7 @@ def of_texts(
         labels=labels,
         taxonomy=model.taxonomy,
         costs=None,
+        seen=fingerprints(own),
         labelled=feeds[0],
         targets=targets,
         weak=feeds[1],
@@ -192,7 +193,6 @@ def _vectors(
 
 def finish(
     model: Any,
-    texts: Any,
     material: Material,
     dev: tuple[Any, Any] | None,
     select: str,
@@ -201,8 +201,7 @@ def finish(
     strategy: str,
 ) -> None:
     """Note in a model what it was trained on."""
-    own = check_texts(texts, "labelled")
-    model.seen = fingerprints(own)
+    model.seen = material.seen
     model.decisions, model.scalings, model.tuning = {}, {}, {}
     # A file of JSON knows no nan.
     model.history = [{k: v for k, v in entry.items() if v == v} for entry in history]
@@ -214,7 +213,7 @@ def finish(
     model.fitted = True
     model.training = {
         "source": f"semi-supervised, {strategy}, {len(material.weak.names)} unlabelled",
-        "n_texts": len(own),
+        "n_texts": len(material.targets),
         "soft": False,
         "texts_per_label": {name: int(n) for name, n in zip(material.labels, counts, strict=True)},
     }

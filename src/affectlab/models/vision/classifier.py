@@ -32,7 +32,14 @@ from affectlab.models.vision.backbone import (
     preparing,
     side_of,
 )
-from affectlab.models.vision.inputs import Feed, Rows, codes_of, feed_of, names_of_labels
+from affectlab.models.vision.inputs import (
+    Feed,
+    Pictures,
+    Rows,
+    codes_of,
+    feed_of,
+    names_of_labels,
+)
 from affectlab.models.vision.loop import (
     Forward,
     Report,
@@ -594,13 +601,13 @@ class VisionClassifier:
         if self.network is None or not self.best_epoch:
             raise InputError("the model is not trained; call fit, or load one")
 
-    def _feed(self, images: Any, progress: Report | None) -> Feed:
+    def _feed(self, images: Any, progress: Report | None) -> Pictures | Rows:
         self._trained()
         return self._found(images, self.training, progress)
 
     def _found(
         self, images: Any, training: VisionTraining, progress: Report | None, learning: bool = False
-    ) -> Feed:
+    ) -> Pictures | Rows:
         if self.on_embeddings:
             known = None if learning else self.encoder
             name = self.backbone.removeprefix(_EMBEDDING)
@@ -639,7 +646,7 @@ class VisionClassifier:
 
     def _dev(
         self, dev: tuple[Any, Labels], training: VisionTraining, progress: Report | None
-    ) -> tuple[Feed, Any, Ints]:
+    ) -> tuple[Pictures | Rows, Any, Ints]:
         """Find what epochs are judged on, and check that it can be judged."""
         if not isinstance(dev, tuple | list) or len(dev) != 2:
             raise InputError("dev: expected a pair of images and their labels")

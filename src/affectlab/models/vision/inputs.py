@@ -45,10 +45,6 @@ class Feed(Protocol):
         """Give plain values that differ where what is fed differs."""
         ...
 
-    def marks(self) -> NDArray[np.uint64]:
-        """Hash the content of each stimulus, so that it can be recognised; shape (n,)."""
-        ...
-
 
 class Rows:
     """Rows of embeddings."""
@@ -67,7 +63,7 @@ class Rows:
         return [self.names, self.embeddings.hashes, self.embeddings.encoder.fingerprint]
 
     def marks(self) -> NDArray[np.uint64]:
-        """Hash each row, as the half precision that embeddings are stored in."""
+        """Hash each row, as the half precision that embeddings are stored in, to recognise it."""
         with np.errstate(over="ignore"):
             return _marks(row.astype(np.float16).tobytes() for row in self.embeddings.values)
 
@@ -164,7 +160,7 @@ class Pictures:
         ]
 
     def marks(self) -> NDArray[np.uint64]:
-        """Hash each file, or the pixels of each picture."""
+        """Hash each file, or the pixels of each picture, to recognise it."""
         return _marks(
             source.path.read_bytes() if isinstance(source, ImageFile) else source.tobytes()
             for source in self.sources

@@ -32,7 +32,7 @@ from affectlab.ratings.files.parquet import (
     read_frame as read_frame,
     with_class_names as with_class_names,
 )
-from affectlab.ratings.files.peek import Peek as Peek
+from affectlab.ratings.files.peek import Peek as Peek, as_path as as_path
 from affectlab.ratings.files.prolific import (
     is_prolific as is_prolific,
     prolific_raters as prolific_raters,

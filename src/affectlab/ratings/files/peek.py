@@ -145,12 +145,7 @@ class Peek:
             When `path` is no path, there is no such file, it is a folder, cannot be read or is
             empty, or the encoding is not known.
         """
-        if not isinstance(path, str | os.PathLike):
-            raise InputError(
-                f"expected the path of a file, found an object of type {type(path).__name__}; a "
-                "data frame becomes ratings with affectlab.Ratings(frame)"
-            )
-        path = Path(path)
+        path = as_path(path)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise InputError(f"delimiter {delimiter!r} cannot be used; expected one character")
         if encoding is not None:
@@ -491,6 +486,22 @@ def _heads(names: Sequence[str], lines: Sequence[str], mark: str) -> bool:
     widths = {len(_fields(line, mark)) for line in lines if line.strip()}
     words = len(names) > 2 and all(name and not name[0].isdigit() for name in names)
     return words and len(set(names)) == len(names) and widths == {len(names)}
+
+
+def as_path(given: Any) -> Path:
+    """Take what the user calls a file as a path.
+
+    Raises
+    ------
+    InputError
+        When it is no path.
+    """
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"expected the path of a file, found an object of type {type(given).__name__}; a "
+            "data frame becomes ratings with affectlab.Ratings(frame)"
+        )
+    return Path(given)
 
 
 def _as_csv(frame: pl.DataFrame) -> bytes:

@@ -12,7 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import joined, option, plural
-from affectlab.ratings.files import Peek, read_columns
+from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
 from affectlab.ratings.model_tables import by_scale_of_models, on_own_scales
@@ -202,7 +202,8 @@ class _Asked:
 
 
 def _names_of(path: str | Path) -> set[str]:
-    return {Path(path).stem, Path(path).name, str(path)}
+    file = as_path(path)
+    return {file.stem, file.name, str(path)}
 
 
 def _declared(table: Ratings, scales: DeclaredScales) -> Ratings:
@@ -298,8 +299,8 @@ def _read_one(
             # Numbers say nothing of words.
             raise error from None
     found = _as_models(_called(found, told), known)
-    unknown = scale is None and told.scale is None
-    return found, frozenset(found.label_names if unknown else ())
+    inferred = scale is None and told.scale is None
+    return found, frozenset(found.label_names if inferred else ())
 
 
 def _undeclared(table: Ratings) -> frozenset[str]:

@@ -51,8 +51,8 @@ def _run(folder: Path, quick: bool) -> RecipeRun:
             )
             continue
         with parts(need.file, *keys):
-            found, *told = find(file, n_boot)
-            parts.add(_of_the_papers_size(found, *_SIZES[need]), *told)
+            found, notes, figures = find(file, n_boot)
+            parts.add(_of_the_papers_size(found, *_SIZES[need]), notes, figures)
     parts.add(with_reasons(parts.findings, given=files), inconsistencies())
     return parts.to_run(inputs=tuple(files.values()), seeds=(_SEED,))
 

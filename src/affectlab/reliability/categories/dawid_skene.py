@@ -78,7 +78,7 @@ class _Votes:
     def unknown(self) -> Bools:
         """Items that only such raters answered, shape (items,)."""
         told = ~self.alone[self.rater]
-        return np.bincount(self.item[told], minlength=self.n_items) == 0
+        return np.asarray(np.bincount(self.item[told], minlength=self.n_items) == 0)
 
     @cached_property
     def counts(self) -> Any:

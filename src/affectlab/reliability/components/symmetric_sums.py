@@ -90,7 +90,7 @@ class CrossedSums:
     >>> sums = CrossedSums.of([np.repeat(np.arange(3), 2)], [np.tile(np.arange(2), 3)],
     ...                       [np.array([1.0, 2.0, 3.0, 4.0, 7.0, 6.0])], 3, 2)
     >>> [part.round(3).tolist() for part in sums.whole.components]
-    [[6.083], [-0.167], [0.667]]
+    [[6.0], [-0.167], [0.667]]
     """
 
     label: Ints

@@ -124,14 +124,13 @@ def lines(
     n_others, total = sums_of_others(cell, rater, unbiased, panel[rater].astype(np.float64))
     shared = n_others > 0.5
     others = _shrunk(cell, label, rater, unbiased, panel, n_others, ratio(total, n_others, 0.0))
-    stimulus, label, rater, value, others = (
-        part[shared] for part in (stimulus, label, rater, value, others)
-    )
+    stimulus, label, rater = (part[shared] for part in (stimulus, label, rater))
+    value, others = value[shared], others[shared]
     group = np.unique(rater * n_labels + label, return_inverse=True)[1]
     size = np.bincount(group)
 
     def of_raters(part: Floats) -> Floats:
-        return np.bincount(rater, part, n_raters)
+        return np.bincount(rater, part, n_raters).astype(np.float64)
 
     x, y = (part - (np.bincount(group, part) / size)[group] for part in (others, value))
     scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)
@@ -219,7 +218,7 @@ def _variance(others: Floats, squares: Floats, weight: Floats) -> Floats:
     gram = design.T @ (design * weight[:, None]) + 1e-9 * np.eye(3)
     fitted = design @ np.linalg.solve(gram, design.T @ (weight * squares))
     middle = float((weight * squares).sum() / max(weight.sum(), 1e-300))
-    return np.maximum(fitted, max(0.1 * middle, 1e-300))
+    return np.asarray(np.maximum(fitted, max(0.1 * middle, 1e-300)))
 
 
 def _at_once(stimulus: Ints, rater: Ints, score: Floats) -> float:

@@ -37,7 +37,7 @@ class GoldenItems(Result):
 
     @property
     def reference(self) -> dict[str, float]:
-        """Reference answer of every item, as :class:`RunningReliability` takes it."""
+        """Reference answer of every item."""
         return dict(self.to_frame().select("stimulus", "value").iter_rows())
 
     def __len__(self) -> int:

@@ -241,7 +241,8 @@ def screen(
     >>> result.raters_to_drop()
     ('cem', 'eve')
     >>> result.to_frame()["evidence"][2]
-    'correlation: correlation with the mean of the others over 12 answers -1.00 < 0.2'
+    'correlation: correlation with the mean of the others over 12 answers -1.00,
+    at most -1.00 < 0.2'
     """
     check_number("n_simulations", n_simulations, 0, whole=True)
     chosen = load_policy(policy)

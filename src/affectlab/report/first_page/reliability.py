@@ -20,6 +20,8 @@ _MOST_RATERS = 1000
 _RARE, _FEW_RATERS = 0.25, 5
 """Share of answers other than the most frequent below which they are rare; raters below which these
 are few."""
+_MOSTLY = 0.5
+"""Share of the variance behind an interval from which on it is mostly due to raters."""
 _TITLE = "How reliable are these ratings?"
 _FOR_WHAT = (
     f"From {number(STEPS[0])} on scores serve a first look, from {number(STEPS[1])} comparisons of "
@@ -102,7 +104,9 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
             return f"{mean} has a reliability of {value}{_ungraded(study, n_items)}."
         grade = _grade(best)
         if grade == "open":
-            return f"{mean} has a reliability of {value}: there are {_too_few([best])} to say more."
+            return (
+                f"{mean} has a reliability of {value}, with {_lacking(study, [best])} to say more."
+            )
         enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
         return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and {units}."
     span = (
@@ -121,7 +125,7 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
     ]
     if "open" in groups:
         untold = [row for row in known.iter_rows(named=True) if _grade(row) == "open"]
-        parts[-1] += f", of which there are {_too_few(untold)}"
+        parts[-1] += f", with {_lacking(study, untold)} to say more"
     worst_grade = _grade(worst)
     enough = f" Enough for {_ENOUGH[worst_grade]}." if worst_grade in _ENOUGH else ""
     return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
@@ -178,15 +182,17 @@ def _grade(row: dict[str, Any]) -> str:
     return "probably good" if value >= STEPS[1] else "probably fair"
 
 
-def _too_few(rows: Sequence[dict[str, Any]]) -> str:
-    """Say of what there is too little: raters, answers other than the most frequent, or stimuli."""
+def _lacking(study: Study, rows: Sequence[dict[str, Any]]) -> str:
+    """Say what there is too little of: raters, answers other than the most frequent, or stimuli."""
     what = []
     if min(row["k"] for row in rows) < _FEW_RATERS:
         what.append(f"raters per stimulus ({number(min(row['k'] for row in rows), 0)})")
     rare = min(row["rare"] for row in rows)
     if rare < _RARE:
         what.append(f"answers other than the most frequent ({percent(rare)})")
-    return f"too few {joined(what or ['stimuli'])}"
+    if not what and min(row["of_raters"] for row in rows) >= _MOSTLY:
+        return "raters who differ too much from one another"
+    return f"too few {joined(what or [study.clusters.units])}"
 
 
 def _ungraded(study: Study, n_items: int) -> str:
@@ -229,7 +235,7 @@ def _more_raters(known: pl.DataFrame) -> str:
         more = "raters per stimulus"
         if worst["rare"] < _RARE:
             more += ", or stimuli with the rarer answers,"
-        elif worst["k"] >= _FEW_RATERS:
+        elif worst["k"] >= _FEW_RATERS and not worst["of_raters"] >= _MOSTLY:
             more += ", or stimuli,"
         return (
             f"To reach {number(WANTED)}{of}, ask {about}at least {plural(low, 'rater')} per "

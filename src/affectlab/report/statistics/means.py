@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm, wilson_interval
 from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
@@ -33,7 +34,7 @@ SCHEMA = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
     **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
-    "rare": pl.Float64,
+    **dict.fromkeys(("rare", "of_raters"), pl.Float64),
     "status": pl.String,
 }
 
@@ -72,8 +73,9 @@ def reliability_of_means(
     Returns
     -------
     By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
-    ends of its interval, ``raters_wanted``, whose mean reaches 0.80, and ``rare``, the share of
-    answers other than the most frequent.
+    ends of its interval, ``raters_wanted``, whose mean reaches 0.80, ``rare``, the share of
+    answers other than the most frequent, and ``of_raters``, the share of the variance behind the
+    interval that is due to the choice of raters.
     """
     rows = []
     rare = {
@@ -95,13 +97,13 @@ def reliability_of_means(
 
 def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
-    frame = intraclass_correlation(panel, forms=("2,1", "2,k"), **options).to_frame()
+    frame = _with_share(intraclass_correlation(panel, forms=("2,1", "2,k"), **options))
     confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
     if confounded.height:
         # Where each stimulus has raters of its own, what raters differ in is part of the noise.
         chosen = confounded["label"].to_list()
         part = panel.select(labels=chosen) if panel.has_labels else panel
-        other = intraclass_correlation(part, forms=("1,1", "1,k"), **options).to_frame()
+        other = _with_share(intraclass_correlation(part, forms=("1,1", "1,k"), **options))
         frame = pl.concat([frame.filter(~pl.col("label").is_in(chosen)), other])
     for (label,), rows in frame.group_by(["label"], maintain_order=True):
         one, mean = rows.rows(named=True)
@@ -118,11 +120,18 @@ def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]
         }
 
 
+def _with_share(found: Estimates) -> pl.DataFrame:
+    """Add to a table how much of each error is due to the choice of raters."""
+    jackknife = found.jackknife
+    share = np.full(len(found), np.nan) if jackknife is None else jackknife.share("raters")
+    return found.to_frame().with_columns(of_raters=pl.Series(share, dtype=pl.Float64))
+
+
 def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Reliability of the shares of answers."""
     for part, row in zip(
         answers_of(panel).by_label(),
-        krippendorff_alpha(panel, **options).to_frame().iter_rows(named=True),
+        _with_share(krippendorff_alpha(panel, **options)).iter_rows(named=True),
         strict=True,
     ):
         raters = np.bincount(part.unit)
@@ -150,7 +159,7 @@ def _ends(row: dict[str, Any], value: str, prefix: str) -> dict[str, float]:
 
 
 def _counts(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("n_items", "n_raters", "n_ratings")
+    names = ("n_items", "n_raters", "n_ratings", "of_raters")
     status = "ok" if row["status"] == "ok" else reason(row["status"])
     return {**{name: row[name] for name in names}, "status": status}
 

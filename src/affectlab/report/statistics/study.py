@@ -42,6 +42,7 @@ from affectlab.ratings import (
 )
 from affectlab.reliability import (
     ConsensusFlow,
+    DuplicateRaters,
     consensus_flow,
     duplicate_raters,
     interrater_correlation,
@@ -49,7 +50,6 @@ from affectlab.reliability import (
     subject_model,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
-from affectlab.reliability.duplicates import DuplicateRaters
 from affectlab.reliability.screening import Screening, careless_raters
 from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report.images import Pictures

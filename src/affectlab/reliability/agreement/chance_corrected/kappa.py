@@ -245,7 +245,8 @@ class Kappas(NamedTuple):
         return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Drawn:
     """Clusters that items were drawn with."""
 
     units: str
@@ -361,7 +362,7 @@ def of_clusters(
         each = np.bincount(place, minlength=clusters.n * size * cells)
         each = each.reshape(clusters.n, size, n_levels, n_levels)
         without = (each.sum(axis=0) - each).reshape(-1, n_levels, n_levels)
-        values, present = _values(without, w)[0].reshape(-1, size), each.any(axis=(2, 3))
+        values, present = _values(without, w)[0].reshape(-1, size), np.any(each, axis=(2, 3))
         left_out = LeftOut("stimuli", np.where(present, values, np.nan), present, effective=True)
         se[at], freedom[at], count[at] = left_out.error(), left_out.degrees(), left_out.count
     return kappas._replace(se=se, freedom=freedom, drawn=Drawn(clusters.units, count))
