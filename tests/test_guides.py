@@ -9,12 +9,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 from cyclopts import App
+from tests.cli.command import run_here
 from tests.public_api.commands import options_of, verbs_of
 
 from affectlab.cli.tree import make_parser
 from affectlab.evaluation import leaderboard
 from affectlab.ratings import Ratings
 from affectlab.reliability import load_policy
+from affectlab.simulate import demo_study
 from affectlab.taxonomy import load_taxonomy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +36,19 @@ def test_the_policy_of_the_guide(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text, encoding="utf-8")
     assert load_policy(file).name == "mine"
+
+
+@pytest.mark.long
+def test_the_careless_raters_of_the_guide(tmp_path: Path) -> None:
+    """Its rows are printed of the demonstration, where three people are not used."""
+    shown = _blocks(ROOT / "docs" / "howto" / "screen-raters.md", "text")[0]
+    file = demo_study().ratings.write(tmp_path / "ratings.csv")
+    printed = " ".join(run_here("reliability", "screen", file).stdout.split())
+    assert "3 of 12 raters not used" in printed
+    heading, *rows = re.split(r"(?m)^ (?=\w)", shown)[1:]
+    assert len(rows) == 2
+    for row in (heading, *rows):
+        assert " ".join(row.split()) in printed
 
 
 def test_the_taxonomy_of_the_guide(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from affectlab.simulate.faces import FaceSpec
 from affectlab.simulate.raters import RaterProfile
 
 EMOTIONS = EXPRESSIONS[:8]
-FEW, MORE = (0.3, 0.6, 1.0), (0.3, 0.5, 0.75, 1.0)
+TWO, FEW, MORE = (0.5, 1.0), (0.3, 0.6, 1.0), (0.3, 0.5, 0.75, 1.0)
 """Strengths in which an emotion is drawn."""
 MACHINE = RaterProfile(
     "annotator",
@@ -62,8 +62,9 @@ def main() -> None:
     many = drawn("many", range(24), FEW)
     rated = drawn("rated", range(24, 26), MORE)
     calibrate = drawn("calibrate", range(26, 32), MORE)
-    unseen = drawn("unseen", range(32, 36), MORE)
-    neutral = [FaceSpec("neutral", 1.0, person) for person in range(36, 48)]
+    # Eight people: what models are worth beside people is to hold for the faces of others, too.
+    unseen = drawn("unseen", range(32, 40), TWO)
+    neutral = [FaceSpec("neutral", 1.0, person) for person in range(40, 52)]
     save_faces(Path("faces", "neutral"), neutral, size=96)
     print(f"faces/neutral: {len(neutral)} pictures", flush=True)
 

@@ -47,7 +47,8 @@ def test_what_is_not_known_gets_a_hint() -> None:
 
 
 def test_the_paragraph_is_that_of_the_result() -> None:
-    wanted = rater_agreement(read_ratings(PEOPLE[0], scale="0-7")).methods()
+    people = read_ratings(PEOPLE[0], scale="0-7")
+    wanted = rater_agreement(people).methods(missing=people.missing)
     done = run_here("reliability", "agreement", *PEOPLE, "--methods", width=4000)
     assert f"Methods\n{wanted}\n" in done.stdout
     done = run_here("reliability", "agreement", *PEOPLE, "--methods", "--json")

@@ -99,7 +99,7 @@ def test_numbers_of_classes_are_refused_with_a_remedy_that_can_be_typed(
     people, model = tmp_path / "people.csv", tmp_path / "net.csv"
     people.write_text(PEOPLE)
     model.write_text("image,prediction\na,2\nb,0\nc,1\n")
-    run = ("evaluate", verb, people, "--models", model, "--n-boot", "20")
+    run = ("evaluate", verb, people, "--models", model)
     said = run_here(*run, code=2, width=500).stderr
     remedy = re.search(r"\((--scale nominal:\S+)\)", said)
     assert remedy is not None

@@ -74,7 +74,7 @@ def test_pooling_asks_for_labels_on_one_scale(file: Path, model: Path) -> None:
     found = run_here(*arguments, code=2)
     assert "the labels are on different scales (plausibility:" in found.stderr
     assert "--keep-labels" in found.stderr
-    chosen = run_here(*arguments, "--keep-labels", "arousal", "--json", "--n-boot", "20")
+    chosen = run_here(*arguments, "--keep-labels", "arousal", "--json")
     assert json.loads(chosen.stdout)["result"]
 
 

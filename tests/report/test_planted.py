@@ -58,7 +58,7 @@ def test_one_who_turns_the_scale_round_is_named_so() -> None:
     ratings, _ = rehearsal(2, *["average"] * 6, "reversed")
     found = careless_raters(ratings)
     assert found.raters_to_drop() == ("p6",)
-    assert "as on a scale turned round" in found.to_frame().row(6, named=True)["evidence"]
+    assert "as on a reversed scale" in found.to_frame().row(6, named=True)["evidence"]
 
 
 def test_screening_and_report_have_one_list() -> None:

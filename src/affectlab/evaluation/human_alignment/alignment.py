@@ -837,11 +837,11 @@ def _on_careless(found: AlignmentResult) -> str:
     names = some([shown(name, 60) for name in found.without], 5)
     one = len(found.without) == 1
     changed = [f"{shown(name, 60)} would be {verdict}" for name, verdict in found.changed.items()]
-    with_them = f"with {'these answers' if one else 'their answers'} "
+    answers = "these answers" if one else "their answers"
+    with_them = joined(changed) if changed else "every verdict would be the same"
     return (
-        f"Without {names}, who {'is' if one else 'are'} taken to be careless; {with_them}"
-        + (joined(changed) if changed else "no verdict would be another")
-        + "."
+        f"Without {names}, who {'is' if one else 'are'} taken to be careless; with {answers} "
+        f"{with_them}."
     )
 
 

@@ -24,6 +24,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, file_part, joined, number, option, percent, plural
+from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.evaluation.preference.areas import (
     cluster_weights,
     delong_errors,
@@ -44,7 +45,7 @@ from affectlab.evaluation.preference.metric_scores import (
 )
 from affectlab.evaluation.preference.preferences import preferences
 from affectlab.evaluation.preference.tally import Rule
-from affectlab.ratings import Ratings, canonical
+from affectlab.ratings import Ratings, canonical, model_tables
 
 _NAN = float("nan")
 _FEW = 10
@@ -498,8 +499,10 @@ def _scores_of(models: Any, scores: str | Path | None, system: str) -> MetricSco
         models = scores
     if isinstance(models, MetricScores):
         return models
-    if isinstance(models, Ratings):
-        return scores_of_ratings(canonical(models, listed="raters"))
+    if isinstance(models, Ratings | tuple | list):
+        # An area under the curve is about order: each metric keeps its own numbers.
+        read = side_by_side(model_tables(models))
+        return scores_of_ratings(canonical(read, listed="raters"))
     return metric_scores(models, system=system)
 
 

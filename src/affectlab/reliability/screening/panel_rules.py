@@ -12,6 +12,7 @@ from pydantic import Field
 
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import number
 from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.attention import (
     FEWEST,
@@ -128,7 +129,7 @@ class Careless(Rule):
             if found.constant[who]:
                 what = f"always the same answer {over}"
             elif found.reversed[who]:
-                what = f"answers against the others' {over}, as on a scale turned round"
+                what = f"answers run against the others', as on a reversed scale, {over}"
             else:
                 what = (
                     f"answers follow the others' {found.slope[who]:.2f} times as much as a middle "
@@ -275,12 +276,12 @@ class PanelRule(Rule):
         measure, low, high = (self.shown(part) for part in (compared, low, high))
 
         def words(unit: int) -> str:
-            ends = [f"{end[unit]:.2f}" for end in (low, high) if np.isfinite(end[unit])]
+            ends = [number(end[unit]) for end in (low, high) if np.isfinite(end[unit])]
             one = f"{ends[0]} or {'more' if self._below else 'less'}" if ends else "anything"
             span = " to ".join(ends) if len(ends) == 2 else one
             return (
-                f"{self._what} {measure[unit]:.2f} over {panel.n[unit]} answers; {span} is "
-                "expected of one more rater like the others"
+                f"{self._what} {number(measure[unit])} over {panel.n[unit]:,} answers; {span} "
+                "is expected of one more rater like the others"
             )
 
         missing = f"not judged: fewer than {self.min_answers} answers shared with others"

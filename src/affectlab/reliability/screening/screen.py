@@ -157,8 +157,8 @@ def _error_rates(policy: Policy, trials: Trials, judgements: dict[str, Judgement
             rates = attention_of(trials)
             said.append(
                 f"Of attentive raters like these {_about(rates.refused_honest)} would be "
-                f"taken for careless, and of those who answer at random "
-                f"{percent(rates.found_random)} found (simulated, with as many answers)."
+                f"taken for careless; of raters who answer at random "
+                f"{percent(rates.found_random)} would be found (simulated, with as many answers)."
             )
         if isinstance(rule, Correlation):
             random = percent(rule.found_random(found))
@@ -230,7 +230,9 @@ def screen(
 
     References
     ----------
-    FaceExpressions-70k (2025), section 3.4.5; ITU-R BT.500; ITU-T P.913, section 12.4.
+    FaceExpressions-70k (2025), section 3.4.5; ITU-R BT.500; ITU-T P.913, section 12.4. Higgins,
+    Thompson and Spiegelhalter (2009), Journal of the Royal Statistical Society A 172: prediction
+    intervals for one more rater.
 
     Examples
     --------
