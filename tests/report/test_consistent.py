@@ -106,7 +106,7 @@ def test_a_difference_that_cannot_be_seen_is_not_stated(tmp_path: Path) -> None:
         }
     )
     page = page_of(tmp_path, Ratings(pl.concat([frame, few]), scale="binary"))
-    assert "odd agrees with the others less" in page
+    assert "Taken to be careless by the policy panel: odd (" in page
     for sentence in page.split("Without ")[1:]:
         without, with_all = (
             sentence.split(mark)[1].split()[0].strip(",;") for mark in ("would be ", ", not ")
