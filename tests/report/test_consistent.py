@@ -196,8 +196,8 @@ def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:
     values[1, :60] = 4
     frame = long(values, ["joy", "fear", "anger", "sadness", "disgust", "surprise"])
     page = page_of(tmp_path, Ratings(frame, scale="0-7"))
-    assert "r1 gave all labels the same answer in 60 of 200 trials" in page
-    assert "r0 gave all labels the same answer" not in page
+    assert "panel: r1 (equal labels: all labels got the same answer in 60 of 200 trials" in page
+    assert "r0 (equal labels" not in page
 
 
 @pytest.fixture
