@@ -106,7 +106,7 @@ def test_a_difference_that_cannot_be_seen_is_not_stated(tmp_path: Path) -> None:
         }
     )
     page = page_of(tmp_path, Ratings(pl.concat([frame, few]), scale="binary"))
-    assert "odd agrees with the others less" in page
+    assert "Taken to be careless by the policy panel: odd (" in page
     for sentence in page.split("Without ")[1:]:
         without, with_all = (
             sentence.split(mark)[1].split()[0].strip(",;") for mark in ("would be ", ", not ")
@@ -196,8 +196,8 @@ def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:
     values[1, :60] = 4
     frame = long(values, ["joy", "fear", "anger", "sadness", "disgust", "surprise"])
     page = page_of(tmp_path, Ratings(frame, scale="0-7"))
-    assert "r1 gave all labels the same answer in 60 of 200 trials" in page
-    assert "r0 gave all labels the same answer" not in page
+    assert "panel: r1 (equal labels: all labels got the same answer in 60 of 200 trials" in page
+    assert "r0 (equal labels" not in page
 
 
 @pytest.fixture
