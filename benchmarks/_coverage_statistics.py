@@ -9,6 +9,10 @@ share of them is missing at random. Other statistics have studies of their own k
 systems, predicted classes, confidences, and the trials of a staircase. True values are integrals
 over the populations where these are drawn anew, sums over those of the study where an interval is
 about these, and means over very large studies where there is no formula.
+
+Answers of this field are not like that: most of a scale from 0 are 0, few say yes, raters use the
+scale differently, some do not look, faces are of the same actors, and each stimulus is shown to
+three of a crowd. :data:`FIELD` has designs of that kind.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from affectlab.ratings import Ratings
 from affectlab.reliability.components import variance_components
 from affectlab.reliability.stimulus_scores import stimulus_scores
 from affectlab.reliability.subject_models import subject_model
+from affectlab.report.statistics import reliability_of_means
 from affectlab.taxonomy import load_taxonomy
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -51,6 +56,16 @@ _REST = 1.0
 _SHARES = (0.05, 0.2, 0.5)
 _CUTS = {"5 levels": (-1.2, -0.4, 0.4, 1.2), "8 levels": (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)}
 """Where answers are cut, in their standard deviations."""
+_ABOVE_ZERO = np.arange(7) * 0.25
+"""Cuts above the first of a scale from 0 to 7 whose answers are mostly 0, in the same unit."""
+_SLOPE_SD = 0.4
+"""Standard deviation of the logarithm of raters' slopes, where these differ."""
+_CARELESS = 0.15
+"""Share of raters who answer at random, where there are such."""
+_OF_ACTORS = 0.5
+"""Share of the variance of stimuli that is between clusters of them."""
+_EACH = 3
+"""Raters from a crowd who answer to each stimulus."""
 _LARGE_STUDIES = 100
 _N_BOOT = 400
 """Replicates of intervals that have no other way."""
@@ -105,19 +120,32 @@ class Cell:
     rater_sd: float
     """Standard deviation of the level of raters, in that of stimuli."""
     scale: str
-    """``continuous``, ``5 levels``, ``8 levels``, or ``yes/no, 20 %`` with the share of yes; what
-    else a statistic says of what it simulates."""
+    """``continuous``, ``5 levels``, ``8 levels``, ``yes/no, 20 %`` with the share of yes, or
+    ``8 levels, 75 % zeros``; behind a comma ``slopes``, ``careless`` or ``crowd``; what else a
+    statistic says of what it simulates."""
     clusters: int = 0
     """Clusters of items, 0 where each is by itself."""
 
     @property
     def cuts(self) -> Floats | None:
         """Where answers are cut, None where they are not."""
-        spread = math.sqrt(1 + self.rater_sd**2 + _REST)
-        if self.scale.startswith("yes"):
-            share = float(self.scale.rpartition(", ")[2].removesuffix(" %")) / 100
+        spread = math.sqrt(self._of_stimuli + self.rater_sd**2 + _REST)
+        levels, *more = self.scale.split(", ")
+        share = next((float(part.partition(" %")[0]) / 100 for part in more if "%" in part), 0.0)
+        if levels == "yes/no":
             return np.array([ndtri(1 - share) * spread])
-        return np.array(_CUTS[self.scale]) * spread if self.scale in _CUTS else None
+        if share:
+            return np.asarray((ndtri(share) + _ABOVE_ZERO) * spread)
+        return np.array(_CUTS[levels]) * spread if levels in _CUTS else None
+
+    def has(self, trait: str) -> bool:
+        """Whether raters have ``slopes``, some are ``careless``, or they are a ``crowd``."""
+        return trait in self.scale.split(", ")
+
+    @property
+    def _of_stimuli(self) -> float:
+        """Variance of what stimuli do to answers: slopes of raters add to it."""
+        return math.exp(2 * _SLOPE_SD**2) if self.has("slopes") else 1.0
 
     @property
     def declared(self) -> str:
@@ -142,13 +170,29 @@ class Study:
     rater: Floats
 
     @classmethod
-    def draw(cls, cell: Cell, rng: np.random.Generator) -> Study:
-        """Draw stimuli, raters and answers."""
+    def draw(cls, cell: Cell, rng: np.random.Generator, effect: Floats | float = 0.0) -> Study:
+        """Draw stimuli, raters and answers; `effect` is added to what stimuli are."""
         stimulus, rater = rng.normal(size=cell.items), rng.normal(0, cell.rater_sd, cell.raters)
+        if cell.clusters:
+            of_actors = rng.normal(size=cell.clusters)[np.arange(cell.items) % cell.clusters]
+            stimulus = math.sqrt(_OF_ACTORS) * of_actors + math.sqrt(1 - _OF_ACTORS) * stimulus
+        stimulus = stimulus + effect
         answers = rng.normal(0, math.sqrt(_REST), (cell.raters, cell.items))
-        answers += stimulus + rater[:, None]
+        if cell.has("slopes"):
+            slope = np.exp(rng.normal(0, _SLOPE_SD, cell.raters))
+            answers += slope[:, None] * stimulus + rater[:, None]
+        else:
+            answers += stimulus + rater[:, None]
         answers = cell.answer(answers)
-        answers[rng.random(answers.shape) < cell.gaps] = np.nan
+        if cell.has("careless"):
+            assert cell.cuts is not None
+            careless = rng.random(cell.raters) < _CARELESS
+            random = rng.integers(0, cell.cuts.size + 1, answers.shape)
+            answers = np.where(careless[:, None], random, answers)
+        if cell.has("crowd"):
+            answers[rng.random(answers.shape).argsort(axis=0).argsort(axis=0) >= _EACH] = np.nan
+        else:
+            answers[rng.random(answers.shape) < cell.gaps] = np.nan
         return cls(cell, answers, stimulus, rater)
 
     @classmethod
@@ -162,6 +206,11 @@ class Study:
         """Draw an answer to each stimulus by somebody whose level is known, shape (items,)."""
         noise = rng.normal(0, math.sqrt(_REST), self.cell.items)
         return self.cell.answer(self.stimulus + level + noise)
+
+    @property
+    def given(self) -> Ratings | Floats:
+        """What is analysed: an array, or a table where stimuli have actors, which verbs find."""
+        return self.ratings() if self.cell.clusters else self.answers
 
     def ratings(self, **models: Floats) -> Ratings:
         """Answers in long form, and those of models, one to each stimulus."""
@@ -179,6 +228,9 @@ class Study:
                 "rater": [*people, *models],
                 "rater_kind": ["human"] * len(people) + ["model"] * len(models),
             },
+            stimuli=None
+            if not self.cell.clusters
+            else {"stimulus": every, "actor": [f"a{k % self.cell.clusters}" for k in every]},
         )
 
 
@@ -231,10 +283,39 @@ def _levels(cell: Cell, mean: Floats, variance: float) -> Floats:
     return np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
 
 
+def _chance(cell: Cell, stimulus: Floats) -> Floats:
+    """Probabilities of levels of somebody's answer to some stimuli, shape (stimuli, levels)."""
+    variance = cell.rater_sd**2 + _REST
+    chance = _levels(cell, stimulus, variance)
+    if cell.has("slopes"):
+        node, weight = _nodes()
+        slopes = np.exp(_SLOPE_SD * node)
+        each = np.stack([_levels(cell, slope * stimulus, variance) for slope in slopes])
+        chance = np.tensordot(weight, each, 1)
+    if cell.has("careless"):
+        chance = (1 - _CARELESS) * chance + _CARELESS / chance.shape[1]
+    return chance
+
+
+def _mean_of_raters(cell: Cell) -> tuple[Floats, Floats]:
+    """Mean answers of some raters over all stimuli, and how frequent such raters are."""
+    (node, weight), levels = _nodes(), np.arange(cell.cuts.size + 1.0)  # type: ignore[union-attr]
+    if not cell.has("slopes"):
+        mean = _levels(cell, cell.rater_sd * node, 1 + _REST) @ levels
+    else:
+        slopes, of_slope = np.exp(_SLOPE_SD * node), weight
+        each = [_levels(cell, cell.rater_sd * node, one**2 + _REST) @ levels for one in slopes]
+        mean, weight = np.concatenate(each), np.outer(of_slope, weight).ravel()
+    if cell.has("careless"):
+        mean = np.append(mean, levels.mean())
+        weight = np.append((1 - _CARELESS) * weight, _CARELESS)
+    return mean, weight
+
+
 @cache
 def _of_populations(cell: Cell) -> _Truth:
     node, weight = _nodes()
-    chance = _levels(cell, node, cell.rater_sd**2 + _REST)
+    chance = _chance(cell, node)
     return _Truth(np.einsum("n,nk,nl->kl", weight, chance, chance), weight @ chance)
 
 
@@ -331,8 +412,7 @@ def _variances(cell: Cell) -> tuple[float, float, float]:
         return 1.0, cell.rater_sd**2, 1 + cell.rater_sd**2 + _REST
     truth, level = _of_populations(cell), np.arange(cell.cuts.size + 1.0)
     mean = float(truth.shares @ level)
-    node, weight = _nodes()
-    of_raters = _levels(cell, cell.rater_sd * node, 1 + _REST) @ level
+    of_raters, weight = _mean_of_raters(cell)
     return (
         float(level @ truth.pairs @ level) - mean**2,
         float(weight @ of_raters**2) - mean**2,
@@ -366,7 +446,7 @@ def _opinion(study: Study) -> float:
     cell, first = study.cell, study.stimulus[:1]
     if cell.cuts is None:
         return float(first[0])
-    return float(_levels(cell, first, cell.rater_sd**2 + _REST)[0] @ np.arange(cell.cuts.size + 1))
+    return float(_chance(cell, first)[0] @ np.arange(cell.cuts.size + 1))
 
 
 def _bias(study: Study) -> float:
@@ -407,25 +487,32 @@ def _by(name: str, **more: Any) -> Callable[[Study], Interval]:
 
     def estimate(study: Study) -> Interval:
         options: dict[str, Any] = {"scale": study.cell.declared} if scaled else {}
+        if study.cell.clusters:
+            return _only(function(study.ratings(), target=study.cell.target, **more))
         found: Interval = function(study.answers, target=study.cell.target, **options, **more)
         return found
 
     return estimate
 
 
+def _only(found: Any) -> Interval:
+    """Take the only row of a table."""
+    return _Found.in_table(found.to_frame())
+
+
 def _of_alpha(study: Study) -> Interval:
     scale = study.cell.scale
     level = "interval" if scale == "continuous" else "ordinal"
-    found: Interval = reliability.krippendorff_alpha(
-        study.answers,
+    found = reliability.krippendorff_alpha(
+        study.given,
         level="nominal" if scale.startswith("yes") else level,
         target=study.cell.target,
     )
-    return found
+    return _only(found) if study.cell.clusters else found
 
 
 def _of_correlation(study: Study) -> Interval:
-    found = reliability.interrater_correlation(study.answers, target=study.cell.target)
+    found = reliability.interrater_correlation(study.given, target=study.cell.target)
     return found["rating"]
 
 
@@ -450,10 +537,10 @@ def _of_two_raters(study: Study) -> Interval:
 
 def _of_form(form: str, interval: str = "jackknife") -> Callable[[Study], Interval]:
     def estimate(study: Study) -> Interval:
-        # Raters of form 3 are these where its interval is by a formula.
-        target = study.cell.target if interval == "jackknife" else "both"
+        # Raters of form 3 are these where its interval is by a formula, which says so itself.
+        about = {"target": study.cell.target} if interval == "jackknife" else {}
         return reliability.intraclass_correlation(
-            study.answers, forms=[form], interval=interval, target=target
+            study.given, forms=[form], interval=interval, **about
         )["rating", form]
 
     return estimate
@@ -465,6 +552,55 @@ def _of_factor(factor: str, interval: str) -> Callable[[Study], Interval]:
         return _Found.in_table(found.to_frame(), factor=factor)
 
     return estimate
+
+
+def _of_share(study: Study) -> Interval:
+    """Share of stimuli in the variance of one answer."""
+    frame = variance_components(study.ratings()).to_frame()
+    return _Found.in_table(frame, ("share", "share_low", "share_high"), factor="stimulus")
+
+
+def _of_page_one(study: Study) -> Interval:
+    """Reliability of the mean of all raters, as the first page of a report has it."""
+    return _Found.in_table(reliability_of_means(study.ratings(), intervals=True))
+
+
+_EFFECT = 0.5
+"""What a condition adds to what is felt, in standard deviations of stimuli."""
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions(Study):
+    """Stimuli of two conditions, of which the second is felt more."""
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Conditions:
+        """Draw stimuli, of which every other one is in the second condition."""
+        study = Study.draw(cell, rng, _EFFECT * (np.arange(cell.items) % 2))
+        return cls(cell, study.answers, study.stimulus, study.rater)
+
+
+def _of_condition(study: Conditions) -> Interval:
+    ratings = study.ratings()
+    condition = {f"{k}": "ab"[k % 2] for k in range(study.cell.items)}
+    frame = ratings.stimuli.with_columns(
+        condition=pl.col("stimulus").replace_strict(condition, return_dtype=pl.String)
+    )
+    found = reliability.mixed_model(ratings.with_stimuli(frame), fixed=["condition"])
+    one = found.to_frame("contrasts").row(0, named=True)
+    ends = [one[name] for name in ("value", "low", "high")]
+    turned = [-end for end in (ends[0], ends[2], ends[1])] if one["a"] == "a" else ends
+    return _Found(*(math.nan if end is None else end for end in turned))
+
+
+@cache
+def _difference(cell: Cell) -> float:
+    """Mean answer of the second condition less that of the first."""
+    if cell.cuts is None:
+        return _EFFECT
+    (node, weight), level = _nodes(), np.arange(cell.cuts.size + 1.0)
+    first, second = (weight @ _chance(cell, node + shift) @ level for shift in (0.0, _EFFECT))
+    return float(second - first)
 
 
 def _of_first_score(method: str) -> Callable[[Study], Interval]:
@@ -566,6 +702,51 @@ def _of_questionnaires(coefficient: str) -> Callable[[Questionnaires], Interval]
 def _consistency_of_sums(study: Questionnaires) -> float:
     common = 1 + study.cell.rater_sd**2 + _OF_QUESTIONNAIRE
     return _QUESTIONS * common / (_QUESTIONS * common + _REST)
+
+
+_MOST_RIGHT, _LEAST_RIGHT = 0.95, 0.55
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """Raters of some accuracy, each the same in all classes, name what is true of stimuli."""
+
+    cell: Cell
+    answers: Floats
+    """Shape (raters, items), ``nan`` where there is none."""
+    right: Floats
+    """Chance of a right answer of each rater, shape (raters,)."""
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Categories:
+        """Draw classes, raters and answers; who is careless answers at random."""
+        share = _OF_CLASSES[cell.scale.partition(", ")[0]]
+        right = rng.uniform(_LEAST_RIGHT, _MOST_RIGHT, cell.raters)
+        if cell.has("careless"):
+            right[rng.random(cell.raters) < _CARELESS] = 1 / share.size
+        truth = rng.choice(share.size, cell.items, p=share)
+        shape = cell.raters, cell.items
+        wrong = (truth + rng.integers(1, share.size, shape)) % share.size
+        answers = np.where(rng.random(shape) < right[:, None], truth, wrong).astype(np.float64)
+        if cell.has("crowd"):
+            answers[rng.random(shape).argsort(axis=0).argsort(axis=0) >= _EACH] = np.nan
+        else:
+            answers[rng.random(shape) < cell.gaps] = np.nan
+        return cls(cell, answers, right)
+
+
+_OF_CLASSES = {
+    "2 classes": np.array([0.9, 0.1]),
+    "4 classes": np.full(4, 0.25),
+    "6 classes": np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04]),
+}
+"""Shares of the classes of stimuli."""
+
+
+def _of_accuracy(study: Categories) -> Interval:
+    """Share of right answers of the first rater, by the model of Dawid and Skene."""
+    found = reliability.dawid_skene(study.answers, n_draws=_N_BOOT)
+    return _Found.in_table(found.to_frame("raters"), rater="0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -1066,6 +1247,8 @@ class Statistic:
     clusters: tuple[int, ...] = (0,)
     warns: bool = False
     """Whether results say where their data are like a design that failed."""
+    field: tuple[Cell, ...] = ()
+    """Designs of the field's own kind, beside those of the grid."""
 
 
 def _of_items(
@@ -1090,6 +1273,7 @@ def _of_models(measure: str, table: str, who: str, **keys: str) -> Statistic:
         # A person beside two others has an interval about these two.
         RATERS[1:] if table == "people" else RATERS,
         warns=True,
+        field=_OF_PEOPLE if measure == "kappa" and table == "difference" else (),
     )
 
 
@@ -1108,15 +1292,40 @@ def _of_predictions(
 
 
 _BOTH: tuple[Target, ...] = ("both",)
+FIELD = (
+    *(Cell("both", 100, 4, 0.0, 0.5, f"8 levels, {share} % zeros") for share in (50, 75, 90)),
+    *(
+        Cell("both", *size, 0.0, 0.5, "8 levels, 75 % zeros, slopes")
+        for size in ((100, 4), (60, 12))
+    ),
+    Cell("both", 300, 3, 0.0, 0.5, "yes/no, 5 %"),
+    Cell("both", 100, 5, 0.0, 0.5, "yes/no, 20 %"),
+    Cell("both", 100, 4, 0.0, 0.5, "8 levels, slopes"),
+    *(Cell("both", 60, n, 0.0, 0.5, "8 levels, careless") for n in (10, 40)),
+    Cell("both", 120, 6, 0.0, 0.5, "8 levels", 12),
+    Cell("both", 500, 82, 1 - _EACH / 82, 0.5, "yes/no, 5 %, crowd"),
+)
+"""Most answers 0, few yes, raters whose slopes differ or who do not look, 12 actors, a crowd."""
+_ORDERED = tuple(cell for cell in FIELD if not cell.scale.startswith("yes"))
+_OF_PEOPLE = tuple(cell for cell in FIELD if not (cell.has("slopes") or cell.has("careless")))
+"""Designs in which agreement with a model has a formula."""
 STATISTICS: dict[str, Statistic] = {
-    "krippendorff_alpha": Statistic(_of_alpha, _alpha, (*_YES, *_LEVELS, "continuous"), warns=True),
+    "krippendorff_alpha": Statistic(
+        _of_alpha, _alpha, (*_YES, *_LEVELS, "continuous"), warns=True, field=FIELD
+    ),
     **{
-        name: Statistic(_by(name), _beyond_chance(name), (*_YES, "5 levels"), warns=True)
+        name: Statistic(
+            _by(name), _beyond_chance(name), (*_YES, "5 levels"), warns=True, field=FIELD
+        )
         for name in _BY_CHANCE
     },
     **{
         f"quadratic_{name}": Statistic(
-            _by(name, weights="quadratic"), _beyond_chance(name, "quadratic"), _LEVELS, warns=True
+            _by(name, weights="quadratic"),
+            _beyond_chance(name, "quadratic"),
+            _LEVELS,
+            warns=True,
+            field=_ORDERED,
         )
         for name in list(_BY_CHANCE)[:3]
     },
@@ -1161,6 +1370,7 @@ STATISTICS: dict[str, Statistic] = {
         (*_LEVELS, "continuous"),
         _BOTH,
         warns=True,
+        field=_ORDERED,
     ),
     "concordance": Statistic(
         _of_concordance, _large("concordance"), (*_LEVELS, "continuous"), _BOTH
@@ -1176,8 +1386,43 @@ STATISTICS: dict[str, Statistic] = {
         items=ITEMS[:5],
         raters=RATERS[1:4],
     ),
+    "reliability_on_page_one": Statistic(
+        _of_page_one, _of_mean(_single), ("5 levels", "continuous"), _BOTH, field=FIELD
+    ),
+    "share_of_stimuli": Statistic(
+        _of_share, _single, ("5 levels", "continuous"), _BOTH, items=ITEMS[:4], field=FIELD
+    ),
+    "difference_of_conditions": Statistic(
+        _of_condition,
+        lambda study: _difference(study.cell),
+        ("5 levels", "continuous"),
+        _BOTH,
+        draw=Conditions.draw,
+        items=ITEMS[1:5],
+        field=FIELD,
+    ),
+    "accuracy_by_Dawid_and_Skene": Statistic(
+        _of_accuracy,
+        lambda study: float(study.right[0]),
+        tuple(_OF_CLASSES),
+        ("stimuli",),
+        draw=Categories.draw,
+        items=ITEMS[2:5],
+        rater_sds=(0.0,),
+        field=(
+            Cell("stimuli", 60, 10, 0.0, 0.0, "6 classes, careless"),
+            Cell("stimuli", 500, 82, 1 - _EACH / 82, 0.0, "2 classes, crowd"),
+        ),
+    ),
     **{
-        f"ICC({form}){name}": Statistic(_of_form(form, interval), truth, scales, targets, draw=draw)
+        f"ICC({form}){name}": Statistic(
+            _of_form(form, interval),
+            truth,
+            scales,
+            targets,
+            draw=draw,
+            field=FIELD if form.startswith("2") and not name else (),
+        )
         for interval, name in (("jackknife", ""), ("analytic", "_by_formula"))
         for form, truth, scales, targets, draw in (
             ("2,1", _single, ("5 levels", "continuous"), _BOTH, Study.draw),
@@ -1201,7 +1446,11 @@ STATISTICS: dict[str, Statistic] = {
         for place, (name, factor) in enumerate({"stimuli": "stimulus", "raters": "rater"}.items())
     },
     "mean_opinion_score": Statistic(
-        _of_first_score("mean"), _opinion, ("5 levels", "continuous"), ("raters",)
+        _of_first_score("mean"),
+        _opinion,
+        ("5 levels", "continuous"),
+        ("raters",),
+        field=tuple(replace(cell, target="raters") for cell in FIELD),
     ),
     "subject_model_score": Statistic(_of_first_score("reml"), _score, ("continuous",), ("sample",)),
     **{

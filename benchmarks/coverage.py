@@ -438,7 +438,7 @@ class _Atlas:
         """
         weak = [key for key, row in self.rows.items() if key[0] in names and _share(row) < _LEAST]
         weak.sort(key=lambda key: _share(self.rows[key]))
-        chosen = [cells_of(name, cells) for name in names]
+        chosen = [(*STATISTICS[name].field, *cells_of(name, cells)) for name in names]
         in_turn = [
             (name, cell)
             for cells_in_turn in itertools.zip_longest(*chosen)

@@ -41,7 +41,7 @@ def compared(shown: Faces) -> Compared:
 
 @pytest.fixture(scope="module")
 def level(compared: Compared) -> AlignmentResult:
-    return human_level(compared, n_boot=100, seed=1)
+    return human_level(compared, seed=1)
 
 
 def test_four_experts_rate_each_face(compared: Compared) -> None:

@@ -499,7 +499,7 @@ def test_units_alike_have_a_reliability_of_0() -> None:
 
 def test_means_that_are_all_the_same() -> None:
     """All that varies is within units."""
-    data = [[nan, 2.0], [0.0, nan], [nan, 1.0], [2.0, 0.0]]
+    data = [[nan, 2.0, 0.0], [0.0, nan, 2.0], [nan, 1.0, nan], [2.0, 0.0, nan]]
     row = intraclass_correlation(data, forms=["1,1"], interval="analytic")["rating", "1,1"]
     assert (row.value, row.low, row.ok) == (0, 0, True)
 

@@ -282,10 +282,13 @@ class TestPercentAgreement:
             assert result.value == pytest.approx(np.mean(shares))
         else:
             assert result.status == "undefined: no unit with two ratings"
-        if len(shares) > 1 and np.ptp(shares) < 1e-9:
+        if 0 < len(shares) < 3:
+            assert result.method.endswith("expected 3 or more")
+            assert math.isnan(result.low)
+        elif len(shares) > 2 and np.ptp(shares) < 1e-9:
             assert math.isnan(result.se)
             assert math.isnan(result.low)
-        elif len(shares) > 1:
+        elif len(shares) > 2:
             assert result.se == pytest.approx(stats.sem(shares), abs=1e-12)
             assert 0 <= result.low <= result.value <= result.high <= 1
 

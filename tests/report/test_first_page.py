@@ -446,7 +446,9 @@ def test_at_most_five_worries_and_the_worst_first(panel):
     ratings = Ratings(pl.concat([base, lost, copy]), scale="0-7")
     found = cautions(Study(ratings))
     assert "again" in found[0]
-    assert found[1] == "bored gave one and the same answer throughout."
+    assert found[1].startswith(
+        "Taken to be careless by the policy panel: bored (careless: always the same answer over 60 "
+    )
 
 
 def test_leaving_people_out_is_told_by_the_reliability_of_the_mean(write):
@@ -458,8 +460,8 @@ def test_leaving_people_out_is_told_by_the_reliability_of_the_mean(write):
         for part in (ratings, Ratings(base, scale="0-7"))
     )
     expected = (
-        "Without bored the median reliability of the means of 3 questions would be "
-        f"{after:.2f}, not {before:.2f};"
+        "Without bored, who is taken to be careless, the median reliability of the means of 3 "
+        f"questions would be {after:.2f}, not {before:.2f}."
     )
     assert expected in write(ratings)
 

@@ -382,19 +382,20 @@ def show_result(
 
 def _missing(read: Sequence[Any]) -> str:
     """Say what was done with missing ratings, of people and models apart where that differs."""
-    from affectlab.ratings import Ratings, model_tables
+    from affectlab.ratings import Ratings
 
     # Scores of pairs and counts have no answers behind them that could be missing.
     said = [
-        (who, table.missing)
-        for who, one in zip(("people", "models"), read, strict=False)
-        if one is None or isinstance(one, Ratings | tuple)
-        for table in model_tables(one)
+        (table.missing, who)
+        for who, part in zip(("people", "models"), read, strict=False)
+        for table in (part if isinstance(part, tuple) else (part,))
+        if isinstance(table, Ratings)
     ]
-    if len({text for _, text in said}) < 2:
-        return "".join(text for _, text in said[:1])
-    sides = dict.fromkeys(text.replace("ratings", f"ratings of {who}", 1) for who, text in said)
-    return " ".join(sides)
+    if len({text for text, _ in said}) < 2:
+        return said[0][0] if said else ""
+    return " ".join(
+        text.replace("ratings", f"ratings of {who}", 1) for text, who in dict.fromkeys(said)
+    )
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

@@ -363,15 +363,15 @@ def around(
     slope = 1 / (width * share * (1 - share))
     middle = np.where(inside, logit(share) - slope * bias, value - bias)
     above = np.zeros(inside.shape, np.bool_) if log_odds_from is None else (value > least) & ~inside
-    above &= np.isinf(most) & np.isfinite(least)
-    size = np.where(above, value - least, 1.0)
+    above &= np.isfinite(least) & np.isinf(most)
+    base = np.where(above, least, 0.0)
+    size = np.where(above, value - base, 1.0)
     middle = np.where(above, np.log(size) - bias / size, middle)
     slope = np.where(above, 1 / size, np.where(inside, slope, 1.0))
     _, low, high = student(middle, slope * se, freedom, confidence)
-    # Of each row one branch is taken; the others may be no numbers.
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         low, high = (
-            np.where(inside, least + width * expit(end), np.where(above, least + np.exp(end), end))
+            np.where(inside, least + width * expit(end), np.where(above, base + np.exp(end), end))
             for end in (low, high)
         )
     low, high = np.maximum(low, bounds[0]), np.minimum(high, bounds[1])

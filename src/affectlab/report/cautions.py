@@ -138,7 +138,7 @@ def _few(study: Study) -> list[str]:
 
 
 def _odd_people(study: Study) -> list[str]:
-    """Name people who are taken to be careless, with what leaving them out changes."""
+    """Name people who are taken to be careless, with the evidence."""
     names = study.careless_names
     if not names or study.careless is None:
         return []

@@ -346,6 +346,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
         if not said and statistic.targets and given.get("target") not in statistic.targets:
             given["target"] = statistic.targets[0]
+        if not said and given.get("interval") == "analytic":
+            # What a formula is about, it says itself.
+            given["target"] = "both" if "both" in statistic.over else "stimuli"
         of_infer = {name: given[name] for name in of_interval if name != "cluster"}
         statistic = replace(statistic, fewest=max(statistic.fewest, _FEWEST_STIMULI))
         found = stimulus_clusters(ratings, given["cluster"])

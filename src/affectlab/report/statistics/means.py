@@ -122,8 +122,8 @@ def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]
 
 def _with_share(found: Estimates) -> pl.DataFrame:
     """Add to a table how much of each error is due to the choice of raters."""
-    known = found.jackknife is not None
-    share = found.jackknife.share("raters") if known else np.full(len(found), np.nan)
+    jackknife = found.jackknife
+    share = np.full(len(found), np.nan) if jackknife is None else jackknife.share("raters")
     return found.to_frame().with_columns(of_raters=pl.Series(share, dtype=pl.Float64))
 
 
