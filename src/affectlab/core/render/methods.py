@@ -165,19 +165,19 @@ def _data(frame: pl.DataFrame) -> str:
 
 def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[str]) -> list[str]:
     """Say how intervals were made, and what they are about."""
-    ways: dict[tuple[str, str, str], None] = {}
+    ways: dict[tuple[str, str], None] = {}
     for table in tables:
         has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
         targets = has["target"].to_list() if "target" in has.columns else ["none"] * has.height
         for method, what in zip(has["method"].to_list(), targets, strict=True):
             tail = _INTERVAL.search(_WHY.sub("", method))
             way = "" if tail is None else _UNDEFINED.sub("", tail[0][2:])
-            ways[way, str(what), _about(str(what), method)] = None
+            ways[way, _about(str(what), method)] = None
     level = settings.get("confidence")
     lead = f"{percent(level)} confidence intervals" if level else "Confidence intervals"
     said = []
-    for way, what, about in ways:
-        how = _way(way, what)
+    for way, about in ways:
+        how = _way(way)
         works = _new([way], cited)
         over = f"; they are about {about}" if about else ""
         said.append(f"{lead} {how}{bracketed(works)}{over}.")
@@ -193,13 +193,10 @@ def _about(what: str, method: str) -> str:
     return f"other {units}, whose stimuli are drawn together, rated by {raters}"
 
 
-def _way(way: str, what: str) -> str:
+def _way(way: str) -> str:
+    # What is left out or drawn anew is named by all that do so.
     if not way:
-        return (
-            "follow from a formula, without resampling"
-            if what == "none"
-            else f"come from resampling {what}"
-        )
+        return "follow from a formula, without resampling"
     if way.startswith("jackknife"):
         return f"come from a {way}{_STUDENT}"
     if way.startswith("linearised"):
