@@ -171,7 +171,7 @@ def test_where_nothing_can_be_said_page_one_says_what_there_is_too_little_of(see
     answer = in_words(reliability_question(study))
     assert row["low"] <= 0
     assert row["high"] > 0.7
-    assert "there are too few raters per stimulus (3) and answers other than the most" in answer
+    assert "with too few raters per stimulus (3) and answers other than the most" in answer
     assert f"about {row['raters_wanted']:.0f}, and at least " in answer
     assert "more raters per stimulus, or stimuli with the rarer answers, would tell" in answer
     assert "inf" not in answer

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.reliability.screening import careless_raters
 from affectlab.simulate import demo_study, recovery
 from affectlab.simulate.demo import DemoStudy
 from affectlab.taxonomy import load_taxonomy
@@ -35,11 +36,9 @@ def test_some_answers_of_people_are_missing(study: DemoStudy) -> None:
 
 
 def test_the_careless_are_found_and_models_rank_as_named(study: DemoStudy) -> None:
-    profiles = {profile.name: profile for profile in study.simulation.profiles}
     found = recovery(study.simulation)
-    assert {name for name in found.flagged if name.startswith("r")} == {
-        name for name, p in profiles.items() if p.reversed or p.straight_lining
-    }
+    careless = careless_raters(study.ratings.humans()).raters_to_drop()
+    assert set(careless) == set(found.raters.filter(~pl.col("attentive"))["rater"])
     agreement = dict(found.raters.select("rater", "agreement").iter_rows())
     assert agreement["model-good"] > agreement["model-mediocre"] > agreement["model-poor"]
 
