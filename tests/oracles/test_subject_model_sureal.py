@@ -58,7 +58,7 @@ def table(ratings: np.ndarray) -> Ratings:
 
 def assert_equals_sureal(ratings: np.ndarray, tolerance: float = 1e-8) -> None:
     theirs = upstream(ratings)
-    ours = subject_model(table(ratings), method="p910")
+    ours = subject_model(table(ratings), method="p910", every=True)
     frame, raters = ours.to_frame().sort("stimulus"), ours.raters_frame().sort("rater")
     assert ours.iterations == theirs["num_iter"]
     inconsistency = raters["inconsistency"]
@@ -125,7 +125,7 @@ def test_reml_maximises_the_restricted_likelihood(
 ) -> None:
     """Exact, in complete and in sparse designs; the optimiser is the one that is not."""
     ratings = simulate(seed + 10, shape, present)
-    model = subject_model(table(ratings), prior_df=0)
+    model = subject_model(table(ratings), prior_df=0, every=True)
     found = model.raters_frame().sort("rater")["inconsistency"].to_numpy()
     stimulus, rater, repetition = np.nonzero(~np.isnan(ratings))
     best = minimize(
@@ -141,7 +141,7 @@ def test_reml_maximises_the_restricted_likelihood(
 def test_errors_equal_those_of_generalised_least_squares() -> None:
     """With a prior that fixes the variances, errors are those of known weights."""
     ratings = simulate(5, (12, 5, 1), 0.7)
-    model = subject_model(table(ratings), prior_df=1e9)
+    model = subject_model(table(ratings), prior_df=1e9, target="sample")
     variance = model.raters_frame().sort("rater")["inconsistency"].to_numpy() ** 2
     stimulus, rater, _ = np.nonzero(~np.isnan(ratings))
     design = np.zeros((stimulus.size + 1, 17))

@@ -669,6 +669,7 @@ def subject_model(
     se: Literal["model", "rater", "stimulus"] | None = None,
     target: Literal["raters", "sample"] | None = None,
     by_label: bool = True,
+    every: bool = False,
     confidence: float = 0.95,
     prior_df: float | None = None,
     max_iter: int = 1000,
@@ -703,8 +704,8 @@ def subject_model(
     Parameters
     ----------
     ratings
-        Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
-        (raters, units) with ``nan`` where there is no rating. No matrix is made of sparse ratings.
+        Ratings (main trials with a valid answer), or an array of shape (raters, units) with ``nan``
+        where there is no rating. No matrix is made of sparse ratings.
     method
         See above.
     se
@@ -720,6 +721,9 @@ def subject_model(
     by_label
         Fit each label on its own, so that a rater may be biased on one and not on another; or all
         labels as one set of stimuli with one bias and inconsistency per rater.
+    every
+        Take all answers of a rater to a stimulus, as P.910 does with repetitions; by default the
+        first counts, as in other statistics.
     confidence
         Coverage of the intervals.
     prior_df
@@ -770,7 +774,7 @@ def subject_model(
     if about == "raters" and error != "model":
         raise InputError(f"se {error!r} is about the same raters; target 'raters' needs se 'model'")
     fit = _fitting(method, prior_df, max_iter, tol)
-    panels = panels_of(ratings, by_label=by_label)
+    panels = panels_of(ratings, by_label=by_label, every=every)
     alike = likeness(ratings)
     # The published methods stay as published, and say what they are worth with duplicates.
     groups = alike.similar.groups if method == "reml" else ()

@@ -89,8 +89,10 @@ class Panel:
     """Name of each rater of ``data``."""
 
 
-def panels_of(data: Ratings | ArrayLike, *, by_label: bool) -> tuple[Panel, ...]:
-    """Sort the ratings, and split them by label when asked for.
+def panels_of(
+    data: Ratings | ArrayLike, *, by_label: bool, every: bool = False
+) -> tuple[Panel, ...]:
+    """Sort the ratings, and split them by label when asked for; the first of several, or all.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def panels_of(data: Ratings | ArrayLike, *, by_label: bool) -> tuple[Panel, ...]
 
     if isinstance(data, Ratings):
         require_order(data, "a score")
-        used = numeric_part(data).answers()
+        used = numeric_part(data).answers(every=every)
         if not by_label:
             one_scale(used.scales)
         stimulus, rater, value = used.stimulus_code, used.rater_code, used.value
