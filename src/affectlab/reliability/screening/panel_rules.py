@@ -132,8 +132,8 @@ class Careless(Rule):
                 what = f"answers run against the others', as on a reversed scale, {over}"
             else:
                 what = (
-                    f"answers follow the others' {found.slope[who]:.2f} times as much as a middle "
-                    f"rater's {over}"
+                    f"answers follow the others' {number(found.slope[who])} times as much as a "
+                    f"typical rater's {over}"
                 )
             return f"{what}; careless with probability {_probability(found.careless[who])}"
 
