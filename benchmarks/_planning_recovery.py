@@ -91,7 +91,7 @@ def given(panel: Matrix, rng: np.random.Generator, n_panels: int = 400) -> dict[
     widths, halves = [], []
     for size in SIZES:
         drawn = [pilot(panel, size, rng, whole=True) for _ in range(n_panels)]
-        frames = [mean_opinion_scores(one).frame for one in drawn]
+        frames = [mean_opinion_scores(one, interval="student").frame for one in drawn]
         widths.append(np.mean([(one["high"] - one["low"]).fill_nan(0).mean() for one in frames]))
         correlations = [split_half(one, scorer="mean", n_splits=10)["rating"] for one in drawn]
         halves.append(np.mean([one.value for one in correlations]))

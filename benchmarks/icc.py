@@ -50,7 +50,7 @@ def ours(data: _Data) -> Any:
     """Six forms for every label, with intervals."""
     from affectlab.reliability import intraclass_correlation
 
-    return intraclass_correlation(data.ratings)
+    return intraclass_correlation(data.ratings, interval="analytic")
 
 
 def theirs(data: _Data) -> list[Any]:

@@ -286,7 +286,9 @@ class TestRecovery:
         found = plan(model, target="interval", goal=10)
         widths = []
         for seed in range(10):
-            scores = mean_opinion_scores(run_study(found.recommended, 200, 100 + seed))
+            scores = mean_opinion_scores(
+                run_study(found.recommended, 200, 100 + seed), interval="student"
+            )
             widths.append((scores.frame["high"] - scores.frame["low"]).mean())
         assert np.mean(widths) == pytest.approx(10, rel=0.06)
 
@@ -560,7 +562,7 @@ def test_a_published_study_is_foreseen(shared_data):
             split_half(panel, scorer="mean", n_splits=10)["rating"].value for panel in panels
         ]
         assert halves[size]["value"] == pytest.approx(np.mean(correlations), abs=0.015)
-        found = [mean_opinion_scores(panel).frame for panel in panels]
+        found = [mean_opinion_scores(panel, interval="student").frame for panel in panels]
         # A panel that agrees on a video has no interval there; the plan counts a width of 0.
         width = np.mean([(scores["high"] - scores["low"]).fill_nan(0).mean() for scores in found])
         assert widths[size]["value"] == pytest.approx(width, rel=0.04)

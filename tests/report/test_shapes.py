@@ -231,9 +231,9 @@ def test_odd_people_are_named(write):
     noisy = [np.clip(truth + rng.integers(-1, 2, 40), 0, 7) for _ in range(4)]
     values = np.stack([*noisy, 7 - truth, np.full(40, 3)], axis=1).ravel()
     text = write(grid(40, 6, values, scale="0-7"))
-    assert "r5 gave one and the same answer throughout." in text
-    assert "r4 answered against the others" in text
-    assert "Without r5 and r4 the reliability of the mean would be" in text
+    assert "as on a reversed scale, over 40 answers; careless with" in text
+    assert "r5 (careless: always the same answer over 40 answers" in text
+    assert "Without r4 and r5, who are taken to be careless, the reliability of the mean" in text
 
 
 def test_models_that_answered_a_part_are_named(write):

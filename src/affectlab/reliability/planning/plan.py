@@ -379,9 +379,10 @@ def plan(
         reliability of mean scores, width of the interval of alpha, or power between groups.
 
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
-        score (of :func:`mean_opinion_scores`). ``"split_half"``: Spearman between the mean
-        scores of two halves of the ratings of each stimulus, not corrected for length: what
-        :func:`split_half` with the scorer ``"mean"`` will give.
+        score; the pooled ones of :func:`mean_opinion_scores` are narrower where raters are few.
+        ``"split_half"``: Spearman between the mean scores of two halves of the ratings of each
+        stimulus, not corrected for length: what :func:`split_half` with the scorer ``"mean"`` will
+        give.
         ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
         that differ by ``difference``. ``"icc"`` and ``"reliability"``: ICC(2,k) and ICC(3,k) of
         :func:`intraclass_correlation`, of mean scores with those of as many other raters, whose
