@@ -12,7 +12,7 @@ from pydantic import Field
 
 from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number
+from affectlab.core.words import joined, number
 from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.attention import (
     FEWEST,
@@ -403,9 +403,14 @@ class Drift(PanelRule):
 
     def why_not(self, trials: Trials) -> str:
         """Ask for the order of answers, too."""
-        columns = trials.ratings.coded_frame.columns
-        if not {"at", "trial"}.intersection(columns):
+        frame = trials.ratings.coded_frame
+        known = [name for name in ("session", "trial", "at") if name in frame.columns]
+        if not {"at", "trial"}.intersection(known):
             return "the ratings have no column 'trial' or 'at', so their order is not known"
+        shown = frame.select("rater", "stimulus").n_unique()
+        if frame.select("rater", *known).n_unique() < shown:
+            named = joined([repr(name) for name in known])
+            return f"{named} do not tell the stimuli of a rater apart, so their order is not known"
         return super().why_not(trials)
 
     def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
