@@ -487,9 +487,9 @@ def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) 
     value = getattr(fit.estimates, name)[rows]
     draws = None if fit.draws is None else getattr(fit.draws, name)[:, rows]
     se, low, high = (end.ravel() for end in _ends(draws, value, confidence))
-    alone = fit.votes.alone[rows] if name != "prevalence" else np.array(fit.votes.alone.all())
-    each = np.broadcast_to(alone, value.shape[: alone.ndim or 1])
-    alone = np.repeat(each, value.size // each.size)
+    of_raters = fit.votes.alone
+    own = np.full(len(value), of_raters.all()) if name == "prevalence" else of_raters[rows]
+    alone = np.repeat(own, value.size // own.size)
     value, se, low, high = (np.where(alone, np.nan, end) for end in (value.ravel(), se, low, high))
     why = [_ALONE if one else "ok" for one in alone.tolist()]
     reason = [Reason.SHARES_NOTHING if one else None for one in alone.tolist()]
