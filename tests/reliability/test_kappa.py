@@ -117,17 +117,29 @@ class TestWeightedKappa:
             covered += part.low <= truth <= part.high
         assert 0.925 <= covered / 300 <= 0.99
 
-    def test_no_interval_where_nobody_shares_the_rarer_answer(self):
+    def test_where_nobody_shares_the_rarer_answer_the_interval_says_so(self):
         first, second = np.zeros((2, 40))
-        first[0] = second[1] = 1
+        first[:5] = second[5:15] = 1
         apart = weighted_kappa(first, second, scale="0-1")
-        assert math.isnan(apart.low)
-        assert apart.method.endswith("no interval: no two raters share the rarer answer")
-        second[0] = 1
-        shared = weighted_kappa(first, second, scale="0-1")
-        assert -1 <= shared.low < shared.value < shared.high <= 1
+        # Of the ten of the one, 0 shared speaks against more than 3.08 (Clopper and Pearson).
+        shared = 10 * (1 - 0.025**0.1)
+        most = 1 - 40 * (15 - 2 * shared) / (5 * 30 + 10 * 35)
+        assert apart.high == pytest.approx(most, abs=1e-12)
+        assert apart.low < apart.value < 0 < apart.high
+        wide = pairwise_kappa(np.stack([first, second, first]), scale="0-1")
+        assert wide["rating", "0", "1"].high == pytest.approx(most, abs=1e-12)
         few = weighted_kappa([1, 1, 0], [1, 1, 0], scale="0-1")
         assert few.method.endswith("no interval: not defined without one of the items")
+
+    def test_rare_answers_of_two_are_held(self):
+        rng, covered = np.random.default_rng(3), 0
+        big = rng.normal(size=400_000)
+        seen = (big + rng.normal(size=(2, big.size)) > 2.6).astype(float)
+        truth = weighted_kappa(*seen, scale="0-1").value
+        for start in range(0, 400 * 250, 250):
+            part = weighted_kappa(*seen[:, start : start + 250], scale="0-1")
+            covered += part.low <= truth <= part.high
+        assert covered / 400 > 0.93
 
     def test_scores_between_levels_are_rounded_or_cut(self):
         human, model = [0, 2, 5, 7], [0.4, 2.5, 4.9, 6.7]

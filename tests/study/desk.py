@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
 from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
@@ -21,7 +22,7 @@ from affectlab.study.people.entry import enter
 from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.service import Service
 from affectlab.study.store import Store, hashed
-from affectlab.study.tables import accounts, logins
+from affectlab.study.tables import accounts, logins, trials
 
 SECRET = "correct horse battery"
 ROLES: tuple[Role, ...] = ("viewer", "researcher", "owner")
@@ -95,9 +96,13 @@ def take_part(store: Store, n: int | None = None, **given: Any) -> int:
 
 
 def token_after(store: Store, n: int | None = None, **given: Any) -> str:
-    """Let somebody answer `n` trials, or all of a session; give the session's token."""
+    """Let somebody answer `n` trials, or all of a session; give the session's token.
+
+    Answers are `ratings`, what `rate` makes of the names of stimulus and label, or `value`.
+    """
     visitor = given.pop("visitor", None) or Visitor()
     value = given.pop("value", 3)
+    rate = given.pop("rate", lambda stimulus, label: value)
     service = Service(store)
     token = enter(store, visitor)
     state = service.state(token)
@@ -106,8 +111,8 @@ def token_after(store: Store, n: int | None = None, **given: Any) -> str:
     done = 0
     while state["stage"] == "trials" and (n is None or done < n):
         trial = state["trial"]
-        labels = [label["name"] for label in trial["labels"]]
-        ratings = dict.fromkeys(labels, value)
+        shown = stimulus_of(store, int(trial["id"]))
+        ratings = {label["name"]: rate(shown, label["name"]) for label in trial["labels"]}
         answer = {"ratings": given.get("ratings", ratings)}
         said = Submission(
             int(trial["id"]), answer, uuid.uuid4().hex, trial["widget"], given.get("rt_ms", 2000)
@@ -115,6 +120,24 @@ def token_after(store: Store, n: int | None = None, **given: Any) -> str:
         state = service.answer(token, said)
         done += 1
     return token
+
+
+def stimulus_of(store: Store, trial: int) -> str:
+    """Name what a trial shows."""
+    with store.database.read() as connection:
+        which = select(trials.c.stimulus_id).where(trials.c.id == trial)
+        return str(store.content[connection.execute(which).scalar_one()]["name"])
+
+
+def drawn(seed: int, noise: int) -> Callable[[str, str], int]:
+    """Rate as a truth says, and a little off."""
+    rng = np.random.default_rng(seed)
+
+    def rate(name: str, label: str) -> int:
+        true = sum(name.encode()) * 7 + sum(label.encode())
+        return int(np.clip(true % 8 + rng.integers(-noise, noise + 1), 0, 7))
+
+    return rate
 
 
 def session_of(store: Store, token: str) -> int:

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -29,7 +28,7 @@ from affectlab.study.watch.participants import answer_words
 from affectlab.study.watch.statistics import _time_flags, statistics
 
 from .conftest import FACES, TEXTS, VERIFY
-from .desk import take_part
+from .desk import drawn, take_part
 
 Maker = Callable[..., Store]
 
@@ -38,34 +37,10 @@ MANY = FACES.replace("faces = 6", "faces = 14").replace("trials = 3", "trials = 
 
 def answer_all(store: Store, rate: Callable[[str, str], int | None], rt_ms: int = 2000) -> str:
     """Let somebody answer a session, with a rating for each stimulus and label; the pseudonym."""
-    service, token = Service(store), enter(store, Visitor())
-    state = service.advance(token, "instructions", {})
-    while state["stage"] == "trials":
-        trial = state["trial"]
-        with store.database.read() as connection:
-            which = select(trials.c.stimulus_id).where(trials.c.id == int(trial["id"]))
-            name = store.content[connection.execute(which).scalar_one()]["name"]
-        ratings = {label["name"]: rate(name, label["name"]) for label in trial["labels"]}
-        state = service.answer(
-            token,
-            Submission(
-                int(trial["id"]), {"ratings": ratings}, uuid.uuid4().hex, trial["widget"], rt_ms
-            ),
-        )
+    take_part(store, rate=rate, rt_ms=rt_ms)
     with store.database.read() as connection:
         who = connection.execute(select(participants.c.id).order_by(participants.c.id.desc()))
         return pseudonym(store, who.scalars().first() or 0)
-
-
-def drawn(seed: int, noise: int) -> Callable[[str, str], int]:
-    """Rate as a truth says, and a little off."""
-    rng = np.random.default_rng(seed)
-
-    def rate(name: str, label: str) -> int:
-        true = sum(name.encode()) * 7 + sum(label.encode())
-        return int(np.clip(true % 8 + rng.integers(-noise, noise + 1), 0, 7))
-
-    return rate
 
 
 class TestAgreement:

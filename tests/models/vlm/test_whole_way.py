@@ -104,7 +104,7 @@ def test_from_images_to_the_report(
     assert runs["fake wrong_image", "control"] < 0.3
     done = run_here(
         *("evaluate", "alignment", folder / "people.parquet", "--models", models),
-        *("--json", "--n-boot", 20),
+        "--json",
     )
     assert "fake" in done.stdout
     done = run_here(

@@ -16,7 +16,7 @@ from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.jackknife import LEAST_EFFECTIVE, LeftOut, around, too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, Statistic, by_formula
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
     HUMAN_KINDS,
     Answers,
@@ -193,7 +193,7 @@ _BLOCK = 1 << 22
 
 
 class Kappas(NamedTuple):
-    """Kappas of pairs of raters with what their intervals rest on; every field has one shape."""
+    """Kappas of pairs of raters with what their intervals rest on; fields have one shape."""
 
     value: Floats
     """``nan`` where not defined."""
@@ -202,8 +202,9 @@ class Kappas(NamedTuple):
     freedom: Floats
     """Degrees of freedom: one less than the items that in effect carry the error, but at least four
     where there are as many items."""
-    apart: Bools
-    """Whether two answers occur, and nobody shares the rarer one."""
+    unshared: Ints
+    """How often each of the two gave the rarer of two answers, where they never gave it to the same
+    item, shape (..., 2); 0 elsewhere."""
     n: Ints
     """Common items."""
     drawn: Drawn | None = None
@@ -213,7 +214,8 @@ class Kappas(NamedTuple):
     def none(cls, size: int) -> Kappas:
         """Make room for so many pairs, without items so far."""
         value, se, freedom = np.full((3, size), np.nan)
-        return cls(value, se, freedom, np.zeros(size, np.bool_), np.zeros(size, np.int64))
+        unshared, n = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
+        return cls(value, se, freedom, unshared, n)
 
     @property
     def status(self) -> list[str]:
@@ -232,17 +234,30 @@ class Kappas(NamedTuple):
         if self.drawn is not None:
             few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units))
             why = np.where(few != "", few, why)
-        why = np.where(self.apart, f"{NO_INTERVAL}{NOBODY_SHARES}", why)
+            why = np.where(self.unshared.any(axis=-1), f"{NO_INTERVAL}{NOBODY_SHARES}", why)
         missing: list[str] = np.where(np.isnan(self.value), "", why).tolist()
         return missing
 
     def ends(self, confidence: float) -> Ends:
-        """Give standard errors and intervals, Student's on the scale of Fisher's z."""
-        hidden = self.apart
+        """Give standard errors and intervals, Student's on the scale of Fisher's z.
+
+        Where two raters never share the rarer of two answers, leaving out items cannot tell how
+        often they might. The upper end is then kappa with as many shared answers as none of those
+        that the one gave more often speaks against (Clopper and Pearson 1934).
+        """
+        unshared = self.unshared.any(axis=-1)
         if self.drawn is not None:
-            hidden = hidden | (self.drawn.count < FEWEST_CLUSTERS)
-        se = np.where(hidden, np.nan, self.se)
-        return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
+            hidden = unshared | (self.drawn.count < FEWEST_CLUSTERS)
+            se = np.where(hidden, np.nan, self.se)
+            return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
+        se, low, high = around(self.value, self.se, self.freedom, confidence, (-1.0, 1.0))
+        few, many = np.sort(self.unshared, axis=-1).astype(np.float64).T
+        shared = many * (1 - ((1 - confidence) / 2) ** (1 / np.maximum(many, 1)))
+        few = np.maximum(few, shared)
+        expected = few * (self.n - many) + many * (self.n - few)
+        most = 1 - ratio(self.n * (few + many - 2 * shared), expected)
+        high = np.where(unshared & ~np.isnan(se), np.fmax(high, most), high)
+        return se, low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +328,10 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     place = np.arange(len(tables))
     rarer = np.where(2 * answers[place, first] < answers.sum(axis=1), first, last)
     apart = ((answers > 0).sum(axis=1) == 2) & (tables[place, rarer, rarer] == 0)
-    return Kappas(value, se, np.minimum(carried, np.maximum(n - 1, 1)), apart, n.astype(np.int64))
+    given = np.stack([rows[place, rarer], columns[place, rarer]], axis=1)
+    unshared = np.where(apart[:, None], given, 0).astype(np.int64)
+    freedom = np.minimum(carried, np.maximum(n - 1, 1))
+    return Kappas(value, se, freedom, unshared, n.astype(np.int64))
 
 
 def _values(tables: NDArray[np.integer[Any]], w: Floats) -> tuple[Floats, Floats, Floats]:
@@ -593,7 +611,7 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        own = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.apart[at], kappas.n[at]
+        own = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.unshared[at], kappas.n[at]
         kappa_of_counts(counts.reshape(n_pairs, size, size), w, LEAST_EFFECTIVE, *own)
 
     in_threads(one_label, range(len(panel.labels)))

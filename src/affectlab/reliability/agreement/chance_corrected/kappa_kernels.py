@@ -127,7 +127,7 @@ def kappa_of_counts(
     value: Floats,
     se: Floats,
     freedom: Floats,
-    apart: NDArray[np.bool_],
+    unshared: NDArray[np.int64],
     n: NDArray[np.int64],
 ) -> None:
     """Compute weighted kappa from every table, and its standard error by leaving out items.
@@ -140,8 +140,8 @@ def kappa_of_counts(
         Weights of disagreement, shape (levels, levels).
     least
         Least degrees of freedom, where there are as many items.
-    value, se, freedom, apart, n
-        Overwritten, shape (k,); see ``Kappas`` in ``kappa``.
+    value, se, freedom, unshared, n
+        Overwritten, shape (k,), `unshared` (k, 2); see ``Kappas`` in ``kappa``.
     """
     size = w.shape[0]
     rows = np.empty(size)
@@ -165,7 +165,7 @@ def kappa_of_counts(
         value[k] = np.nan
         se[k] = np.nan
         freedom[k] = least if total > least else max(total - 1, 1)
-        apart[k] = False
+        unshared[k] = 0
         if total == 0:
             continue
         expected = 0.0
@@ -184,7 +184,9 @@ def kappa_of_counts(
                 first = i if first < 0 else first
                 last = i
         rarer = first if rows[first] + columns[first] < total else last
-        apart[k] = answers == 2 and table[rarer, rarer] == 0
+        if answers == 2 and table[rarer, rarer] == 0:
+            unshared[k, 0] = rows[rarer]
+            unshared[k, 1] = columns[rarer]
         if expected <= 0.0:
             continue
         value[k] = 1.0 - total * observed / expected
