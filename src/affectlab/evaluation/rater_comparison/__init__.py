@@ -7,6 +7,7 @@ from affectlab.evaluation.rater_comparison.groups import (
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side as alpha_by_side,
     kappa_of_pairs as kappa_of_pairs,
+    merged as merged,
     pair_kinds as pair_kinds,
     pairwise_spearman as pairwise_spearman,
     spearman_of_sides as spearman_of_sides,
@@ -15,5 +16,6 @@ from affectlab.evaluation.rater_comparison.pairs import (
 from affectlab.evaluation.rater_comparison.published import (
     PublishedTables as PublishedTables,
     published_tables as published_tables,
+    put_on_steps as put_on_steps,
 )
 from affectlab.evaluation.rater_comparison.rater_table import rater_table as rater_table

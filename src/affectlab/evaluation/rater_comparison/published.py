@@ -15,6 +15,7 @@ from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
 from affectlab.evaluation.people_and_models import (
     Rounding,
+    Sides,
     judged_sides,
     of_training,
     on_people,
@@ -64,6 +65,16 @@ class PublishedTables(Result):
     """See ``alpha_by_side``; at the interval level, as published, where answers are numbers."""
     discrepancy: Estimates | None
     """See :func:`discrepancy`."""
+
+
+def put_on_steps(both: Sides, *, truncate: bool) -> list[str]:
+    """Say how fractions of models are put on the steps of the people's scale; empty without any."""
+    scale = both.people.scale
+    if scale.step is None:
+        return []
+    maps = (scale_map(table, scale, together=both.together) for table in both.tables)
+    how: Rounding = "truncate" if truncate else "round"
+    return [one for one in dict.fromkeys(m.words(how) for m in maps if not m.missing) if one]
 
 
 def published_tables(
@@ -125,10 +136,7 @@ def published_tables(
     scale = both.people.scale
     way = on_people(both, "none")
     mapped = way.table is not None
-    maps = [scale_map(table, scale, together=both.together) for table in both.tables]
-    how: Rounding = "truncate" if truncate else "round"
-    moved = dict.fromkeys(one.words(how) for one in maps if not one.missing)
-    stepped = [one for one in moved if one] if scale.step is not None else []
+    stepped = put_on_steps(both, truncate=truncate)
     if mapped:
         table = merged(ratings, models, truncate=truncate, exclude=exclude, partly=True)
     steps = scale.step is not None and scale.low is not None and scale.high is not None

@@ -316,7 +316,7 @@ def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Pictu
     names = frame["label"].to_list()
     interval = (
         f" Lines are 95 % intervals for other {study.clusters.units} and {_whose(study)}."
-        if study.n_boot
+        if frame["low"].is_not_nan().any()
         else ""
     )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None

@@ -15,13 +15,19 @@ from affectlab.core.tables import Table
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation import discrepancy, spearman_with_people
 from affectlab.evaluation.human_alignment import AlignmentResult
-from affectlab.evaluation.rater_comparison import group_comparison, rater_table
+from affectlab.evaluation.people_and_models import judged_sides
+from affectlab.evaluation.rater_comparison import (
+    group_comparison,
+    merged,
+    put_on_steps,
+    rater_table,
+)
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.pairs import dots_and_boxes
-from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
+from affectlab.report.statistics import MOST_PEOPLE, Beside, PairAgreement, Study, pair_agreement
 
 if TYPE_CHECKING:
-    from affectlab.report.statistics import PairAgreement
+    from affectlab.ratings import Ratings
 
 _MOST_NAMED = 10
 _MOST_MODELS = 40
@@ -151,22 +157,32 @@ def _section(study: Study, pairs: PairAgreement) -> Section | Skipped:
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if not known.filter(pl.col("pair_kind") == "human-model").height:
         return Skipped(_TITLE, f"no person and model have a defined {pairs.measure}.")
-    sides = group_comparison(
-        study.ratings, pairs=pairs.result, n_boot=study.n_boot, seed=study.seed
-    )
-    kinds = group_comparison(study.ratings, pairs=pairs.result, groups="kinds", n_boot=0)
+    table, pairs, dropped = _on_steps(study, pairs)
+    sides = group_comparison(table, pairs=pairs.result, n_boot=study.n_boot, seed=study.seed)
+    kinds = group_comparison(table, pairs=pairs.result, groups="kinds", n_boot=0)
     blocks: list[Block] = [
         Paragraph(_CAUTION),
-        Bullets(sides.sentences),
+        Bullets((*sides.sentences, *dropped)),
         _boxes(kinds, pairs),
     ]
     if study.ordered:
         blocks.append(_bars(study))
         if study.ratings.n_labels > 1:
             blocks += _means(study)
-    raters = rater_table(study.ratings, pairs=pairs.result).table()
+    raters = rater_table(table, pairs=pairs.result).table()
     blocks += [_comparisons(sides, kinds, pairs), replace(raters, name="rater_table", folded=True)]
     return Section("published", _TITLE, tuple(blocks))
+
+
+def _on_steps(study: Study, pairs: PairAgreement) -> tuple[Ratings, PairAgreement, tuple[str, ...]]:
+    """Give the table and its pairs with fractions of models dropped, as the study drops them."""
+    sources = study.sources
+    dropped = [] if pairs.of_ranks else put_on_steps(judged_sides(*sources), truncate=True)
+    if not dropped:
+        return study.ratings, pairs, ()
+    table = merged(*sources, truncate=True, partly=True)
+    said = tuple(f"For kappa, {one}, as in that study." for one in dropped)
+    return table, pair_agreement(table) or pairs, said
 
 
 def _boxes(kinds: Estimates, pairs: PairAgreement) -> Picture:

@@ -16,6 +16,7 @@ from affectlab.report.statistics.means import (
 from affectlab.report.statistics.pairs import (
     PairAgreement as PairAgreement,
     is_person as is_person,
+    pair_agreement as pair_agreement,
     rater_called as rater_called,
 )
 from affectlab.report.statistics.study import (

@@ -42,6 +42,8 @@ class PairAgreement:
     """Raters left out because there are too many pairs."""
     common: Ints
     """Stimuli that both answered on the same label, for raters in the order of `result.raters`."""
+    of_ranks: bool = False
+    """Whether it is a correlation of ranks, as on fine scales, in place of kappa."""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -90,7 +92,7 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     if found is None:
         return None
     common = common_stimuli(kept, found.raters)
-    return PairAgreement(found, "Spearman's correlation", left_out, common)
+    return PairAgreement(found, "Spearman's correlation", left_out, common, of_ranks=True)
 
 
 def _n_levels(ratings: Ratings) -> float:
