@@ -645,6 +645,8 @@ def weighted_kappa(
         A :class:`~affectlab.ratings.Scale`, its short form such as ``"0-7"``, or its levels.
     confidence
         Coverage of the interval: Student's on the scale of Fisher's z, from leaving out items.
+        Where the two never share the rarer of two answers, its upper end is exact (Clopper and
+        Pearson 1934).
     cluster
         What each item belongs to, such as the actor of a face, shape (n,): items of one cluster are
         left out together.
