@@ -185,3 +185,13 @@ def test_categories_have_no_mean() -> None:
     held = rows(("session", ["1", "2"]), answer=lambda x: "ab"[int(x > 4)])
     with pytest.raises(InputError, match="no mean"):
         Ratings(held, scale="nominal:a,b").averaged()
+
+
+def test_ratings_that_have_no_second_one_are_said_beside_agreement() -> None:
+    table = pl.DataFrame(rows(("label", ["joy", "fear"])))
+    table = table.filter((pl.col("stimulus") != "s3") | (pl.col("rater") == "r0"))
+    ratings = Ratings(table, scale="0-7")
+    for coefficient in (krippendorff_alpha, percent_agreement):
+        found = coefficient(ratings, target="sample")
+        assert n_of(found.to_frame()) == n_of(mean_opinion_scores(ratings).to_frame()) - 2
+        assert found.notes[0].startswith("2 of 112 ratings are the only ones of their stimulus")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from inspect import cleandoc
@@ -25,7 +25,9 @@ from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
 from affectlab.ratings import (
+    Answers,
     ClusterLike,
     Ratings,
     Scale,
@@ -354,7 +356,8 @@ def _function(made: Coefficient) -> CoefficientFunction:
         found = stimulus_clusters(ratings, given["cluster"])
         clusters = found.on(answers.units)
         table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
-        table = replace(table, notes=found.notes_for(table.frame["target"]))
+        notes = (*_alone(answers, table), *found.notes_for(table.frame["target"]))
+        table = replace(table, notes=notes)
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers, clusters)
         if table.keys == ("label",) and not given.get("by_label", True):
@@ -370,6 +373,15 @@ def _function(made: Coefficient) -> CoefficientFunction:
     function.__doc__ = _documented(made)
     function.coefficient = made  # type: ignore[attr-defined]
     return cast("CoefficientFunction", function)
+
+
+def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
+    """Say how many ratings do not count, since nobody else rated the same."""
+    every, counted = answers.value.size, int(table.frame["n_ratings"].sum())
+    if table.keys == ("label",) and counted < every:
+        left, of = every - counted, "stimulus and label" if len(answers.labels) > 1 else "stimulus"
+        only = f"is the only one of its {of}" if left == 1 else f"are the only ones of their {of}"
+        yield f"{left:,} of {plural(every, 'rating')} {only}: agreement rests on the others."
 
 
 def _documented(made: Coefficient) -> str:
