@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, summarise
+from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.inference import Uncertainty
+from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.types import Bools, Floats
+from affectlab.core.types import Bools
 from affectlab.core.words import in_brackets, joined, number, p_value, sentence_case
 from affectlab.evaluation.classification import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.group_fairness.gaps import Correction, Judged, corrected
@@ -94,11 +95,19 @@ class Settings:
         first = ("rater", "label") if self.by_label else ("rater",)
         return Estimates.of_rows(rows, (*first, *keys), method=self.metric.title)
 
-    def spread(self, values: Floats, replicates: Floats) -> Uncertainty:
-        """Sum up replicates, where there are any."""
-        if replicates.shape[0] == 0:
-            return Uncertainty.none(values.size)
-        return summarise(values, replicates, self.confidence)
+    def spread(self, of: Jackknife) -> Uncertainty:
+        """Give errors and intervals, where they are asked for, and why there are none."""
+        n = of.value.size
+        if not self.n_boot:
+            return Uncertainty.none(n)
+        *ends, certain = withhold_certainty(of.value, *of.ends(self.confidence))
+        missing = [
+            why or (NO_VARIATION if same else "")
+            for why, same in zip(of.missing, certain.tolist(), strict=True)
+        ]
+        hidden = np.array(missing) != ""
+        se, low, high = (np.where(hidden | np.isnan(of.value), np.nan, end) for end in ends)
+        return Uncertainty(se, low, high, np.zeros(n, np.int64), tuple(missing))
 
 
 def fairness_result(
@@ -142,10 +151,10 @@ def fairness_result(
 def _group_table(plans: Sequence[Plan], found: Sequence[Judged], settings: Settings) -> Estimates:
     rows: list[dict[str, Any]] = []
     for plan, judged in zip(plans, found, strict=True):
-        spread = settings.spread(judged.values, judged.replicates)
+        spread = settings.spread(judged.groups)
         for at in np.flatnonzero(plan.present).tolist():
             units = plan.side.codes == at
-            value = float(judged.values[at])
+            value = float(judged.groups.value[at])
             mistakes = _too_few_mistakes(plan, units) if settings.n_boot else ""
             status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
             if not plan.tested[at]:
@@ -203,13 +212,13 @@ def _gap_table(
 
 
 def _tested(plan: Plan, judged: Judged, settings: Settings) -> Iterator[dict[str, Any]]:
-    spread = settings.spread(judged.gaps, judged.gap_replicates)
+    spread = settings.spread(judged.gaps)
     things = "clusters" if settings.cluster is not None else plan.side.grouping.things
     for at, contrast in enumerate(judged.contrasts):
         sides = (plan.units(contrast.first), plan.units(contrast.second))
         pool, inside = int(plan.units(contrast.pool).sum()), int(sides[0].sum())
         few = _too_few_mistakes(plan, *sides)
-        value, status = float(judged.gaps[at]), spread.missing[at] or "ok"
+        value, status = float(judged.gaps.value[at]), spread.missing[at] or "ok"
         if few:
             status = f"not tested: {few}, on one side"
         if math.isnan(value):
