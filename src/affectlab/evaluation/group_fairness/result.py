@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.inference import Uncertainty
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Uncertainty, left_out_uncertainty
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
@@ -97,17 +97,9 @@ class Settings:
 
     def spread(self, of: Jackknife) -> Uncertainty:
         """Give errors and intervals, where they are asked for, and why there are none."""
-        n = of.value.size
         if not self.n_boot:
-            return Uncertainty.none(n)
-        *ends, certain = withhold_certainty(of.value, *of.ends(self.confidence))
-        missing = [
-            why or (NO_VARIATION if same else "")
-            for why, same in zip(of.missing, certain.tolist(), strict=True)
-        ]
-        hidden = np.array(missing) != ""
-        se, low, high = (np.where(hidden | np.isnan(of.value), np.nan, end) for end in ends)
-        return Uncertainty(se, low, high, np.zeros(n, np.int64), tuple(missing))
+            return Uncertainty.none(of.value.size)
+        return left_out_uncertainty(of, self.confidence)
 
 
 def fairness_result(
