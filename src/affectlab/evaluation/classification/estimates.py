@@ -15,7 +15,7 @@ from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import Statistic, from_weights
+from affectlab.core.statistic import FEWEST_CLUSTERS, Statistic, from_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
@@ -161,6 +161,7 @@ class Scores:
                 self.values([self.units.left_out(one) for one in range(len(self.coded.predicted))])
             ),
             units="stimuli" if self.clusters is None else "clusters",
+            fewest=0 if self.clusters is None else FEWEST_CLUSTERS,
             draw=self.units.draw,
         )
 
@@ -226,7 +227,8 @@ def classification_metrics(
         Weight of each item, shape (n,).
     clusters
         Cluster of each item, such as its actor or thread, shape (n,). Clusters are then left out,
-        or resampled, whole, because items of one cluster are not independent.
+        or resampled, whole, because items of one cluster are not independent; fewer than five give
+        no interval.
     names
         Names of the rows of a two-dimensional `y_pred`.
     zero_division
