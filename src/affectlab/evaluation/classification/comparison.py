@@ -56,9 +56,8 @@ from affectlab.evaluation.classification.metrics import (
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
-from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
+from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, t_test, tango_p
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings, canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 

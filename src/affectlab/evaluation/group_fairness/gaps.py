@@ -13,8 +13,7 @@ from affectlab.core.inference import benjamini_hochberg, holm, infer
 from affectlab.core.jackknife import Jackknife, differences
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.jackknife import t_test
-from affectlab.evaluation.paired_tests import permutation_p
+from affectlab.evaluation.paired_tests import permutation_p, t_test
 
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 
