@@ -24,7 +24,12 @@ interval of an F1 over a few mistakes is as wide as its scale."""
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Values of a statistic without each of some things in turn."""
+    """Values of a statistic without each of some things in turn.
+
+    References
+    ----------
+    Tukey (1958); Efron and Stein (1981), Annals of Statistics 9.
+    """
 
     what: Part
     values: Floats

@@ -201,6 +201,11 @@ def area_ends(
     """Give standard errors of areas and the ends of their intervals, ``nan`` where there is none.
 
     An area of 0 or 1, which no cluster that is left out changes, has :func:`edge_interval`.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction, 5.2,
+    for intervals on log odds.
     """
     told = left_out_uncertainty(of, confidence)
     low, high = told.low.copy(), told.high.copy()
