@@ -187,3 +187,20 @@ def test_it_prints(answers) -> None:
     console.print(label_correlations(answers, n_boot=20, seed=1))
     assert "fear" in console.export_text()
     assert label_correlations(answers).strongest(1).height == 1
+
+
+def test_stimuli_of_a_cluster_are_drawn_together() -> None:
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(8), 6)
+    values = rng.normal(size=(8, 2))[cluster] + rng.normal(size=(48, 2))
+    apart = label_correlations(values, n_boot=200)
+    together = label_correlations(values, n_boot=200, cluster=cluster.tolist())
+    draws = np.random.default_rng(0).integers(0, 8, (200, 8), dtype=np.int32)
+    rows = [np.concatenate([np.flatnonzero(cluster == k) for k in one]) for one in draws]
+    slow = [np.corrcoef(values[one].T)[0, 1] for one in rows]
+    np.testing.assert_allclose(together.replicates[:, 0], slow)
+    assert set(together.frame["target"]) == {"clusters"}
+    assert set(apart.frame["target"]) == {"stimuli"}
+    assert together.matrix.tolist() == apart.matrix.tolist()
+    few = label_correlations(values, n_boot=50, cluster=(cluster % 4).tolist())
+    assert few.frame["method"][0].endswith("no interval: 4 clusters, expected 5 or more")

@@ -49,7 +49,9 @@ def test_both_pairs_of_a_sequence_are_drawn_together() -> None:
     one = jnd_score(scores, n_boot=400)
     # Were pairs drawn alone, most replicates would be 20; here half of them are 10 or 30.
     assert one.se == pytest.approx(math.sqrt(0.5) * 10, rel=0.1)
-    assert (one.low, one.high) == (10, 30)
+    # Both are hardly ever on one side of the median of others.
+    assert math.isnan(one.low)
+    assert one.method.endswith("no interval: 2 sequences, expected 5 or more")
 
 
 def test_nothing_to_draw_from_is_no_interval() -> None:

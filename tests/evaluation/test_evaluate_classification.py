@@ -425,3 +425,54 @@ def test_the_sentence_says_why_the_severity_of_few_mistakes_has_no_interval():
         assert about.startswith("Truth: rater 'gold'; 40 stimuli, 4 classes")
         assert why in sentence
         assert ("no interval" in sentence) is bool(why)
+
+
+def of_actors(n_actors: int, each: int = 6) -> Ratings:
+    """Two models whose mistakes go by the actor of a face."""
+    rng = np.random.default_rng(3)
+    n = n_actors * each
+    actor, labels = np.repeat(np.arange(n_actors), each), np.array(["joy", "fear", "anger"])
+    truth = rng.integers(0, 3, n)
+    said = [
+        np.where(rng.random(n) < rng.random(n_actors)[actor], truth, (truth + 1) % 3) for _ in "ab"
+    ]
+    stimuli = [f"s{k:02d}" for k in range(n)]
+    return Ratings(
+        {
+            "stimulus": stimuli * 3,
+            "rater": np.repeat(["gold", "one", "two"], n).tolist(),
+            "value": labels[np.concatenate([truth, *said])].tolist(),
+        },
+        scale="nominal:joy,fear,anger",
+        raters={"rater": ["one", "two"], "rater_kind": ["model", "model"]},
+        stimuli={"stimulus": stimuli, "actor": [f"a{k:02d}" for k in actor]},
+    )
+
+
+def test_faces_of_an_actor_are_left_out_together():
+    ratings, options = of_actors(9), {"truth": "rater:gold", "soft_labels": False}
+    found = evaluate_classification(ratings, **options)
+    one = found.estimates["one", "accuracy"]
+    assert (one.target, one.method) == ("actors", "accuracy, jackknife over actors")
+    wide = ratings.to_frame().pivot("rater", index=["stimulus"], values="value")
+    right = (wide["gold"] == wide["one"]).to_numpy().reshape(9, 6)
+    without = np.array([np.delete(right, k, axis=0).mean() for k in range(9)])
+    assert one.se == pytest.approx(np.sqrt(8 * without.var()))
+    alone = evaluate_classification(ratings, cluster="none", **options)
+    assert alone.estimates["one", "accuracy"].target == "stimuli"
+    pair = compare_models(ratings, truth="rater:gold", metrics=["accuracy"], n_permutations=99)
+    assert pair["one", "two", "accuracy"].target == "actors"
+    few = evaluate_classification(of_actors(4), **options).estimates["one", "accuracy"]
+    assert few.method == "accuracy; no interval: 4 actors, expected 5 or more"
+
+
+def test_sets_of_labels_go_together_as_single_ones_do():
+    rng = np.random.default_rng(1)
+    true, said, cluster = rng.integers(0, 3, 60), rng.integers(0, 3, 60), np.repeat(range(12), 5)
+    names = ["joy", "fear", "anger"]
+    single = precision_recall_f1(true, said, labels=names, clusters=cluster)
+    sets = precision_recall_f1(np.eye(3)[true], np.eye(3)[said], labels=names, clusters=cluster)
+    for metric in ("precision", "recall", "f1"):
+        a, b = (one.averages["macro", metric] for one in (single, sets))
+        assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high))
+    assert single.exact_match.se == pytest.approx(sets.exact_match.se)

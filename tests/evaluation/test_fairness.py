@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t
 from tests.evaluation.groups import study, values
 
 from affectlab.core.errors import InputError
@@ -326,3 +327,20 @@ def test_a_bias_that_is_zero_by_its_making_is_not_tested():
     assert any("is 0 on any stimuli" in note for note in found.notes)
     with pytest.raises(InputError, match="is 0 whatever they answer"):
         fairness(people, **options)
+
+
+def test_intervals_leave_out_each_stimulus_with_welchs_degrees_of_freedom() -> None:
+    people, model = study(7, n=40)
+    found = fairness(people, model, by="stimulus.gender", metric="bias", n_permutations=0)
+    gap = found.gaps.frame.row(0, named=True)
+    group = {row["group"]: row for row in found.groups.frame.iter_rows(named=True)}
+    sides = [group[gap[side]] for side in ("group", "against")]
+    variances = np.array([side["se"] ** 2 for side in sides])
+    counts = np.array([side["n_items"] for side in sides])
+    df = variances.sum() ** 2 / (variances**2 / (counts - 1)).sum()
+    assert gap["se"] == pytest.approx(np.sqrt(variances.sum()))
+    half = t.ppf(0.975, df) * gap["se"]
+    assert (gap["low"], gap["high"]) == pytest.approx((gap["value"] - half, gap["value"] + half))
+    for side in sides:
+        half = t.ppf(0.975, side["n_items"] - 1) * side["se"]
+        assert side["low"] == pytest.approx(side["value"] - half)

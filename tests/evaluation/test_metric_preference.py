@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.special import expit, logit
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 
 from affectlab.core.errors import InputError
@@ -18,10 +20,7 @@ from affectlab.evaluation import (
     preferences,
 )
 from affectlab.evaluation.preference.areas import (
-    cluster_weights,
-    error_of,
     fold_areas,
-    weighted_means,
 )
 from affectlab.evaluation.preference.judged_items import judged_items
 from affectlab.evaluation.preference.metrics import area_verdict
@@ -148,26 +147,30 @@ def test_verdicts_are_read_from_intervals() -> None:
     assert area_verdict(0.505, 0.54, 0.05) == "sees no more than the margin"
 
 
-def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
+def test_groups_are_left_out_as_in_a_plain_loop() -> None:
     said, score, pair = planted(2, 60, apart=0.5, shared=1.0)
-    judged = judged_items(said)
-    clusters = np.unique(pair, return_inverse=True)[1].astype(np.int64)
-    drawn = np.concatenate(list(cluster_weights(clusters, 300, np.random.default_rng(4))))
-    fast = fold_areas(score[:, None], judged.good, drawn)[:, 0]
-    again = np.random.default_rng(4).integers(0, 20, (256, 20), dtype=np.int32)
-    for replicate in range(40):
-        rows = np.concatenate([np.flatnonzero(clusters == c) for c in again[replicate]])
-        good = judged.good[rows]
-        if good.all() or not good.any():
-            assert np.isnan(fast[replicate])
-            continue
-        assert fast[replicate] == pytest.approx(roc_auc_score(good, score[rows]))
-        means = weighted_means(score, judged.good[:, None], drawn[replicate : replicate + 1])
-        assert means[0, 0] == pytest.approx(score[rows][good].mean())
+    good = judged_items(said).good
+    areas, means = [], []
+    for one in sorted(set(pair)):
+        rows = np.array(pair) != one
+        areas.append(roc_auc_score(good[rows], score[rows]))
+        means.append(score[rows & good].mean())
     scores = {**table(said, m=score), "pair": pair}
-    found = evaluate_preference_metrics(said, scores, cluster="pair", n_boot=300, seed=0)
+    found = evaluate_preference_metrics(said, scores, cluster="pair", seed=0)
     assert found.settings["n_clusters"] == 20
-    assert found.to_frame("areas")["se"][0] == pytest.approx(np.nanstd(fast, ddof=1), rel=0.2)
+    row = found.to_frame("areas").to_dicts()[0]
+    se = np.sqrt(19 * np.var(areas))
+    assert row["se"] == pytest.approx(se)
+    area = roc_auc_score(good, score)
+    middle = area - 19 * (np.mean(areas) - area)
+    slope = 1 / (area * (1 - area))
+    ends = logit(area) + slope * (middle - area + np.array([-1, 1]) * t.ppf(0.975, 19) * se)
+    np.testing.assert_allclose([row["low"], row["high"]], expit(ends))
+    # Groups without a good item say nothing of the mean of good ones.
+    held = np.array([(good & (np.array(pair) == one)).any() for one in sorted(set(pair))])
+    n = held.sum()
+    row = next(row for row in found.to_frame("means").to_dicts() if row["group"] == "good")
+    assert row["se"] == pytest.approx(np.sqrt((n - 1) * np.var(np.array(means)[held])))
 
 
 def test_areas_within_folds_are_those_of_a_plain_loop() -> None:
@@ -184,15 +187,6 @@ def test_areas_within_folds_are_those_of_a_plain_loop() -> None:
                     won += count * ((x[a] > x[b]) + 0.5 * (x[a] == x[b]))
                     pairs += count
         assert value == pytest.approx(won / pairs)
-
-
-def test_errors_of_replicates_need_enough_that_differ() -> None:
-    rng = np.random.default_rng(0)
-    drawn = np.column_stack([rng.normal(size=100), np.full(100, 0.3), rng.normal(size=100)])
-    drawn[:20, 2] = np.nan
-    error = error_of(drawn)
-    assert error[0] == pytest.approx(drawn[:, 0].std(ddof=1))
-    assert np.isnan(error[1:]).all()
 
 
 @pytest.mark.long

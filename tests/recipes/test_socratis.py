@@ -164,7 +164,7 @@ def test_the_whole_chain_on_a_small_scale() -> None:
     from affectlab.recipes.socratis.recipe import Size, run_simulation
 
     parts: list[str] = []
-    run = run_simulation(Size(36, 60, (60, 40, 40), 50), 3, parts.append)
+    run = run_simulation(Size(36, 60, (60, 40, 40)), 3, parts.append)
     assert set(run.findings) == {figure.key for figure in load_published("socratis").figure}
     study = {key: found.value for key, found in run.findings.items() if key.startswith("study.")}
     assert study["study.sampled"] == 60

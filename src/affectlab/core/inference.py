@@ -395,6 +395,28 @@ def summarise(point: Floats, replicates: Floats, confidence: float) -> Uncertain
     return Uncertainty(se, low, high, undefined, tuple(str(reason) for reason in why))
 
 
+def left_out_uncertainty(of: Jackknife, confidence: float) -> Uncertainty:
+    """Turn values without each thing into standard errors and intervals, and why there are none.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 6.0, 4.0])
+    >>> without = LeftOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
+    >>> mean = Jackknife(np.array([x.mean()]), (without,), (-np.inf, np.inf))
+    >>> round(left_out_uncertainty(mean, 0.95).single["high"], 3)
+    6.778
+    """
+    *ends, certain = withhold_certainty(of.value, *of.ends(confidence))
+    unknown = np.isnan(of.value)
+    why = [
+        "" if none else one or (NO_VARIATION if same else "")
+        for one, same, none in zip(of.missing, certain.tolist(), unknown.tolist(), strict=True)
+    ]
+    hidden = unknown | (np.array(why, dtype=object) != "")
+    se, low, high = (np.where(hidden, np.nan, end) for end in ends)
+    return Uncertainty(se, low, high, np.zeros(unknown.size, np.int64), tuple(why))
+
+
 def summarise_one(value: float, replicates: Floats, confidence: float) -> Uncertainty:
     """Turn the replicates of one estimate, shape (n_boot,), into its standard error and interval.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,12 @@ interval of an F1 over a few mistakes is as wide as its scale."""
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Values of a statistic without each of some things in turn."""
+    """Values of a statistic without each of some things in turn.
+
+    References
+    ----------
+    Tukey (1958); Efron and Stein (1981), Annals of Statistics 9.
+    """
 
     what: Part
     values: Floats
@@ -317,6 +322,34 @@ class Jackknife:
             self.log_odds_from if self.log_odds_from is None else combine(self.log_odds_from[None])
         )
         return replace(self, value=value, parts=parts, log_odds_from=least)
+
+
+def differences(of: Jackknife, first: Ints, second: Ints, **more: Any) -> Jackknife:
+    """Take differences of rows that rest on other things, so that each side has its own error.
+
+    Degrees of freedom are then Welch's.
+
+    Parameters
+    ----------
+    of
+        Rows of which one kind of thing is left out.
+    first, second
+        Places of the rows, shape (differences,): the first less the second.
+    more
+        Other fields of :class:`Jackknife`, such as the bounds of differences.
+    """
+    (part,) = of.parts
+    value = of.value[first] - of.value[second]
+    sides = tuple(
+        replace(
+            part,
+            values=value + sign * (part.values[:, rows] - of.value[rows]),
+            present=part.present[:, rows],
+            effective=part.effective if np.ndim(part.effective) == 0 else part.effective[rows],
+        )
+        for rows, sign in ((first, 1), (second, -1))
+    )
+    return replace(of, value=value, parts=sides, **more)
 
 
 def around(

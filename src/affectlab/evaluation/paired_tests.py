@@ -1,10 +1,11 @@
-"""Paired tests of two classifications."""
+"""Tests of differences: of two classifications, and of any two values."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.arrays import ratio
 from affectlab.core.types import Floats, Ints
 
 
@@ -114,3 +115,20 @@ def tango_p(only_first: int, only_second: int, n: int, against: float) -> float:
     if spread <= 0:
         return 1.0
     return float(ndtr(-(b - c - n * against) / np.sqrt(spread)))
+
+
+def t_test(gap: Floats, se: Floats, df: Floats, against: float = 0.0) -> Floats:
+    """One-sided p values that a difference is larger than `against`, shape (m,).
+
+    A permutation asks whether two sides could trade places altogether. Where they differ in spread,
+    or in how many items a ratio rests on, they cannot, although the two values may be equal. A
+    difference over its own standard error does not ask that much.
+
+    Without spread there is no test: ``nan`` where the standard error is not defined or 0.
+    """
+    from scipy.special import stdtr
+
+    known = se > 0
+    scaled = ratio(gap - against, se)
+    p: Floats = np.where(known, stdtr(df, -scaled), np.nan)
+    return p

@@ -49,7 +49,7 @@ def test_entropies() -> None:
 @settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_difference_is_that_of_all_pairs_of_people(rows: list[tuple[str, str, str]]) -> None:
-    found = emotion_diversity(*map(list, zip(*rows, strict=True)), n_boot=2).to_frame("pairs")
+    found = emotion_diversity(*map(list, zip(*rows, strict=True))).to_frame("pairs")
     for stimulus, value in found.select("stimulus", "difference").rows():
         own = [row for row in rows if row[0] == stimulus]
         differ = [a[2] != b[2] for a, b in permutations(own, 2) if a[1] != b[1]]
@@ -95,7 +95,7 @@ def test_agreement_against_all_comparisons() -> None:
     emotions = [f"e{k}" for k in rng.integers(0, 3, 90)]
     words = [f"{a} {b}" for a, b in zip(stimuli, emotions, strict=True)]
     texts = [word if rng.random() < 0.4 else f"w{rng.integers(4)}" for word in words]
-    found = agreement_of_reactions(stimuli, raters, emotions, texts, n_random=80, n_boot=50)
+    found = agreement_of_reactions(stimuli, raters, emotions, texts, n_random=80)
     own = np.mean([(s > r) + (s == r) / 2 for s in found.same for r in found.random])
     assert found.higher.value == pytest.approx(own)
     assert found.higher.low <= own <= found.higher.high

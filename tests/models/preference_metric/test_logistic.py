@@ -99,7 +99,9 @@ def areas_at_random(n_seeds: int, clusters_of: Any) -> np.ndarray:
         out = cross_validate(
             x, good, clusters_of(group), cs=CS, folds=5, inner_folds=3, repeats=1, seed=seed
         )
-        found.append(area_table(out, good, group, 0, 0.95, 0)["value"].to_list()[:2])
+        found.append(
+            area_table(out, good, group, 0.95, with_intervals=False)["value"].to_list()[:2]
+        )
     return np.array(found)
 
 
@@ -124,7 +126,7 @@ def test_choosing_the_best_metric_on_all_items_would_find_what_is_not_there() ->
         out = cross_validate(
             x, good, np.arange(80), cs=(0.1,), folds=4, inner_folds=3, repeats=1, seed=seed
         )
-        inside.append(area_table(out, good, np.arange(80), 0, 0.95, 0)["value"][1])
+        inside.append(area_table(out, good, np.arange(80), 0.95, with_intervals=False)["value"][1])
         column, sign = best_single(x, good)
         outside.append(roc_auc_score(good, sign * x[:, column]))
     assert np.mean(inside) == pytest.approx(0.5, abs=0.08)

@@ -14,6 +14,8 @@ from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, draw_weights, expanded, summarise_one
+from affectlab.core.jackknife import too_few
+from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
@@ -59,7 +61,7 @@ def jnd_score(
         needs their standard errors. In the first two the error of the scores is inside already,
         as every score that is drawn has one.
     n_boot
-        Bootstrap replicates, 0 for no interval.
+        Bootstrap replicates, 0 for no interval. Fewer than five sequences, or actors, give none.
     confidence
         Coverage of the interval, in (0, 1). It is an expanded percentile bootstrap: its tails are
         as much smaller as those of Student's t, for the number of sequences or actors.
@@ -127,8 +129,8 @@ def jnd_scores(
     Returns
     -------
     Estimates
-        By `by`, sorted; those of one sequence, or one actor, have no interval where these are
-        drawn.
+        By `by`, sorted; those of fewer than five sequences, or actors, have no interval where these
+        are drawn.
 
     Raises
     ------
@@ -226,13 +228,6 @@ def clusters_of(frame: pl.DataFrame, resample: str) -> Ints:
     return code.to_numpy().astype(np.int64)
 
 
-def level_of(confidence: float, frame: pl.DataFrame, resample: str) -> float:
-    """Give the confidence at which a percentile interval of few clusters is wide enough."""
-    if resample == "scores":
-        return confidence
-    return expanded(confidence, int(clusters_of(frame, resample).max()) + 1)
-
-
 def _estimate(
     pairs: pl.DataFrame,
     resample: Resample,
@@ -245,9 +240,10 @@ def _estimate(
     return bootstrapped(
         float(np.median(values)),
         replicates,
-        level_of(confidence, pairs, resample),
+        confidence,
         _METHOD,
         resample,
+        pairs,
         n_items=values.size,
     )
 
@@ -258,30 +254,40 @@ def bootstrapped(
     confidence: float,
     method: str,
     resample: str,
+    frame: pl.DataFrame,
     **more: Any,
 ) -> Estimate:
-    """Put an interval around a value from its replicates, ``None`` for none.
+    """Put an interval around a median from its replicates, ``None`` for none.
+
+    Medians of few sequences, or actors, are hardly ever outside their own range, however far out
+    the percentiles: from fewer than five there is no interval.
 
     Parameters
     ----------
     value, replicates
         The value, and those of the bootstrap, shape (n_boot,).
     confidence
-        Of :func:`level_of`.
+        Coverage that is aimed at, in (0, 1).
     method
         What the value is, in words, to which is added how the interval came about.
-    resample
-        What was resampled.
+    resample, frame
+        What was resampled, and of which rows.
     more
         Other fields of :class:`~affectlab.core.estimates.Estimate`.
     """
     if replicates is None:
         return Estimate(value, method=method, **more)
+    few = ""
+    if resample != "scores":
+        n = int(clusters_of(frame, resample).max()) + 1
+        confidence = expanded(confidence, n)
+        (few,) = too_few(np.array([n]), FEWEST_CLUSTERS, resample)
     found = summarise_one(value, replicates, confidence)
+    ends = found.single | (dict.fromkeys(("low", "high"), math.nan) if few else {})
     method += f"; expanded percentile bootstrap, {plural(len(replicates), 'replicate')}"
-    if found.missing[0]:
-        method += f"; {found.missing[0]}"
-    return Estimate(value, method=method, target=resample, **found.single, **more)
+    if missing := few or found.missing[0]:
+        method += f"; {missing}"
+    return Estimate(value, method=method, target=resample, **ends, **more)
 
 
 def _replicates(

@@ -15,7 +15,6 @@ from affectlab.analysis.jnd.score import (
     check_options,
     clusters_of,
     jnd_score,
-    level_of,
     one_jnd_apart,
 )
 from affectlab.analysis.jnd.times import given_jnd
@@ -163,7 +162,6 @@ def jnd_steps(
         else given_jnd(jnd)
     )
     replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
-    level = level_of(confidence, sums, resample)
     missing = "undefined: no sequence has all the pairs"
     estimates = []
     for way, words in _WAYS.items():
@@ -171,7 +169,7 @@ def jnd_steps(
         status = "ok" if math.isfinite(value) else missing
         drawn, n = replicates.get(way), sums[way].count()
         estimates.append(
-            bootstrapped(value, drawn, level, words, resample, n_items=n, status=status)
+            bootstrapped(value, drawn, confidence, words, resample, sums, n_items=n, status=status)
         )
     found, sequences = Estimates.collect({"way": list(_WAYS)}, estimates), _in_jnds(sums, one)
     return JndSteps(

@@ -14,11 +14,12 @@ from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.inference import infer
+from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings, canonical, require_order
+from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
 
 # Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
 
@@ -29,26 +30,6 @@ _ROUNDING = 1e-13
 """What rounding may leave of a constant column, relative to its size."""
 _BLOCK = 1 << 22
 """Entries of a matrix of products that are held at once."""
-
-
-def weight_blocks(rng: np.random.Generator, counts: Ints, n_boot: int) -> Iterator[Floats]:
-    """Draw how often each kind of stimulus enters each bootstrap sample of all stimuli.
-
-    Parameters
-    ----------
-    counts
-        Stimuli of each kind, shape (k,).
-
-    Yields
-    ------
-    Blocks of shape (replicates, k), ``n_boot`` rows in all, that sum to the number of stimuli.
-    """
-    n = int(counts.sum())
-    if n == counts.size:
-        yield from draw_weights(rng, n, n_boot)
-        return
-    for size in blocks_of(n_boot, counts.size):
-        yield rng.multinomial(n, counts / n, size=size).astype(np.float64)
 
 
 def pearson(values: Floats, weights: Floats, first: Ints, second: Ints) -> Floats:
@@ -227,6 +208,7 @@ def label_correlations(
     exclude_neutral: bool = True,
     n_boot: int = 1000,
     confidence: float = 0.95,
+    cluster: ClusterLike = None,
     seed: int | np.random.Generator | None = 0,
 ) -> LabelCorrelations:
     """Correlate labels over stimuli, after averaging the people's answers per stimulus.
@@ -247,6 +229,13 @@ def label_correlations(
         Bootstrap replicates over stimuli for the intervals; 0: no intervals.
     confidence
         Coverage of the (percentile) intervals.
+    cluster
+        What stimuli belong to, and are drawn with: a column of the stimulus table, a mapping from
+        stimulus to cluster, or, for an array, the cluster of each row; ``"none"`` for stimuli drawn
+        one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share. Fewer than five clusters give no interval.
     seed
         Same seed, same result.
 
@@ -281,7 +270,6 @@ def label_correlations(
     ratings = canonical(ratings)
     check_choice("method", method, _METHODS)
     check_number("n_boot", n_boot, 0, whole=True)
-    check_confidence(confidence)
     if not (isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"):
         require_order(ratings, "the correlation of labels")
     profiles = vectors_of(ratings, labels)
@@ -292,35 +280,48 @@ def label_correlations(
     names = tuple(profiles.labels[k] for k in used)
     values = profiles.mean[:, used]
     first, second = (part.astype(np.int64) for part in np.triu_indices(len(used), 1))
-    kinds, counts = _kinds(values)
-    correlate = _METHODS[method]
     shared = _shared(values, first, second)
-    point = correlate(kinds, counts[None, :].astype(np.float64), first, second)[0]
-    point[shared < 3] = np.nan
-    found, replicates = Uncertainty.none(first.size), np.empty((0, first.size))
-    if n_boot:
-        defined = np.flatnonzero(~np.isnan(point))
-        replicates = np.full((n_boot, first.size), np.nan)
-        start = 0
-        for weights in weight_blocks(np.random.default_rng(seed), counts, n_boot):
-            part = correlate(kinds, weights, first[defined], second[defined])
-            replicates[start : start + weights.shape[0], defined] = part
-            start += weights.shape[0]
-        found = summarise(point, replicates, confidence)
-    pairs = Estimates.build(
+    several, correlate = np.flatnonzero(shared >= 3), _METHODS[method]
+    found = stimulus_clusters(ratings if isinstance(ratings, Ratings) else values.T, cluster)
+    kinds, counts = _kinds(values) if found.of is None else (values, None)
+
+    def evaluate(weights: Floats) -> Floats:
+        known = np.full((len(weights), first.size), np.nan)
+        known[:, several] = correlate(kinds, weights, first[several], second[several])
+        return known
+
+    def draw(rng: np.random.Generator, n_boot: int) -> Iterator[Draws]:
+        """Draw how many stimuli of each kind there are, which is the same as drawing stimuli."""
+        assert counts is not None
+        n = int(counts.sum())
+        for size in blocks_of(n_boot, counts.size):
+            drawn = rng.multinomial(n, counts / n, size=size)
+            yield Draws(size, drawn.astype(np.float64))
+
+    statistic = from_weights(
         {"label_a": [names[k] for k in first], "label_b": [names[k] for k in second]},
-        value=point,
-        se=found.se,
-        low=found.low,
-        high=found.high,
-        method=f"{method.capitalize()} correlation over stimuli of mean answers"
-        + (f"; percentile bootstrap, {n_boot} replicates" if n_boot else ""),
-        target="stimuli" if n_boot else "none",
+        len(kinds),
+        evaluate,
+        method=[f"{method.capitalize()} correlation over stimuli of mean answers"] * first.size,
+        undefined=np.where(
+            shared < 3,
+            "undefined: fewer than three stimuli in common",
+            "undefined: a label does not vary",
+        ).tolist(),
         n_items=shared,
         n_raters=profiles.n_raters,
         n_ratings=profiles.n_ratings,
-        status=_statuses(point, shared, found),
+        times=counts,
+        draw=None if counts is None else draw,
     )
+    pairs = infer(
+        statistic,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+        clusters=found.on(profiles.stimuli),
+    )
+    point, low, high = (pairs.frame[name].to_numpy() for name in ("value", "low", "high"))
     excluded = () if neutral is None else (neutral,)
     groups = label_groups(ratings, names)
     return LabelCorrelations(
@@ -338,27 +339,27 @@ def label_correlations(
         ),
         labels=names,
         matrix=_square(point, first, second, len(used), _diagonal(values)),
-        low=_square(found.low, first, second, len(used)),
-        high=_square(found.high, first, second, len(used)),
+        low=_square(low, first, second, len(used)),
+        high=_square(high, first, second, len(used)),
         n=_square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(
             np.int64
         ),
         groups=groups,
         excluded=excluded,
-        replicates=replicates,
+        notes=found.notes_for(pairs.frame["target"]),
+        replicates=pairs.replicates,
     )
 
 
-def _kinds(values: Floats) -> tuple[Floats, Ints]:
-    """Join stimuli whose answers are the same, where that makes far fewer of them.
+def _kinds(values: Floats) -> tuple[Floats, Ints | None]:
+    """Join stimuli whose answers are the same, where that makes far fewer of them; and count them.
 
     A bootstrap sample of stimuli is then drawn as counts of their kinds, which is the same draw.
     """
-    single = np.ones(values.shape[0], dtype=np.int64)
     if np.isnan(values).any():
-        return values, single
+        return values, None
     kinds, counts = np.unique(values, axis=0, return_counts=True)
-    return (kinds, counts.astype(np.int64)) if 4 * len(counts) < len(values) else (values, single)
+    return (kinds, counts.astype(np.int64)) if 4 * len(counts) < len(values) else (values, None)
 
 
 def _shared(values: Floats, first: Ints, second: Ints) -> Ints:
@@ -374,17 +375,6 @@ def _diagonal(values: Floats) -> Floats:
         axis=0
     )
     return np.where(spread, 1.0, np.nan)
-
-
-def _statuses(point: Floats, shared: Ints, found: Uncertainty) -> list[str]:
-    why = np.where(
-        shared < 3,
-        "undefined: fewer than three stimuli in common",
-        "undefined: a label does not vary",
-    )
-    known = [reason or "ok" for reason in found.missing]
-    statuses: list[str] = np.where(np.isnan(point), why, known).tolist()
-    return statuses
 
 
 def _square(

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.analysis.reactions.means import check_draws, codes_of
+from affectlab.analysis.reactions.means import codes_of
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, draw_weights, summarise_one
+from affectlab.core.estimates import Estimate
+from affectlab.core.inference import infer
 from affectlab.core.result import Result
+from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, percent
 
@@ -90,6 +92,8 @@ _TRIES = 200
 """Draws per wanted random pair before it is said that there are too few."""
 _BLOCK = 1 << 22
 """Entries of the tables of weights that are held at once."""
+_MOST_LEFT_OUT = 1000
+"""Pairs up to which each is left out by itself; groups of them beyond."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -123,7 +127,6 @@ def agreement_of_reactions(
     *,
     n_random: int = 1000,
     most: int | None = None,
-    n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> ReactionAgreement:
@@ -150,9 +153,8 @@ def agreement_of_reactions(
     most
         Draw so many of the pairs of reactions to the same, for measures that cost time; all when
         not given.
-    n_boot, confidence
-        Draws of whole image-caption pairs for the interval, and its coverage. A random pair of
-        reactions weighs the product of its two.
+    confidence
+        Coverage of the interval, which leaves out whole image-caption pairs.
     seed
         Seed of all that is drawn.
 
@@ -181,7 +183,6 @@ def agreement_of_reactions(
     >>> found.higher.value
     1.0
     """
-    check_draws(n_boot, confidence)
     for name, wanted in (("n_random", n_random), ("most", 1 if most is None else most)):
         check_number(name, wanted, 1, whole=True)
     columns = (stimuli, raters, emotions, texts)
@@ -209,19 +210,23 @@ def agreement_of_reactions(
     both = rows[np.concatenate([same, random])]
     scores = score_pairs(measure, [texts[k] for k in both[:, 0]], [texts[k] for k in both[:, 1]])
     of_same, of_random = scores[: len(same)], scores[len(same) :]
-    value, spread = _interval(
-        of_same, pair[same[:, 0]], of_random, pair[random], n_pairs, n_boot, confidence, rng
-    )
-    higher = Estimate(
-        value,
-        method=f"P(higher), ties half: {scorer_name(measure)}, clusters: pairs",
-        target="stimuli",
-        **spread.single,
+    areas = _areas(of_same, pair[same[:, 0]], of_random, pair[random])
+    statistic = from_weights(
+        {"of": ["agreement"]},
+        n_pairs,
+        areas,
+        method=[f"P(higher), ties half: {scorer_name(measure)}"],
+        undefined="",
         n_items=n_pairs,
         n_raters=n_people,
         n_ratings=len(rows),
+        bounds=(0.0, 1.0),
+        n_groups=_MOST_LEFT_OUT,
+        n_rows=max(1, _BLOCK // (len(same) + len(random))),
     )
-    table = Estimates.collect({"of": ["agreement"]}, [higher]).tables[0]
+    found = infer(statistic, interval="jackknife", confidence=confidence, seed=rng)
+    higher, value = found["agreement"], found["agreement"].value
+    table = found.tables[0]
     said = (
         "Two reasons for the same emotion about the same pair are more alike than two unrelated "
         f"ones in {percent(value)} of comparisons ({100 * confidence:g} % interval "
@@ -283,17 +288,10 @@ def _unrelated(pair: Ints, emotion: Ints, n: int, rng: np.random.Generator) -> I
     )
 
 
-def _interval(
-    same: Floats,
-    of_same: Ints,
-    random: Floats,
-    of_random: Ints,
-    n_pairs: int,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> tuple[float, Uncertainty]:
-    """P(higher), and how far it can be trusted."""
+def _areas(
+    same: Floats, of_same: Ints, random: Floats, of_random: Ints
+) -> Callable[[Floats], Floats]:
+    """P(higher) by weights of pairs; a random pair of reactions weighs the product of its two."""
     order = np.argsort(random, kind="stable")
     ordered = random[order]
     below = np.searchsorted(ordered, same, side="left")
@@ -305,15 +303,6 @@ def _interval(
         run = np.concatenate([np.zeros((len(weights), 1)), theirs.cumsum(axis=1)], axis=1)
         won = (mine * (run[:, below] + run[:, upto])).sum(axis=1) / 2
         total = mine.sum(axis=1) * run[:, -1]
-        out: Floats = np.full(len(won), np.nan)
-        np.divide(won, total, out=out, where=total > 0)
-        return out
+        return ratio(won, total)[:, None]
 
-    value = float(areas(np.ones((1, n_pairs)))[0])
-    block = max(1, _BLOCK // (len(same) + len(random)))
-    draws = [
-        areas(weights[start : start + block])
-        for weights in draw_weights(rng, n_pairs, n_boot)
-        for start in range(0, len(weights), block)
-    ]
-    return value, summarise_one(value, np.concatenate(draws), confidence)
+    return areas

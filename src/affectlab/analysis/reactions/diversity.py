@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.analysis.reactions.means import check_draws, ratio_estimate
+from affectlab.analysis.reactions.means import ratio_estimates
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
@@ -97,6 +97,7 @@ _MEASURES = {
     "both_poles": "positive and negative emotions named for one pair",
     "own_conflict": "one person names both poles, share of people",
 }
+_SHARES = {"difference", "conflict", "both_poles", "own_conflict"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -125,9 +126,7 @@ def emotion_diversity(
     emotions: Sequence[str],
     *,
     polarities: Sequence[str | None] | None = None,
-    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int = 0,
 ) -> EmotionDiversity:
     r"""Measure how diverse the emotions are that people name for the same pair.
 
@@ -149,8 +148,8 @@ def emotion_diversity(
         Pair, person and emotion of each reaction, shape (n,).
     polarities
         ``positive``, ``negative``, anything else or None, shape (n,).
-    n_boot, confidence, seed
-        Draws of whole pairs for the intervals of the means, their coverage, and the seed.
+    confidence
+        Coverage of the intervals of the means, which are about other pairs.
 
     Returns
     -------
@@ -177,7 +176,6 @@ def emotion_diversity(
     >>> found.means["n_reactions"].value
     2.0
     """
-    check_draws(n_boot, confidence)
     n = len(stimuli)
     signs = [None] * n if polarities is None else list(polarities)
     if not n == len(raters) == len(emotions) == len(signs):
@@ -198,13 +196,20 @@ def emotion_diversity(
         "both_poles": pl.Boolean,
     }
     pairs = pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
-    drawn = pairs.sort("stimulus")
+    values = pairs.select(*_MEASURES).cast(pl.Float64).to_numpy()
+    known = ~np.isnan(values)
     n_raters, n_emotions = len(set(raters)), len(set(emotions))
-    estimates = [
-        _mean(drawn[name].cast(pl.Float64), text, n_boot, confidence, seed, n_raters)
-        for name, text in _MEASURES.items()
-    ]
-    means = Estimates.collect({"measure": list(_MEASURES)}, estimates)
+    means = ratio_estimates(
+        {"measure": list(_MEASURES)},
+        np.where(known, values, 0.0),
+        known.astype(np.float64),
+        np.arange(len(values)),
+        method=[f"mean over pairs: {text}" for text in _MEASURES.values()],
+        confidence=confidence,
+        n_items=known.sum(axis=0),
+        n_raters=n_raters,
+        bounds=(0.0, np.array([1.0 if name in _SHARES else np.inf for name in _MEASURES])),
+    )
     in_words = means.frame.with_columns(pl.Series("measure", list(_MEASURES.values())))
     said = (
         f"{n:,} reactions of {n_raters:,} people to {pairs.height:,} pairs of image and caption, "
@@ -257,21 +262,3 @@ def _difference(people: list[Counter[str]]) -> float:
     same = sum(v * v for v in total.values()) - sum(v * v for own in people for v in own.values())
     every = n * n - sum(sum(own.values()) ** 2 for own in people)
     return 1 - same / every if every else math.nan
-
-
-def _mean(
-    values: pl.Series, text: str, n_boot: int, confidence: float, seed: int, n_raters: int
-) -> Estimate:
-    known: Floats = values.is_not_null().to_numpy().astype(np.float64)
-    return ratio_estimate(
-        values.fill_null(0.0).to_numpy(),
-        known,
-        np.arange(len(values)),
-        method=f"mean over pairs: {text}",
-        target="stimuli",
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=seed,
-        n_items=int(known.sum()),
-        n_raters=n_raters,
-    )

@@ -1,23 +1,18 @@
-"""Means with intervals from resampled clusters."""
+"""Means with intervals about other pairs, or other people."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import check_number
-from affectlab.core.estimates import Estimate
-from affectlab.core.inference import check_confidence, draw_weights, summarise_one
+from affectlab.core.arrays import ratio
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import infer
+from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
-
-
-def check_draws(n_boot: int, confidence: float) -> None:
-    """Refuse a number of draws, or a confidence, that gives no interval."""
-    check_confidence(confidence)
-    check_number("n_boot", n_boot, 2, whole=True)
 
 
 def codes_of(names: Sequence[str]) -> tuple[Ints, int]:
@@ -29,45 +24,45 @@ def codes_of(names: Sequence[str]) -> tuple[Ints, int]:
     return np.fromiter((place[name] for name in names), np.int64, len(names)), len(place)
 
 
-def ratio_estimate(
+def ratio_estimates(
+    keys: Mapping[str, Sequence[str]],
     above: Floats,
     below: Floats,
     clusters: Ints,
     *,
-    method: str,
-    target: str,
-    n_boot: int,
+    method: Sequence[str],
     confidence: float,
-    seed: int,
-    n_items: int = 0,
-    n_raters: int = 0,
-) -> Estimate:
-    """Give the sum of `above` over that of `below`, with an interval over clusters.
+    **more: Any,
+) -> Estimates:
+    """Give sums over sums, with Student's intervals from leaving out clusters.
 
     Parameters
     ----------
+    keys, method
+        One for each of k ratios.
     above, below
-        Shape (n,); rows without a value have 0 in both.
+        Shape (n, k); rows without a value have 0 in both.
     clusters
-        Cluster of each row, from 0, shape (n,). Whole clusters are drawn with replacement.
+        Cluster of each row, from 0, shape (n,); whole ones are left out.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    more
+        Other fields of :class:`~affectlab.core.statistic.Statistic`.
     """
-    total = float(below.sum())
-    about: dict[str, Any] = {
-        "n_items": n_items,
-        "n_raters": n_raters,
-        "n_ratings": int((below > 0).sum()),
-    }
-    if total == 0:
-        status = "undefined: nothing to count"
-        return Estimate(math.nan, method=method, status=status, **about)
-    n = int(clusters.max()) + 1
-    sums = np.bincount(clusters, above, n), np.bincount(clusters, below, n)
-    used = sums[1] > 0
-    tops, bottoms = sums[0][used], sums[1][used]
-    value = float(above.sum() / total)
-    if tops.size < 2:
-        return Estimate(value, method=f"{method}; one cluster, no interval", **about)
-    drawn = draw_weights(np.random.default_rng(seed), tops.size, n_boot)
-    draws = [(weights @ tops) / (weights @ bottoms) for weights in drawn]
-    spread = summarise_one(value, np.concatenate(draws), confidence)
-    return Estimate(value, method=method, target=target, **spread.single, **about)
+    n = int(clusters.max(initial=-1)) + 1
+    top, bottom = np.zeros((2, n, above.shape[1]))
+    np.add.at(top, clusters, above)
+    np.add.at(bottom, clusters, below)
+    statistic = from_weights(
+        keys,
+        n,
+        lambda weights: ratio(weights @ top, weights @ bottom),
+        method=method,
+        undefined="undefined: nothing to count",
+        n_ratings=np.count_nonzero(below, axis=0),
+        left_out=lambda: ratio(top.sum(axis=0) - top, bottom.sum(axis=0) - bottom),
+        **more,
+    )
+    design = replace(statistic.design, stimulus=(bottom > 0).T)
+    statistic = replace(statistic, design=design)
+    return infer(statistic, interval="jackknife", confidence=confidence)

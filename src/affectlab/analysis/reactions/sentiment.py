@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.reactions.means import check_draws, codes_of, ratio_estimate
+from affectlab.analysis.reactions.means import codes_of, ratio_estimates
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
@@ -69,9 +69,7 @@ def sentiment_match(
     stimuli: Sequence[str],
     raters: Sequence[str],
     by: Literal["rater", "stimulus"] = "rater",
-    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int = 0,
 ) -> SentimentMatch:
     """Measure how often a reaction has the sentiment of the emotion word that it explains.
 
@@ -89,10 +87,10 @@ def sentiment_match(
     stimuli, raters
         Pair and person of each reaction.
     by
-        What is drawn for the interval: whole people, or whole pairs. Where each person reacted to
+        What the interval is about: other people, or other pairs. Where each person reacted to
         one pair only, as in the published data, whole people are smaller clusters than whole pairs.
-    n_boot, confidence, seed
-        Draws, coverage and seed of the interval.
+    confidence
+        Coverage of the interval.
 
     Returns
     -------
@@ -121,7 +119,6 @@ def sentiment_match(
     >>> found.match.value, found.chance, found.kappa
     (0.5, 0.5, 0.0)
     """
-    check_draws(n_boot, confidence)
     columns = {"emotions": emotions, "of_emotion": of_emotion, "of_text": of_text}
     columns |= {"stimuli": stimuli, "raters": raters}
     n = len(emotions)
@@ -134,18 +131,18 @@ def sentiment_match(
     matches = np.array([a is not None and a == b for a, b in pairs], dtype=bool)
     clusters, _ = codes_of(raters if by == "rater" else stimuli)
     kept = np.flatnonzero(defined).tolist()
-    match = ratio_estimate(
-        matches.astype(np.float64),
-        defined.astype(np.float64),
+    match = ratio_estimates(
+        {"of": ["match"]},
+        matches[:, None].astype(np.float64),
+        defined[:, None].astype(np.float64),
         clusters,
-        method=f"share of reactions with the sentiment of their emotion, clusters: {by}s",
-        target="raters" if by == "rater" else "stimuli",
-        n_boot=n_boot,
+        method=["share of reactions with the sentiment of their emotion"],
         confidence=confidence,
-        seed=seed,
         n_items=len({stimuli[k] for k in kept}),
         n_raters=len({raters[k] for k in kept}),
-    )
+        bounds=(0.0, 1.0),
+        units="raters" if by == "rater" else "stimuli",
+    )["match"]
     counts, chance = _table([pairs[k] for k in kept])
     kappa = (match.value - chance) / (1 - chance) if chance < 1 else float("nan")
     of_one = _emotions(emotions, of_emotion, matches, defined)

@@ -130,11 +130,11 @@ def summarise_reactions(
     emotions = words.of(raw)
     mapped = map_emotions(words, labels)
     poles = [mapped.polarity(one) for one in emotions]
-    diversity = emotion_diversity(stimuli, raters, emotions, polarities=poles, seed=seed)
+    diversity = emotion_diversity(stimuli, raters, emotions, polarities=poles)
     match = None
     if sentiment is not None:
         both = (sentiments_of(given, sentiment) for given in (emotions, texts))
-        match = sentiment_match(emotions, *both, stimuli=stimuli, raters=raters, seed=seed)
+        match = sentiment_match(emotions, *both, stimuli=stimuli, raters=raters)
     agreement, why = None, ""
     try:
         agreement = agreement_of_reactions(

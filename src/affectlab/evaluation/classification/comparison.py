@@ -17,6 +17,7 @@ from affectlab.core.errors import InputError, check_choice, check_number, unknow
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import holm, summarise
 from affectlab.core.jackknife import LeftOut
+from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import file_part, joined, number
@@ -40,7 +41,9 @@ from affectlab.evaluation.classification.estimates import (
 from affectlab.evaluation.classification.evaluation import (
     Missing,
     classes_from,
+    drawn_of,
     judged_on,
+    stimuli_drawn,
     wanted_metrics,
 )
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels
@@ -53,10 +56,9 @@ from affectlab.evaluation.classification.metrics import (
 from affectlab.evaluation.classification.resampling import swapped_tallies
 from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.evaluation.classification.tally import sums_of_cells, tally_of_sums
-from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, GroupsLike, TaxonomyLike, label_facts
-from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
-from affectlab.ratings import ModelRatings, Ratings, canonical
+from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, t_test, tango_p
+from affectlab.ratings import ClusterLike, ModelRatings, Ratings, canonical
 from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 # Tests of the differences of two classifications of the same items.
@@ -290,7 +292,7 @@ def compare_predictions(
     groups: GroupsLike | None = None,
     labels: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    clusters: ArrayLike | Clusters | None = None,
     zero_division: float = 0.0,
     margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
@@ -592,6 +594,7 @@ def compare_models(
     min_people: int = 1,
     ties: Ties = "leave_out",
     answer_ties: AnswerTies = "random",
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     n_permutations: int = 9999,
     confidence: float = 0.95,
@@ -642,6 +645,9 @@ def compare_models(
         Ties in the truth of people.
     answer_ties
         Ties in the answers of models.
+    cluster
+        What stimuli belong to, as for :func:`evaluate_classification`: clusters are left out and
+        traded whole.
     n_boot
         Bootstrap replicates over stimuli; 0 gives no interval.
     n_permutations, confidence, seed
@@ -691,7 +697,7 @@ def compare_models(
     judged = judged_on(classes, judging, missing)
     allowed = wanted_metrics(None, judged.judging)
     chosen = tuple(metrics) if metrics is not None else tuple(m for m in _OF_MODELS if m in allowed)
-    truth_codes = np.asarray(classes.truth)
+    truth_codes, drawn = np.asarray(classes.truth), stimuli_drawn(ratings, cluster)
     found: dict[tuple[str, str], Comparison] = {}
     for one, other in pairs:
         rows = judged.rows[one] & judged.rows[other]
@@ -708,14 +714,16 @@ def compare_models(
             metrics=chosen,
             margin=margin,
             alpha=alpha,
+            clusters=drawn_of(drawn, classes.stimuli, rows),
             n_boot=n_boot,
             n_permutations=n_permutations,
             confidence=confidence,
             seed=of_draws,
             **judged.judging.facts,
         )
-    notes = (*classes.notes, *judged.notes)
-    return _result(_together(found, alpha), classes, judging.costs, found, alpha, notes)
+    table = _together(found, alpha)
+    notes = (*classes.notes, *judged.notes, *drawn.notes_for(table["target"]))
+    return _result(table, classes, judging.costs, found, alpha, notes)
 
 
 def _pairs(classes: Classes, a: str | None, b: str | None) -> list[tuple[str, str]]:

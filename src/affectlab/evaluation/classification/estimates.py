@@ -15,7 +15,7 @@ from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import Statistic, from_weights
+from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Statistic, from_weights
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
@@ -62,7 +62,7 @@ class Scores:
     metrics: tuple[ClassificationMetric, ...]
     coded: Coded
     weights: Floats | None
-    clusters: Ints | None
+    clusters: Clusters | None
     zero_division: float
 
     @classmethod
@@ -71,7 +71,7 @@ class Scores:
         coded: Coded,
         metrics: tuple[ClassificationMetric, ...],
         sample_weight: ArrayLike | None,
-        clusters: ArrayLike | None,
+        clusters: ArrayLike | Clusters | None,
         zero_division: float,
     ) -> Scores:
         """Check weights and clusters."""
@@ -160,13 +160,23 @@ class Scores:
             left_out=lambda: evaluate(
                 self.values([self.units.left_out(one) for one in range(len(self.coded.predicted))])
             ),
-            units="stimuli" if self.clusters is None else "clusters",
             draw=self.units.draw,
+            **drawn_with(self.clusters),
         )
 
     def left_out(self, model: int) -> Floats:
         """Give the metrics of a model without one unit of each kind, shape (units, metrics)."""
         return np.asarray(self.values([self.units.left_out(model)])[0])
+
+
+def drawn_with(clusters: Clusters | None) -> dict[str, Any]:
+    """Say what is drawn in place of items, as fields of a statistic."""
+    if clusters is None:
+        return {}
+    return {
+        "units": clusters.units,
+        "fewest": 0 if clusters.units == "stimuli" else FEWEST_CLUSTERS,
+    }
 
 
 def infer_items(
@@ -194,7 +204,7 @@ def classification_metrics(
     groups: GroupsLike | None = None,
     labels: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    clusters: ArrayLike | Clusters | None = None,
     names: Sequence[str] | None = None,
     zero_division: float = 0.0,
     n_boot: int = 1000,
@@ -226,7 +236,8 @@ def classification_metrics(
         Weight of each item, shape (n,).
     clusters
         Cluster of each item, such as its actor or thread, shape (n,). Clusters are then left out,
-        or resampled, whole, because items of one cluster are not independent.
+        or resampled, whole, because items of one cluster are not independent; fewer than five give
+        no interval.
     names
         Names of the rows of a two-dimensional `y_pred`.
     zero_division

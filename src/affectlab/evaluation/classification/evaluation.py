@@ -15,6 +15,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
+from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, option, plural, some
@@ -55,7 +56,16 @@ from affectlab.evaluation.classification.result import (
     classification_result,
 )
 from affectlab.evaluation.soft_labels import soft_label_metrics
-from affectlab.ratings import ModelRatings, Ratings, as_listed, canonical, rows_as_listed
+from affectlab.ratings import (
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    StimulusClusters,
+    as_listed,
+    canonical,
+    rows_as_listed,
+    stimulus_clusters,
+)
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 # Which models are judged on which stimuli, and by which metrics.
@@ -174,24 +184,46 @@ class _Case:
     truth: Any
     answers: Any
     judging: Judging
-    stimulus: Ints | None = None
-    """Stimulus of each answer, where several answers belong to one."""
+    together: Clusters | None = None
+    """Which answers are drawn together."""
 
 
-def _cases(classes: Classes, judging: Judging, judged: Judged) -> Iterator[_Case]:
+def stimuli_drawn(ratings: Ratings | Classes, cluster: ClusterLike) -> StimulusClusters:
+    """Find what stimuli belong to; classes alone do not say."""
+    known = isinstance(ratings, Ratings) or cluster is not None
+    return stimulus_clusters(ratings, cluster) if known else StimulusClusters()
+
+
+def drawn_of(
+    drawn: StimulusClusters, stimuli: Sequence[str], rows: Bools | Ints
+) -> Clusters | None:
+    """Give what some of the stimuli belong to, in the order of the rows."""
+    found = drawn.on(stimuli)
+    return None if found is None else replace(found, code=found.code[rows])
+
+
+def _cases(
+    classes: Classes, judging: Judging, judged: Judged, drawn: StimulusClusters
+) -> Iterator[_Case]:
     """Give all who are judged: models, people together, each person."""
     truth = np.asarray(classes.truth)
     for rater, rows in judged.rows.items():
         if rows.any():
             answers = judged.predicted[rater][rows]
-            yield _Case(rater, "model", truth[rows], answers, judged.judging)
+            together = drawn_of(drawn, classes.stimuli, rows)
+            yield _Case(rater, "model", truth[rows], answers, judged.judging, together)
     people = classes.people
     if people is not None and len(people.rater):
-        yield _Case(PEOPLE, PEOPLE, people.truth, people.predicted, judging, people.stimulus)
+        # Answers to one stimulus hang together: it is drawn with all of them.
+        of = drawn_of(drawn, people.stimuli, people.stimulus)
+        alone = Clusters(people.stimulus, len(people.stimuli), "stimulus")
+        yield _Case(PEOPLE, PEOPLE, people.truth, people.predicted, judging, of or alone)
         for rater in people.raters:
             beside, said = people.of(rater)
             if len(said):
-                yield _Case(rater, "person", beside, said, judging)
+                own = people.rater == people.raters.index(rater)
+                together = None if of is None else replace(of, code=of.code[own])
+                yield _Case(rater, "person", beside, said, judging, together)
 
 
 def _of_classes(
@@ -211,8 +243,7 @@ def _of_classes(
             first.truth,
             {case.rater: case.answers for case in batch},
             metrics=metrics,
-            # Answers to one stimulus hang together: it is drawn with all of them.
-            clusters=first.stimulus,
+            clusters=first.together,
             **options,
             **first.judging.facts,
         )
@@ -321,6 +352,7 @@ def evaluate_classification(
     ties: Ties = "leave_out",
     answer_ties: AnswerTies = "random",
     interval: IntervalOfItems = "jackknife",
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -386,6 +418,12 @@ def evaluate_classification(
     interval
         How intervals come about: from leaving out stimuli (``jackknife``), or from bootstrap
         replicates (``percentile``).
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share. Fewer than five clusters give no interval.
     n_boot
         Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
 
@@ -445,7 +483,8 @@ def evaluate_classification(
     )
     judging = judging_of(classes, costs, groups)
     judged = judged_on(classes, judging, missing)
-    cases = list(_cases(classes, judging, judged))
+    drawn = stimuli_drawn(ratings, cluster)
+    cases = list(_cases(classes, judging, judged, drawn))
     options: dict[str, Any] = {
         "n_boot": n_boot,
         "interval": interval,
@@ -467,6 +506,7 @@ def evaluate_classification(
             case.answers,
             None if classes.multilabel else case.judging.taxonomy,
             labels=case.judging.labels,
+            clusters=case.together,
             **(options | ({"n_boot": 0} if plain else {})),
         )
         if classes.multilabel:
@@ -484,6 +524,7 @@ def evaluate_classification(
             )
     notes = [*classes.notes, *judged.notes, *_judging_notes(classes, judging)]
     notes += _macro_notes(cases, classes)
+    notes += drawn.notes_for(target for frame in frames for target in frame["target"])
     distances = []
     if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, label_map, scores):
         try:

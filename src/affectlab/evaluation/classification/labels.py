@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError
+from affectlab.core.statistic import Clusters
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts, TaxonomyLike, label_facts
 
@@ -211,8 +212,8 @@ def weights_of(given: ArrayLike | None, n: int) -> Floats | None:
     return weights
 
 
-def clusters_of(given: ArrayLike | None, n: int) -> Ints | None:
-    """Cluster of each item as codes 0.. in order of first use, shape (n,), or nothing.
+def clusters_of(given: ArrayLike | Clusters | None, n: int) -> Clusters | None:
+    """Cluster of each item, numbered from 0 in order of first use, or nothing.
 
     Raises
     ------
@@ -221,6 +222,9 @@ def clusters_of(given: ArrayLike | None, n: int) -> Ints | None:
     """
     if given is None:
         return None
+    name = "cluster"
+    if isinstance(given, Clusters):
+        name, given = given.name, given.code.tolist()
     values = given if isinstance(given, list) else list(np.asarray(given, dtype=object).ravel())
     if len(values) != n:
         raise InputError(f"clusters: {len(values)} names; expected one per item, {n}")
@@ -230,7 +234,7 @@ def clusters_of(given: ArrayLike | None, n: int) -> Ints | None:
         if value is None or value != value:
             raise InputError(f"clusters, item {item}: it belongs to no cluster; expected a name")
         found[item] = codes.setdefault(value, len(codes))
-    return found
+    return Clusters(found, len(codes), name)
 
 
 # Several labels per item: from lists of names, or 0/1 columns, to an indicator matrix.

@@ -8,23 +8,26 @@ from typing import get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
-from affectlab.core.statistic import from_weights
+from affectlab.core.statistic import Clusters, from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import (
     IntervalOfItems,
+    drawn_with,
     infer_items,
     zero_text,
 )
 from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,
+    clusters_of,
     code_labels,
     is_multilabel,
     label_sets,
@@ -84,6 +87,7 @@ def precision_recall_f1(
     taxonomy: TaxonomyLike | None = None,
     *,
     labels: Sequence[str] | None = None,
+    clusters: ArrayLike | Clusters | None = None,
     zero_division: float = 0.0,
     n_boot: int = 1000,
     interval: IntervalOfItems = "jackknife",
@@ -102,6 +106,8 @@ def precision_recall_f1(
     labels
         The labels there are, which codes or columns stand for; by default those of the taxonomy,
         or those that occur.
+    clusters
+        Cluster of each item, as for :func:`classification_metrics`.
     zero_division
         What precision or recall count as in averages where their denominator is 0; ``nan`` leaves
         them out. In the table of labels they stay ``nan``.
@@ -143,16 +149,23 @@ def precision_recall_f1(
     if multilabel:
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
         exact = (true == predicted).all(axis=1)[:, None]
-        each = np.hstack([true & predicted, true, predicted, exact]).astype(np.float64)
-        n, times = len(each), np.ones(len(each), dtype=np.int64)
-        left_out = _sums(each.sum(axis=0) - each, n - 1)
+        each = np.hstack([true & predicted, true, predicted, exact, np.ones_like(exact)])
+        each, n = each.astype(np.float64), len(each)
+        together = clusters_of(clusters, n)
+        if together is not None:
+            each, items = np.zeros((together.n, each.shape[1])), each
+            np.add.at(each, together.code, items)
+        times = np.ones(len(each), dtype=np.int64)
+        left_out = _sums(each.sum(axis=0) - each)
 
         def sums_of(weights: Floats) -> LabelSums:
-            return _sums(weights @ each, n)
+            return _sums(weights @ each)
     else:
         facts = label_facts(taxonomy, labels=labels)
         coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
-        names, n, units = coded.facts.labels, coded.true.size, units_of(coded, None, None)
+        names, n = coded.facts.labels, coded.true.size
+        together = clusters_of(clusters, n)
+        units = units_of(coded, None, together)
         times, draw, left_out = units.times, units.draw, units.left_out(0)
 
         def sums_of(weights: Floats) -> LabelSums:
@@ -184,17 +197,18 @@ def precision_recall_f1(
         draw=draw,
         bounds=(0.0, 1.0),
         effective=ratios,
+        **drawn_with(together),
     )
     table = infer_items(statistic, n, interval, n_boot=n_boot, confidence=confidence, seed=seed)
     return _result(names, table, point, zero_division)
 
 
-def _sums(sums: Floats, n: int) -> LabelSums:
-    """Name the sums of hits, truth and predictions of each label, and of exact matches."""
-    hits, true, predicted = np.split(sums[:, :-1], 3, axis=1)
+def _sums(sums: Floats) -> LabelSums:
+    """Name the sums of hits, truth and predictions of labels, of exact matches, and of items."""
+    hits, true, predicted = np.split(sums[:, :-2], 3, axis=1)
     return LabelSums(
-        n=np.full(len(sums), float(n)),
-        hits=sums[:, -1],
+        n=sums[:, -1],
+        hits=sums[:, -2],
         label_hits=hits,
         label_true=true,
         label_predicted=predicted,

@@ -16,7 +16,7 @@ import numpy as np
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.inference import by_name, draw_weights
-from affectlab.core.statistic import Draws
+from affectlab.core.statistic import Clusters, Draws
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import Coded
 from affectlab.evaluation.classification.tally import Tally, sums_of_cells, tally_of_sums
@@ -85,7 +85,7 @@ class Units:
                 yield Draws(size, drawn)
 
 
-def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Units:
+def units_of(coded: Coded, weights: Floats | None, clusters: Clusters | None) -> Units:
     """Gather the units that a bootstrap draws.
 
     Parameters
@@ -95,7 +95,7 @@ def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Uni
     weights
         Weight of each item; items with weights are drawn one by one.
     clusters
-        Cluster of each item as codes; clusters are drawn whole.
+        What items are drawn with; clusters are drawn whole.
     """
     from scipy.sparse import csr_array
 
@@ -103,7 +103,7 @@ def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Uni
     n = coded.true.size
     cell_of = coded.true * k + coded.predicted
     if clusters is not None:
-        unit, n_units = clusters, int(clusters.max(initial=-1)) + 1
+        unit, n_units = clusters.code, clusters.n
         times = np.ones(n_units, dtype=np.int64)
     elif weights is not None:
         unit, n_units, times = np.arange(n), n, np.ones(n, dtype=np.int64)

@@ -11,7 +11,8 @@ import numpy as np
 
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import by_name, check_confidence, check_n_boot
-from affectlab.core.words import joined, plural
+from affectlab.core.statistic import FEWEST_CLUSTERS
+from affectlab.core.words import joined
 from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, grouping_of
@@ -33,8 +34,6 @@ from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, ModelRatings, Ratings, c
 
 _LEAST_PERMUTATIONS = 1999
 _MOST_PERMUTATIONS = 19999
-_FEW_CLUSTERS = 10
-"""Clusters in a group below which the bootstrap is rough."""
 
 
 def fairness(
@@ -117,8 +116,9 @@ def fairness(
     cluster
         Attribute within which answers depend on each other, such as ``stimulus.actor``.
 
-        It belongs to the same carrier as the groups. Clusters are then resampled and permuted
+        It belongs to the same carrier as the groups. Clusters are then left out and permuted
         whole; without it, gaps between the few actors of a group pass for gaps between the groups.
+        Fewer than five of them give no interval, of a gap fewer than three on one side.
     truth
         For classes: ``people``; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or a file (see
         :func:`~affectlab.evaluation.read_truth`).
@@ -142,15 +142,16 @@ def fairness(
         Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
         false flags; Benjamini-Hochberg) or ``none``.
     n_boot
-        Bootstrap replicates of the units within each group; 0 gives no interval.
+        0 gives no interval; Student's intervals, from leaving out one unit after the other within
+        each group, need no replicates.
     n_permutations
         Permutations of a test; 0 gives none.
 
         By default 1,999, or more where the correction needs smaller p values, at most 19,999.
     confidence
-        Coverage of the percentile intervals, each by itself.
+        Coverage of the intervals, each by itself.
     seed
-        For replicates, permutations and ties of classes.
+        For permutations and ties of classes.
 
     Returns
     -------
@@ -163,8 +164,9 @@ def fairness(
     A p value is the larger one of two. The permutation test asks whether groups could trade places,
     and is exact where they could; groups that differ in spread, or in how many mistakes a ratio
     rests on, cannot, although their values may be equal. So each gap must also be large beside its
-    jackknife standard error, in which each side has its own spread (a t test as Welch's; Games and
-    Howell's for ``"largest"``). EMC has no interval and no test with fewer than 10 mistakes.
+    jackknife standard error, in which each side has its own spread, as in the intervals (a t test
+    as Welch's; Games and Howell's for ``"largest"``). EMC has no interval and no test with fewer
+    than 10 mistakes.
 
     That a gap reaches `min_gap` is said of the estimate; the test is about a gap of 0.
 
@@ -257,7 +259,9 @@ def fairness(
             len(grouping.groups),
             plans[k].contrasts,
             rng,
-            n_boot=n_boot,
+            bounds=chosen.bounds,
+            units=grouping.things if cluster is None else "clusters",
+            fewest=0 if cluster is None else FEWEST_CLUSTERS,
             n_permutations=n_permutations,
         )
         for k in by_name(f"{plan.side.rater}\0{plan.side.label}" for plan in plans)
@@ -275,7 +279,7 @@ def fairness(
         n_permutations=n_permutations,
         confidence=confidence,
     )
-    notes = (*notes, *grouping.notes, *_small(plans, min_items), *_few(plans, cluster, n_boot))
+    notes = (*notes, *grouping.notes, *_small(plans, min_items))
     return fairness_result(grouping, plans, [found[k] for k in range(len(plans))], settings, notes)
 
 
@@ -289,24 +293,6 @@ def _small(plans: Sequence[Plan], min_items: int) -> tuple[str, ...]:
         return ()
     things = plans[0].side.grouping.things
     return (f"Not tested, with fewer than {min_items} {things}: {joined(found.values())}.",)
-
-
-def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, ...]:
-    """Warn where a group that is tested consists of few clusters."""
-    if cluster is None or not n_boot:
-        return ()
-    sizes = [
-        int((plan.side.codes == at).sum())
-        for plan in plans
-        for at in np.flatnonzero(plan.tested).tolist()
-    ]
-    if not sizes or min(sizes) >= _FEW_CLUSTERS:
-        return ()
-    return (
-        f"A group has {plural(min(sizes), 'cluster')} ({cluster}): few to resample, so intervals, "
-        "and the gap that could have been missed, are too small rather than too large; the test "
-        "does not resample.",
-    )
 
 
 def _compared(

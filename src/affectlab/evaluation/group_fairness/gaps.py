@@ -1,18 +1,19 @@
-"""Gaps between groups: bootstrap intervals, permutation tests, and correction for many tests."""
+"""Gaps between groups: their errors, permutation tests, and correction for many tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.arrays import blocks_of
-from affectlab.core.inference import benjamini_hochberg, holm
+from affectlab.core.inference import benjamini_hochberg, holm, infer
+from affectlab.core.jackknife import Jackknife, differences
+from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.jackknife import contributions, spread_of, t_test
-from affectlab.evaluation.paired_tests import permutation_p
+from affectlab.evaluation.paired_tests import permutation_p, t_test
 
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 
@@ -41,17 +42,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Judged:
-    """Values of groups and gaps, with their replicates; G groups and C contrasts."""
+    """Values of G groups and C gaps, and what becomes of them without each unit."""
 
-    values: Floats
-    """Shape (G,)."""
-    replicates: Floats
-    """Shape (n_boot, G)."""
     contrasts: tuple[Contrast, ...]
-    gaps: Floats
-    """Shape (C,)."""
-    gap_replicates: Floats
-    """Shape (n_boot, C)."""
+    groups: Jackknife
+    """Rows of the groups, then of other sides of gaps."""
+    gaps: Jackknife
     p: Floats
     """P values, shape (C,); ``nan`` where nothing was permuted."""
 
@@ -85,10 +81,12 @@ def judge_groups(
     contrasts: Callable[[Floats], tuple[Contrast, ...]],
     rng: np.random.Generator,
     *,
-    n_boot: int,
+    bounds: tuple[float, float],
+    units: str,
+    fewest: int,
     n_permutations: int,
 ) -> Judged:
-    """Compute the value of every group, and gaps with replicates and p values.
+    """Compute the value of every group, and gaps with p values.
 
     Parameters
     ----------
@@ -101,47 +99,64 @@ def judge_groups(
     contrasts
         From the values of the groups to the gaps that are wanted.
     rng
-        Draws replicates first, then permutations.
-    n_boot
-        Replicates; units are drawn anew within each group.
+        Draws permutations, and blocks of very many units.
+    bounds
+        Least and largest value.
+    units, fewest
+        What units are, and how many of them give an interval.
     n_permutations
         Permutations of the groups over the units of both sides of a gap. A p value is the larger
         one of the permutation test, which is exact for groups that could trade places, and of a
         t test that lets each side have its own spread.
     """
-    single = np.eye(n_groups, dtype=np.bool_)
+    single = list(np.eye(n_groups, dtype=np.bool_))
     plain = _Values(evaluate, group, np.ones((1, group.size)))
-    values = np.array([plain.of(one)[0] for one in single])
-    wanted = contrasts(values)
-    gaps = np.array([plain.gap(contrast)[0] for contrast in wanted])
-    replicates, gap_replicates = [np.empty((0, n_groups))], [np.empty((0, len(wanted)))]
-    for weights in _stratified(group, n_groups, n_boot, rng):
-        drawn = _Values(evaluate, group, weights)
-        replicates.append(np.stack([drawn.of(one) for one in single], axis=1))
-        if wanted:
-            gap_replicates.append(np.stack([drawn.gap(c) for c in wanted], axis=1))
-    p = _permutation_tests(evaluate, group, wanted, gaps, n_permutations, rng)
-    if n_permutations:
-        p = np.maximum(p, _welch_tests(evaluate, group, wanted, gaps, rng))
-    return Judged(
-        values, np.concatenate(replicates), wanted, gaps, np.concatenate(gap_replicates), p
+    wanted = contrasts(np.array([plain.of(one)[0] for one in single]))
+    sides = [side for contrast in wanted for side in (contrast.first, contrast.second)]
+    place: dict[bytes, int] = {}
+    for one in (*single, *sides):
+        place.setdefault(one.tobytes(), len(place))
+    sets = np.array([np.frombuffer(key, dtype=np.bool_) for key in place])
+    inside = np.column_stack([sets, np.zeros(len(sets), np.bool_)])[:, group]
+
+    def of_sets(weights: Floats) -> Floats:
+        """Values of all sets; one that loses nothing needs no second look."""
+        values = np.empty((len(weights), len(sets)))
+        for column, units in zip(values.T, inside, strict=True):
+            column[:] = evaluate(units[None].astype(np.float64))
+            changed = np.flatnonzero((weights[:, units] != 1).any(axis=1))
+            if changed.size:
+                column[changed] = evaluate(weights[changed] * units)
+        return values
+
+    statistic = from_weights(
+        {"set": [str(at) for at in range(len(sets))]},
+        group.size,
+        of_sets,
+        method=["value"] * len(sets),
+        undefined="undefined",
+        n_items=inside.sum(axis=1),
+        n_raters=0,
+        n_ratings=0,
+        bounds=bounds,
+        units=units,
+        fewest=fewest,
+        n_groups=_MOST_BLOCKS,
     )
-
-
-def _stratified(
-    group: Ints, n_groups: int, n_boot: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    """Draw units with replacement within each group, shape (b, U); n_boot rows in all."""
-    members = [np.flatnonzero(group == place) for place in range(n_groups)]
-    for size in blocks_of(n_boot, group.size):
-        weights = np.zeros((size, group.size))
-        for units in members:
-            n = units.size
-            if n == 0:
-                continue
-            drawn = rng.integers(0, n, size=(size, n)) + np.arange(size)[:, None] * n
-            weights[:, units] = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        yield weights
+    statistic = replace(statistic, design=replace(statistic.design, stimulus=inside))
+    found = infer(statistic, interval="jackknife", seed=rng).jackknife
+    assert found is not None
+    first, second = (
+        np.array([place[side.tobytes()] for side in sides[at::2]], dtype=np.int64) for at in (0, 1)
+    )
+    width = bounds[1] - bounds[0]
+    # Both sides tell how much units vary: each needs half as many.
+    half = -(-fewest // 2)
+    gaps = differences(found, first, second, bounds=(-width, width), fewest=half)
+    p = _permutation_tests(evaluate, group, wanted, gaps.value, n_permutations, rng)
+    if n_permutations:
+        p = np.maximum(p, _welch_tests(wanted, gaps))
+    return Judged(wanted, found, gaps, p)
 
 
 def _permutation_tests(
@@ -178,37 +193,25 @@ def _permutation_tests(
     return p
 
 
-def _welch_tests(
-    evaluate: Evaluate,
-    group: Ints,
-    contrasts: tuple[Contrast, ...],
-    gaps: Floats,
-    rng: np.random.Generator,
-) -> Floats:
+def _welch_tests(contrasts: tuple[Contrast, ...], of_gaps: Jackknife) -> Floats:
     """Two-sided p values of the gaps over jackknife standard errors, each side with its own.
 
     0 where no unit makes a difference, so that only the permutation can tell; 1 where a value is
     not defined without one of the units.
     """
     p = np.zeros(len(contrasts))
-    known: dict[bytes, Floats] = {}
+    gaps, (se, df) = np.abs(of_gaps.value), of_gaps.spread()
+    tested = 2 * t_test(gaps, se, df)
     for place, contrast in enumerate(contrasts):
-        parts = []
-        for groups in (contrast.first, contrast.second):
-            key = groups.tobytes()
-            if key not in known:
-                known[key] = contributions(_without_each(evaluate, group, groups, rng)[:, None])
-            parts.append(known[key])
-        se, df = (float(one[0]) for one in spread_of(np.concatenate(parts)))
-        gap = abs(float(gaps[place]))
-        if np.isnan(se) or np.isnan(gap):
-            p[place] = np.nan if np.isnan(gap) else 1.0
-        elif se <= _SMALL * max(gap, 1.0):
+        if np.isnan(se[place]) or np.isnan(gaps[place]):
+            p[place] = np.nan if np.isnan(gaps[place]) else 1.0
+        elif se[place] <= _SMALL * max(gaps[place], 1.0):
             continue
         elif contrast.largest:
-            p[place] = _tukey(gap / se, int(contrast.pool.sum()), df)
+            t = float(gaps[place] / se[place])
+            p[place] = _tukey(t, int(contrast.pool.sum()), float(df[place]))
         else:
-            p[place] = 2 * float(t_test(np.array([gap]), np.array([se]), np.array([df]))[0])
+            p[place] = tested[place]
     return p
 
 
@@ -217,24 +220,6 @@ def _tukey(t: float, n_groups: int, df: float) -> float:
     from scipy.stats import studentized_range
 
     return float(studentized_range.sf(np.sqrt(2) * t, n_groups, df))
-
-
-def _without_each(
-    evaluate: Evaluate, group: Ints, groups: Bools, rng: np.random.Generator
-) -> Floats:
-    """Values of a set of groups without one unit after the other; of many units, without blocks."""
-    inside = np.append(groups, False)[group]
-    members = np.flatnonzero(inside)
-    blocks = min(members.size, _MOST_BLOCKS)
-    if blocks < 2:
-        return np.full(1, np.nan)
-    gone = np.arange(members.size) * blocks // members.size
-    if blocks < members.size:
-        # Neighbours in a file may be alike: blocks are drawn at random.
-        gone = rng.permutation(gone)
-    weights = np.tile(inside.astype(np.float64), (blocks, 1))
-    weights[gone, members] = 0.0
-    return evaluate(weights)
 
 
 def _range(drawn: _Values, contrast: Contrast) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -107,6 +107,8 @@ class AnswerMetric:
     and the mean of these counts."""
     any_scale: bool = False
     """Whether answers and truth may be on different scales."""
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Least and largest value."""
 
     @classmethod
     def of(
@@ -232,6 +234,7 @@ def _of_confusion(name: str) -> Callable[[Compared, Floats], Floats]:
 
 
 _SMALL = 1e-12
+_CORRELATION = (-1.0, 1.0)
 _LANES = 64
 """Rows of weights that are ranked at once."""
 
@@ -279,7 +282,7 @@ def _mean_concordance(
 # Agreement of people.
 
 
-@functools.cache
+@cache
 def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetric:
     """Judge how far people agree, by the mean of a coefficient over labels."""
 
@@ -315,7 +318,7 @@ def _of_coefficient(coefficient: Coefficient, alpha: bool = False) -> AnswerMetr
     name, title = coefficient.name, coefficient.title
     if alpha:
         name, title = "alpha", f"{title} of people"
-    return AnswerMetric(name, title, weighted, "people", "higher")
+    return AnswerMetric(name, title, weighted, "people", "higher", bounds=_CORRELATION)
 
 
 def _answers(part: Compared, scale: Scale | None) -> Answers:
@@ -344,21 +347,32 @@ def _ours() -> Iterator[AnswerMetric]:
     """Give the metrics that are built in, beside coefficients of agreement."""
     of = AnswerMetric
     error = _mean(lambda data: np.abs(data.answer - data.truth))
-    yield of("mae", "mean absolute error", error, "scores", "lower", pooled=True)
+    yield of(
+        "mae", "mean absolute error", error, "scores", "lower", pooled=True, bounds=(0, np.inf)
+    )
     signed, title = _mean(lambda data: data.answer - data.truth), "mean signed difference"
     yield of("bias", title, signed, "scores", "zero", with_self=True, pooled=True)
-    yield of("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True)
+    bounded = partial(of, better="higher", bounds=_CORRELATION)
+    yield bounded("spearman", "Spearman correlation", _spearman, "scores", any_scale=True)
     concordance = _mean_concordance(lambda data: data.label, 2)
-    yield of("concordance", "Lin's concordance", concordance, "scores", "higher")
+    yield bounded("concordance", "Lin's concordance", concordance, "scores")
     # Each person and label has a kappa of its own.
     kappa = _mean_concordance(lambda data: data.rater * len(data.labels) + data.label, 1)
-    yield of("quadratic_kappa", "quadratic kappa", kappa, "pairs", "higher")
+    yield bounded("quadratic_kappa", "quadratic kappa", kappa, "pairs")
     level = _mean(lambda data: data.answer)
     yield of("mean", "mean rating", level, "answers", pooled=True, any_scale=True)
     yield _of_coefficient(load_coefficient("krippendorff_alpha"), alpha=True)
     for name, metric in CLASSIFICATION_METRICS.items():
         weighted = _of_confusion(name)
-        yield of(name, metric.title, weighted, "classes", metric.better, pooled=True)
+        yield of(
+            name,
+            metric.title,
+            weighted,
+            "classes",
+            metric.better,
+            pooled=True,
+            bounds=metric.bounds,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Uncertainty, summarise
+from affectlab.core.inference import Uncertainty, left_out_uncertainty
+from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.types import Bools, Floats
+from affectlab.core.types import Bools
 from affectlab.core.words import in_brackets, joined, number, p_value, sentence_case
 from affectlab.evaluation.classification import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.group_fairness.gaps import Correction, Judged, corrected
@@ -94,11 +95,11 @@ class Settings:
         first = ("rater", "label") if self.by_label else ("rater",)
         return Estimates.of_rows(rows, (*first, *keys), method=self.metric.title)
 
-    def spread(self, values: Floats, replicates: Floats) -> Uncertainty:
-        """Sum up replicates, where there are any."""
-        if replicates.shape[0] == 0:
-            return Uncertainty.none(values.size)
-        return summarise(values, replicates, self.confidence)
+    def spread(self, of: Jackknife) -> Uncertainty:
+        """Give errors and intervals, where they are asked for, and why there are none."""
+        if not self.n_boot:
+            return Uncertainty.none(of.value.size)
+        return left_out_uncertainty(of, self.confidence)
 
 
 def fairness_result(
@@ -142,10 +143,10 @@ def fairness_result(
 def _group_table(plans: Sequence[Plan], found: Sequence[Judged], settings: Settings) -> Estimates:
     rows: list[dict[str, Any]] = []
     for plan, judged in zip(plans, found, strict=True):
-        spread = settings.spread(judged.values, judged.replicates)
+        spread = settings.spread(judged.groups)
         for at in np.flatnonzero(plan.present).tolist():
             units = plan.side.codes == at
-            value = float(judged.values[at])
+            value = float(judged.groups.value[at])
             mistakes = _too_few_mistakes(plan, units) if settings.n_boot else ""
             status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
             if not plan.tested[at]:
@@ -203,13 +204,13 @@ def _gap_table(
 
 
 def _tested(plan: Plan, judged: Judged, settings: Settings) -> Iterator[dict[str, Any]]:
-    spread = settings.spread(judged.gaps, judged.gap_replicates)
+    spread = settings.spread(judged.gaps)
     things = "clusters" if settings.cluster is not None else plan.side.grouping.things
     for at, contrast in enumerate(judged.contrasts):
         sides = (plan.units(contrast.first), plan.units(contrast.second))
         pool, inside = int(plan.units(contrast.pool).sum()), int(sides[0].sum())
         few = _too_few_mistakes(plan, *sides)
-        value, status = float(judged.gaps[at]), spread.missing[at] or "ok"
+        value, status = float(judged.gaps.value[at]), spread.missing[at] or "ok"
         if few:
             status = f"not tested: {few}, on one side"
         if math.isnan(value):

@@ -2,12 +2,9 @@
 
 from affectlab.evaluation.preference.areas import (
     area as area,
-    drawn_areas as drawn_areas,
-    edge_interval as edge_interval,
-    error_of as error_of,
+    area_ends as area_ends,
     fold_areas as fold_areas,
-    logit_interval as logit_interval,
-    normal_interval as normal_interval,
+    without_clusters as without_clusters,
 )
 from affectlab.evaluation.preference.clusters import PAIR as PAIR, item_table as item_table
 from affectlab.evaluation.preference.judged_items import (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from affectlab.core.arrays import ratio, rising
-from affectlab.core.inference import draw_weights, summarise
-from affectlab.core.jackknife import around
+from affectlab.core.inference import infer, left_out_uncertainty
+from affectlab.core.jackknife import Jackknife
+from affectlab.core.statistic import FEWEST_CLUSTERS, MOST_CLUSTERS, Design, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 
 
@@ -64,30 +65,6 @@ def delong_errors(values: Floats, good: Bools) -> tuple[float, float]:
     return float(of_good.mean()), float(np.sqrt(variance))
 
 
-def logit_interval(area: float, error: float, confidence: float) -> tuple[float, float]:
-    r"""Give an interval for an area that stays within 0 and 1 and is wider towards 0.5.
-
-    .. math:: \mathrm{logit}(A) \pm z\,\mathrm{se} / (A (1 - A))
-
-    With few items an area near 1 is skewed: an interval about the area itself covers too rarely.
-
-    References
-    ----------
-    Pepe (2003), The statistical evaluation of medical tests for classification and prediction, 5.2.
-
-    Examples
-    --------
-    >>> low, high = logit_interval(0.9, 0.05, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.752, 0.964)
-    """
-    if not (0 < area < 1 and error > 0):
-        return float("nan"), float("nan")
-    of_one = np.array([area]), np.array([error]), np.array([np.inf])
-    _, low, high = around(*of_one, confidence, (0.0, 1.0))
-    return float(low[0]), float(high[0])
-
-
 def edge_interval(area: float, n_good: int, n_poor: int, confidence: float) -> tuple[float, float]:
     r"""Give an interval for an area of 0 or 1, where no draw varies.
 
@@ -128,18 +105,11 @@ def edge_interval(area: float, n_good: int, n_poor: int, confidence: float) -> t
     return (low, 1.0) if area == 1.0 else (0.0, 1 - low)
 
 
-# Areas and means of metrics over good and poor items, also when whole stimuli are drawn again.
+# Areas and means of metrics over good and poor items, also without some of their clusters.
 
 
 _AT_ONCE = 256
-
-
-def cluster_weights(clusters: Ints, n_boot: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Draw clusters with replacement; yields how often each row counts, (replicates, rows)."""
-    n = int(clusters.max()) + 1
-    for start in range(0, n_boot, _AT_ONCE):
-        drawn = np.concatenate(list(draw_weights(rng, n, min(_AT_ONCE, n_boot - start))))
-        yield drawn[:, clusters]
+"""Rows of weights that are looked at together."""
 
 
 def fold_areas(
@@ -180,34 +150,69 @@ def fold_areas(
     return out
 
 
-def drawn_areas(
-    values: Floats,
-    good: Bools,
+def without_clusters(
+    evaluate: Callable[[Floats], Floats],
     clusters: Ints,
     *,
-    n_boot: int,
-    rng: np.random.Generator,
-    base: Floats | None = None,
-    folds: Sequence[Ints] | None = None,
-) -> Floats:
-    """Give the area of every metric for each time that whole clusters are drawn again.
+    rows: Bools | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Jackknife:
+    """Leave out one cluster of items after the other; of very many, groups of them.
 
     Parameters
     ----------
-    values, good, folds
-        As for :func:`fold_areas`.
+    evaluate
+        From weights of items, shape (b, n), to values, shape (b, k), such as :func:`fold_areas`.
     clusters
-        Cluster of each row, from 0 on, shape (rows,).
-    base
-        How often a row counts when its cluster is drawn once, shape (rows,); by default once.
-
-    Returns
-    -------
-    Shape (n_boot, metrics).
+        Cluster of each item, from 0 on and without gaps, shape (n,).
+    rows
+        Items that each value rests on, shape (n, k); by default all.
+    bounds
+        Least and largest value.
     """
-    once = 1.0 if base is None else base
-    drawn = cluster_weights(clusters, n_boot, rng)
-    return np.concatenate([fold_areas(values, good, weights * once, folds) for weights in drawn])
+    n, k = int(clusters.max(initial=-1)) + 1, evaluate(np.ones((1, clusters.size))).shape[1]
+    present = np.ones((n, k), dtype=np.bool_)
+    if rows is not None:
+        present[:] = False
+        np.logical_or.at(present, clusters, rows)
+    statistic = Statistic(
+        keys={"of": [str(at) for at in range(k)]},
+        design=Design(present.T, np.ones((k, 0), dtype=np.bool_)),
+        evaluate=lambda draws: evaluate(draws.weights(n)[:, clusters]),
+        method=[""] * k,
+        undefined="",
+        n_items=[n] * k,
+        n_raters=[0] * k,
+        n_ratings=[0] * k,
+        bounds=bounds,
+        units="clusters",
+        fewest=FEWEST_CLUSTERS,
+        n_groups=MOST_CLUSTERS,
+        n_rows=_AT_ONCE,
+    )
+    found = infer(statistic, interval="jackknife").jackknife
+    assert found is not None
+    return found
+
+
+def area_ends(
+    of: Jackknife, good: Bools, clusters: Ints, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """Give standard errors of areas and the ends of their intervals, ``nan`` where there is none.
+
+    An area of 0 or 1, which no cluster that is left out changes, has :func:`edge_interval`.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction, 5.2,
+    for intervals on log odds.
+    """
+    told = left_out_uncertainty(of, confidence)
+    low, high = told.low.copy(), told.high.copy()
+    n_good, n_poor = (int(np.unique(clusters[side]).size) for side in (good, ~good))
+    for k in np.flatnonzero(np.isin(of.value, (0.0, 1.0))):
+        low[k], high[k] = edge_interval(float(of.value[k]), n_good, n_poor, confidence)
+    return told.se, low, high
 
 
 def weighted_means(values: Floats, sides: Bools, weights: Floats) -> Floats:
@@ -230,22 +235,3 @@ def weighted_means(values: Floats, sides: Bools, weights: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         means: Floats = centre + (weights @ apart) / (weights @ sides)
     return means
-
-
-def error_of(drawn: Floats) -> Floats:
-    """Standard errors of replicates, ``nan`` where too many are undefined or none varies.
-
-    Parameters
-    ----------
-    drawn
-        Shape (replicates, k).
-    """
-    return summarise(np.zeros(drawn.shape[1]), drawn, 0.95).se
-
-
-def normal_interval(value: Floats, error: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Give ``value ± z error``."""
-    from scipy.special import ndtri
-
-    half = float(ndtri((1 + confidence) / 2)) * error
-    return value - half, value + half

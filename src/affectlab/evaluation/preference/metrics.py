@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,27 +14,23 @@ import polars as pl
 from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.inference import (
+    Uncertainty,
     check_confidence,
     check_n_boot,
-    expanded,
-    few_units,
-    tails,
+    left_out_uncertainty,
 )
+from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, file_part, joined, number, option, percent, plural
 from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.evaluation.preference.areas import (
-    cluster_weights,
+    area_ends,
     delong_errors,
-    drawn_areas,
-    edge_interval,
-    error_of,
     fold_areas,
-    logit_interval,
-    normal_interval,
     weighted_means,
+    without_clusters,
 )
 from affectlab.evaluation.preference.clusters import cluster_column, column_of, item_columns
 from affectlab.evaluation.preference.judged_items import Choices, JudgedItems, Unit, judged_items
@@ -52,6 +48,7 @@ _FEW = 10
 """Groups with good, or with poor items, below which a bootstrap of them says little."""
 _MOST_GROUPS = 30
 """Groups up to which a figure is readable."""
+_ANY = (-np.inf, np.inf)
 _LESS = "good less poor"
 """The row of the difference among means."""
 
@@ -100,18 +97,18 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """What metrics say of good and poor items, and how that is resampled."""
+    """What metrics say of good and poor items, and what is asked of that."""
 
     judged: JudgedItems
     clusters: Ints
     metrics: tuple[str, ...]
     values: Floats
     """Shape (rows, metrics)."""
-    n_boot: int
+    with_intervals: bool
     n_permutations: int
     confidence: float
-    seeds: tuple[int, int]
-    """Of the bootstrap and of permutations: metrics that score the same items share draws."""
+    seed: int
+    """Of permutations: metrics that score the same items share them."""
 
     def part(self, columns: Sequence[int], rows: Bools | None = None) -> _Part:
         """Take the rows of which some metrics all say something."""
@@ -125,11 +122,10 @@ class _Scored:
             np.unique(self.clusters[known], return_inverse=True)[1].astype(np.int64),
         )
 
-    def areas(self, part: _Part) -> Floats:
-        """Areas in every replicate, shape (n_boot, metrics)."""
-        rng = np.random.default_rng(self.seeds[0])
-        return drawn_areas(
-            part.x, part.good, part.clusters, base=part.base, n_boot=self.n_boot, rng=rng
+    def areas(self, part: _Part) -> Jackknife:
+        """Areas, and those without each cluster."""
+        return without_clusters(
+            lambda weights: fold_areas(part.x, part.good, weights * part.base), part.clusters
         )
 
     def p_values(self, part: _Part) -> tuple[float, float]:
@@ -145,7 +141,7 @@ class _Scored:
         columns = np.column_stack([rankdata(x), x])
         columns = columns - columns.mean(axis=0)
         observed = np.abs(columns[part.good].sum(axis=0))
-        rng, beyond = np.random.default_rng(self.seeds[1]), np.zeros(2)
+        rng, beyond = np.random.default_rng(self.seed), np.zeros(2)
         for rows in blocks_of(self.n_permutations, n):
             labels = rng.permuted(np.tile(part.good.astype(np.float64), (rows, 1)), axis=1)
             beyond += (np.abs(labels @ columns) >= observed * (1 - 1e-12) - 1e-300).sum(axis=0)
@@ -170,14 +166,9 @@ def _areas(
     ]
     for row in rows:
         together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
-        n_good, n_poor = row.pop("sides")
+        ends = row.pop("ends")
         for prefix, level in _levels(scored.confidence, together):
-            if scored.n_boot and row["value"] in (0.0, 1.0):
-                ends = edge_interval(row["value"], n_good, n_poor, level)
-            else:
-                error = row["se"] * few_units(level, row["n_clusters"])
-                ends = logit_interval(row["value"], error, level)
-            row[f"{prefix}low"], row[f"{prefix}high"] = ends
+            row[f"{prefix}low"], row[f"{prefix}high"] = ends(level)
         row["n_together"] = together
         seen = "all_" if row["by"] else ""
         row["verdict"] = (
@@ -205,16 +196,22 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
         "n_good": n_good,
         "n_poor": n_poor,
         "n_clusters": part.n_clusters,
-        # Clusters that hold good items, and those that hold poor ones.
-        "sides": [int(np.unique(part.clusters[side]).size) for side in sides],
+        "ends": lambda _: (_NAN, _NAN),
         "status": "ok",
     }
     if min(n_good, n_poor) < least:
         row["status"] = f"too few: {n_good} good, {n_poor} poor; fewest is {least}"
         return row
     row["value"] = float(fold_areas(part.x, part.good, part.base[None, :])[0, 0])
-    if scored.n_boot:
-        row["se"] = float(error_of(scored.areas(part))[0])
+    if scored.with_intervals:
+        areas = scored.areas(part)
+
+        def ends(level: float) -> tuple[float, float]:
+            _, low, high = area_ends(areas, part.good, part.clusters, level)
+            return float(low[0]), float(high[0])
+
+        row["se"] = float(area_ends(areas, part.good, part.clusters, scored.confidence)[0][0])
+        row["ends"] = ends
     if rows is None:
         row["se_delong"] = delong_errors(part.x[:, 0], part.good)[1]
         row["p"] = scored.p_values(part)[0]
@@ -237,27 +234,21 @@ def _means(scored: _Scored) -> pl.DataFrame:
             each = weighted_means(part.x[:, 0], inside, weights * part.base)
             return np.column_stack([each, each[:, -2] - each[:, -1]])
 
-        values, drawn = means(np.ones((1, part.good.size)))[0], np.full((1, len(kinds) + 1), _NAN)
-        if scored.n_boot and part.good.size:
-            rng = np.random.default_rng(scored.seeds[0])
-            weights = cluster_weights(part.clusters, scored.n_boot, rng)
-            drawn = np.concatenate([means(one) for one in weights])
-        errors, p = error_of(drawn), scored.p_values(part)[1]
         inside = np.column_stack([inside, np.ones(len(inside), dtype=bool)])
+        values, told = means(np.ones((1, part.good.size)))[0], Uncertainty.none(len(kinds) + 1)
+        if scored.with_intervals and part.good.size:
+            left_out = without_clusters(means, part.clusters, rows=inside, bounds=_ANY)
+            told = left_out_uncertainty(left_out, scored.confidence)
+        p = scored.p_values(part)[1]
         for k, name in enumerate((*kinds, _LESS)):
-            low, high = _NAN, _NAN
-            if errors[k] == errors[k]:
-                n_groups = int(np.unique(part.clusters[inside[:, k]]).size)
-                shares = tails(expanded(scored.confidence, n_groups))
-                low, high = map(float, np.nanquantile(drawn[:, k], shares))
             rows.append(
                 {
                     "metric": metric,
                     "group": name,
                     "value": float(values[k]),
-                    "se": float(errors[k]),
-                    "low": low,
-                    "high": high,
+                    "se": float(told.se[k]),
+                    "low": float(told.low[k]),
+                    "high": float(told.high[k]),
                     "p": p if name == _LESS else _NAN,
                     "n": int(part.base[inside[:, k]].sum()),
                     "status": "ok" if values[k] == values[k] else "undefined: no item with a score",
@@ -279,31 +270,31 @@ def _differences(scored: _Scored) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(scored.metrics)), 2):
         part = scored.part([a, b])
-        value, error = _NAN, _NAN
+        value, gap = _NAN, None
         if part.good.size:
             areas = fold_areas(part.x, part.good, part.base[None, :])
             value = float(areas[0, 0] - areas[0, 1])
-        if scored.n_boot and value == value:
-            error = float(error_of(-np.diff(scored.areas(part), axis=1))[0])
         known = value == value
+        if scored.with_intervals and known:
+            gap = scored.areas(part).of_all(lambda areas: areas[:, 0] - areas[:, 1])
+            gap = replace(gap, bounds=(-1.0, 1.0))
         rows.append(
             {
                 "metric": scored.metrics[a],
                 "other": scored.metrics[b],
                 "value": value,
-                "se": error,
+                "gap": gap,
                 "n": int(part.base.sum()),
-                "n_clusters": part.n_clusters,
                 "status": "ok" if known else "undefined: no item that both score",
             }
         )
     together = sum(row["status"] == "ok" for row in rows)
     for row in rows:
-        n_clusters = row.pop("n_clusters")
+        gap = row.pop("gap")
         for prefix, level in _levels(scored.confidence, together):
-            error = row["se"] * few_units(level, n_clusters)
-            ends = normal_interval(np.array(row["value"]), np.array(error), level)
-            row[f"{prefix}low"], row[f"{prefix}high"] = map(float, ends)
+            told = Uncertainty.none(1) if gap is None else left_out_uncertainty(gap, level)
+            row["se"] = told.single["se"]
+            row[f"{prefix}low"], row[f"{prefix}high"] = told.single["low"], told.single["high"]
         row["n_together"] = together
         row["verdict"] = "no interval"
         if row["all_low"] == row["all_low"]:
@@ -373,7 +364,7 @@ def evaluate_preference_metrics(
     cluster
         Column that says which items belong together; by default pair, where there is one.
 
-        Whole clusters are drawn for intervals; None: each item is by itself.
+        Intervals are about other clusters; None: each item is by itself.
     unit
         What scores are held against: verdicts of items, or each judge's vote.
 
@@ -386,7 +377,7 @@ def evaluate_preference_metrics(
     min_size
         Fewest good and fewest poor items for the area of a group.
     n_boot
-        Bootstrap replicates; 0 for no intervals.
+        0 for no intervals; Student's intervals from leaving out clusters need no replicates.
     n_permutations
         Random relabellings of good and poor for p-values, where items do not belong together; 0 for
         none.
@@ -411,19 +402,17 @@ def evaluate_preference_metrics(
 
     Notes
     -----
-    Intervals of areas are :math:`\mathrm{logit}^{-1}(\mathrm{logit} A \pm z\,\mathrm{se}/(A(1-A)))`
-    with the standard error of the bootstrap; they stay within 0 and 1. For z stands a t quantile
-    with one degree of freedom less than clusters, and the error is :math:`\sqrt{n/(n-1)}` times as
-    large: otherwise intervals from few clusters are too narrow. An area of 0 or 1, where no draw
-    varies, has Newcombe's interval of as many cases as clusters. Each holds by itself. With
-    k rows that are looked at together (metrics times groups) ``all_low`` and ``all_high`` hold for
-    all of them, by :math:`z` at :math:`1 - \alpha/k`; verdicts on groups and on differences are
-    read from these.
+    Intervals are Student's, from leaving out one cluster after the other (see
+    :func:`~affectlab.core.inference.infer`): those of areas on log odds, so that they stay within
+    0 and 1. An area of 0 or 1, which no cluster that is left out changes, has Newcombe's interval
+    of as many cases as clusters. Each holds by itself. With k rows that are looked at together
+    (metrics times groups) ``all_low`` and ``all_high`` hold for all of them, at
+    :math:`1 - \alpha/k`; verdicts on groups and on differences are read from these.
 
     References
     ----------
     Socratis (2023), section 4 and Table 2, which compares group means; Newcombe (2006), Statistics
-    in Medicine 25, method 5; Hesterberg (2015), The American Statistician 69.
+    in Medicine 25, method 5.
 
     Examples
     --------
@@ -458,9 +447,9 @@ def evaluate_preference_metrics(
     clusters = judged.clusters(None if cluster is None else column_of(columns, cluster))
     groups = {name: _groups(column_of(columns, name), judged) for name in by}
     rng = np.random.default_rng(seed)
-    seeds = int(rng.integers(0, 2**63)), int(rng.integers(0, 2**63))
+    seed = int(rng.integers(0, 2**63))
     scored = _Scored(
-        judged, clusters, read.metrics, values, n_boot, n_permutations, confidence, seeds
+        judged, clusters, read.metrics, values, n_boot > 0, n_permutations, confidence, seed
     )
     areas = _areas(scored, groups, min_size, margin)
     n_clusters = int(clusters.max()) + 1
@@ -471,7 +460,7 @@ def evaluate_preference_metrics(
     if n_boot:
         drawn = f"{plural(n_clusters, 'group')} of items that share a {cluster}"
         drawn = plural(n_clusters, "item") if cluster is None else drawn
-        about += f"; {percent(confidence)} intervals from draws of {drawn}"
+        about += f"; {percent(confidence)} intervals from leaving out each of {drawn}"
     tables = _tables(areas, _means(scored), _differences(scored), about)
     settings = {
         "system": judged.system,
@@ -606,7 +595,10 @@ def _sentences(
         f"{joined(aside) if aside else 'none'}."
     )
     sides = (judged.good, ~judged.good)
-    if scored.n_boot and min(np.unique(scored.clusters[side]).size for side in sides) < _FEW:
+    if (
+        scored.with_intervals
+        and min(np.unique(scored.clusters[side]).size for side in sides) < _FEW
+    ):
         alone = settings["cluster"] is None and unit == "item"
         what = "good or poor items" if alone else "groups with good or poor ones"
         said.append(

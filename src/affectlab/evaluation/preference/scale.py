@@ -21,7 +21,7 @@ from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import in_brackets, joined, p_value, percent, plural
-from affectlab.evaluation.jackknife import t_test
+from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
     Fit,

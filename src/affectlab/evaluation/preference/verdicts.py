@@ -12,18 +12,17 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import NO_VARIATION, Estimates
 from affectlab.core.inference import (
     check_confidence,
     check_n_boot,
-    expanded,
-    tails,
+    left_out_uncertainty,
     wilson_interval,
 )
 from affectlab.core.tables import Count, Figure, Interval, Value
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, number, percent
-from affectlab.evaluation.preference.areas import cluster_weights
+from affectlab.evaluation.preference.areas import without_clusters
 from affectlab.evaluation.preference.choices import is_both
 from affectlab.evaluation.preference.clusters import (
     cluster_codes,
@@ -37,8 +36,6 @@ from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdi
 from affectlab.ratings import Ratings
 
 _NAN = float("nan")
-_REPLICATES = 1000
-"""Replicates where items belong together, unless the caller says so."""
 
 
 def preference_verdicts(
@@ -51,7 +48,6 @@ def preference_verdicts(
     cluster: str | Mapping[str, str] | None = "auto",
     n_boot: int | None = None,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Count the verdicts of items: how often is each system preferred, or good, or neither.
 
@@ -77,15 +73,13 @@ def preference_verdicts(
 
         Or what each item belongs to; None: each item to itself.
     n_boot
-        Bootstrap replicates that draw items, or clusters; by default 1,000 where items belong
-        together, and none otherwise.
+        More than 0: Student's intervals on log odds, from leaving out items, or clusters, as by
+        default where items belong together; they need no replicates. Fewer than five clusters give
+        none.
 
-        0: Wilson and exact intervals, which take each verdict as one of its own. Percentiles lie
-        further out where clusters are few.
+        0: Wilson and exact intervals, which take each verdict as one of its own.
     confidence
         Coverage of the intervals, in (0, 1).
-    seed
-        Seed or generator.
 
     Returns
     -------
@@ -93,8 +87,8 @@ def preference_verdicts(
     and ``all_high``:
 
     - ``verdict``: the share of each choice among items with a verdict; ``all_low`` and
-      ``all_high`` hold for all choices at once (Goodman's intervals of multinomial shares; with
-      `n_boot`, percentiles of the draws at the same coverage);
+      ``all_high`` hold for all choices at once (Goodman's intervals of multinomial shares; from
+      leaving out, Student's at the same coverage);
     - ``ratio``: how many times as often the more preferred system is preferred; with
       :math:`\pi` its share of the two and an interval of Clopper and Pearson,
       :math:`\pi/(1-\pi)`;
@@ -130,16 +124,14 @@ def preference_verdicts(
         columns = item_columns(ratings if isinstance(ratings, Ratings) else None)
         together = cluster_column(columns, of_item)
         of_item = None if together is None else column_of(columns, together)
-    often = n_boot
-    if often is None:
-        often = 0 if of_item is None else _REPLICATES
-    check_n_boot(often)
+    check_n_boot(n_boot or 0)
+    of_clusters = of_item is not None if n_boot is None else n_boot > 0
     tally, n_choices = study.tally, len(study.choices)
     code, counts = np.zeros(0, dtype=np.int64), tally.counts[0]
     if tally.items:
         code = tally.verdicts(study.rule)
         counts = np.bincount(code, minlength=n_choices + 1).astype(np.float64)
-    elif often:
+    elif of_clusters:
         code = np.repeat(np.arange(n_choices), counts.astype(np.int64))
     k, total = counts[:n_choices], int(counts.sum())
     if not k.any():
@@ -148,15 +140,11 @@ def preference_verdicts(
         raise InputError(f"sampled {sampled}: there are {total} items; expected more")
     total = total if sampled is None else sampled
     rows = _rows(study, k, total, system, confidence)
-    if often:
+    if of_clusters:
         groups = of_item if tally.items else None
         own = np.arange(code.size) if groups is None else cluster_codes(tally.items, groups)
-        rng = np.random.default_rng(seed)
-        drawn = np.concatenate(
-            [block @ np.eye(n_choices + 1)[code] for block in cluster_weights(own, often, rng)]
-        )
-        what = f"{'items' if groups is None else 'clusters'}, {often} replicates"
-        _bootstrap(rows, drawn, int(own.max()) + 1, what, confidence)
+        chosen = np.eye(n_choices + 1)[code][:, :-1]
+        _leave_out(rows, chosen, own, "items" if groups is None else "clusters", confidence)
     return _table(rows, total, study.rule)
 
 
@@ -225,29 +213,38 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
     }
 
 
-def _bootstrap(
-    rows: list[dict[str, Any]], counts: Floats, n_drawn: int, what: str, confidence: float
+def _leave_out(
+    rows: list[dict[str, Any]], chosen: Floats, clusters: Ints, what: str, confidence: float
 ) -> None:
-    """Replace intervals of shares and the ratio by those of drawn items or clusters."""
-    decided, each = counts[:, :-1].sum(axis=1), 1 - (1 - confidence) / (counts.shape[1] - 1)
-    for row in rows:
-        if row["columns"] is None or row["status"] != "ok":
-            continue
-        if row["statistic"] == "ratio":
-            top, bottom = counts[:, row["columns"]].T
-        else:
-            top, bottom = counts[:, row["columns"]].sum(axis=1), decided
-        drawn = ratio(top, bottom, np.inf)
-        if (drawn == drawn[0]).all():
-            # Nothing that could vary is no certainty: the interval stays as it is.
-            continue
-        for prefix, level in (("", confidence), ("all_", each)):
-            if row[f"{prefix}low"] == row[f"{prefix}low"]:
-                shares = tails(expanded(level, n_drawn))
-                ends = map(float, np.quantile(drawn, shares, method="nearest"))
-                row[f"{prefix}low"], row[f"{prefix}high"] = ends
-        how = row["method"].partition(";")[0]
-        row |= {"target": "stimuli", "method": f"{how}; percentile bootstrap of {what}"}
+    """Replace intervals of shares and the ratio by those about other items, or clusters of them.
+
+    Parameters
+    ----------
+    chosen
+        1 for the verdict of each item, shape (items, choices); items without one have none.
+    """
+    rows = [row for row in rows if row["columns"] is not None and row["status"] == "ok"]
+    top, bottom = np.zeros((2, len(chosen), len(rows)))
+    for k, row in enumerate(rows):
+        of_two = row["statistic"] == "ratio"
+        top[:, k] = chosen[:, row["columns"][: 1 if of_two else None]].sum(axis=1)
+        bottom[:, k] = (chosen[:, row["columns"]] if of_two else chosen).sum(axis=1)
+    left_out = without_clusters(
+        lambda weights: ratio(weights @ top, weights @ bottom), clusters, rows=bottom > 0
+    )
+    for prefix, level in (("", confidence), ("all_", 1 - (1 - confidence) / chosen.shape[1])):
+        told = left_out_uncertainty(left_out, level)
+        for k, row in enumerate(rows):
+            if row[f"{prefix}low"] != row[f"{prefix}low"] or told.missing[k] == NO_VARIATION:
+                # Nothing that could vary is no certainty: the interval stays as it is.
+                continue
+            ends, why = np.array([told.low[k], told.high[k]]), told.missing[k]
+            if row["statistic"] == "ratio":
+                ends = ratio(ends, 1 - ends, np.inf)
+            row[f"{prefix}low"], row[f"{prefix}high"] = ends.tolist()
+            how = row["method"].partition(";")[0]
+            row["target"] = "none" if why else "stimuli"
+            row["method"] = f"{how}; {why}" if why else f"{how}; jackknife over {what}"
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
@@ -257,7 +254,7 @@ def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     made = Estimates.of_rows(rows, ("statistic", "of_what"), extra, n_items=total)
     drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
     how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
-    if "bootstrap" in drawn:
+    if "jackknife" in drawn:
         how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
     shown = made.laid_out(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)

@@ -17,8 +17,8 @@ from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.evaluation.jackknife import t_test
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
+from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import (
     HALVES,

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.inference import few_units
+from affectlab.core.inference import left_out_uncertainty
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.preference import (
     area,
-    drawn_areas,
-    edge_interval,
-    error_of,
+    area_ends,
     fold_areas,
-    logit_interval,
-    normal_interval,
+    without_clusters,
 )
 
 if TYPE_CHECKING:
@@ -212,53 +209,41 @@ def cross_validate(
 
 
 def area_table(
-    out: OutOfFold, good: Bools, clusters: Ints, n_boot: int, confidence: float, seed: int
+    out: OutOfFold, good: Bools, clusters: Ints, confidence: float, *, with_intervals: bool
 ) -> pl.DataFrame:
     """Give the areas of both, and their difference, with intervals.
 
     Items are compared with items of the same fold only, since each fold has a model of its own;
-    the area is the mean over repeats. Intervals draw clusters again and keep the fitted models.
+    the area is the mean over repeats. Intervals leave clusters out and keep the fitted models.
     """
     import polars as pl
 
-    one = np.ones((1, good.size))
-    each = [fold_areas(values, good, one, out.folds)[0] for values in (out.learned, out.single)]
-    point = np.array([areas.mean() for areas in each])
-    value = np.array([*point, point[0] - point[1]])
-    spread = np.array([areas.std(ddof=1) if areas.size > 1 else np.nan for areas in each])
-    error = np.full(3, np.nan)
-    if n_boot:
-        # The same seed draws the same clusters for both.
-        learned, single = (
-            drawn_areas(
-                values,
-                good,
-                clusters,
-                folds=out.folds,
-                n_boot=n_boot,
-                rng=np.random.default_rng(seed),
-            ).mean(axis=1)
-            for values in (out.learned, out.single)
-        )
-        error = error_of(np.column_stack([learned, single, learned - single]))
-    wider = few_units(confidence, int(np.unique(clusters).size))
-    ends = [logit_interval(value[k], error[k] * wider, confidence) for k in range(2)]
-    if n_boot:
-        held, lacked = (int(np.unique(clusters[side]).size) for side in (good, ~good))
-        ends = [
-            edge_interval(float(value[k]), held, lacked, confidence)
-            if value[k] in (0.0, 1.0)
-            else ends[k]
-            for k in range(2)
+    def each(weights: Floats) -> list[Floats]:
+        return [
+            fold_areas(values, good, weights, out.folds) for values in (out.learned, out.single)
         ]
-    low, high = normal_interval(value[2:], error[2:] * wider, confidence)
+
+    def means(weights: Floats) -> Floats:
+        return np.column_stack([areas.mean(axis=1) for areas in each(weights)])
+
+    whole = np.ones((1, good.size))
+    spread = [a.std(ddof=1) if a.size > 1 else np.nan for (a,) in each(whole)]
+    point = means(whole)[0]
+    value = np.array([*point, point[0] - point[1]])
+    se, low, high = np.full((3, 3), np.nan)
+    if with_intervals:
+        left_out = without_clusters(means, clusters)
+        gap = replace(left_out.of_all(lambda areas: areas[:, 0] - areas[:, 1]), bounds=(-1.0, 1.0))
+        told = left_out_uncertainty(gap, confidence)
+        parts = area_ends(left_out, good, clusters, confidence), (told.se, told.low, told.high)
+        se, low, high = (np.concatenate(ends) for ends in zip(*parts, strict=True))
     return pl.DataFrame(
         {
             "method": ["learned", "best single metric", "difference"],
             "value": value,
-            "se": error,
-            "low": [ends[0][0], ends[1][0], float(low[0])],
-            "high": [ends[0][1], ends[1][1], float(high[0])],
+            "se": se,
+            "low": low,
+            "high": high,
             "sd_of_repeats": [*spread, np.nan],
         }
     )

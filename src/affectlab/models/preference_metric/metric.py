@@ -236,8 +236,8 @@ class PreferenceMetric:
         Parameters
         ----------
         n_boot
-            Draws of groups of items for intervals, which are about other items and keep the fitted
-            models; 0 for none.
+            0 for no intervals; these are about other items, keep the fitted models, and need no
+            replicates.
         confidence
             Coverage of the intervals, in (0, 1).
 
@@ -262,7 +262,7 @@ class PreferenceMetric:
             progress=progress,
         )
         self.report = PreferenceReport(
-            areas=area_table(out, data.good, data.clusters, n_boot, confidence, self.seed),
+            areas=area_table(out, data.good, data.clusters, confidence, with_intervals=n_boot > 0),
             chosen=dict(Counter(data.metrics[k] for k in out.chosen)),
             cs=dict(Counter(f"{c:g}" for c in out.cs)),
             n_good=int(data.good.sum()),

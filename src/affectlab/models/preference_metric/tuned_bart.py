@@ -14,14 +14,13 @@ import polars as pl
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence, few_units, wilson_interval
-from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.statistic import student
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import in_brackets, joined, number, percent, plural
 from affectlab.evaluation.preference import (
-    drawn_areas,
-    error_of,
+    area_ends,
     fold_areas,
-    logit_interval,
-    normal_interval,
+    without_clusters,
 )
 from affectlab.models.devices import quiet_transformers
 from affectlab.models.preference_metric.bart_tuning import (
@@ -197,7 +196,7 @@ def cross_validate(
             done += 1
             if progress is not None:
                 progress("cross-validation", done, folds * len(sizes))
-    return _report(data, fold, sizes, scores, epochs.mean(axis=1), n_boot, confidence, seed)
+    return _report(data, fold, sizes, scores, epochs.mean(axis=1), n_boot, confidence)
 
 
 def _by_group(clusters: Ints, rng: np.random.Generator) -> Ints:
@@ -217,21 +216,28 @@ def _report(
     epochs: Floats,
     n_boot: int,
     confidence: float,
-    seed: int,
 ) -> TuningReport:
     pairs = data.decided
     apart = np.where(data.own_chosen, 1.0, -1.0) * (scores[:, :, 0] - scores[:, :, 1])
     right = np.where(apart > 0, 1.0, np.where(apart == 0, 0.5, 0.0))[:, pairs]
     clusters = data.clusters[pairs]
-    areas, low, high = _areas(
-        scores[:, :, 0], data.good, fold, data.clusters, n_boot, confidence, seed
-    )
+    values = scores[:, :, 0].T
+
+    def within_folds(weights: Floats) -> Floats:
+        return fold_areas(values, data.good, weights, [fold] * values.shape[1])
+
+    areas = within_folds(np.ones((1, data.good.size)))[0]
+    low, high = np.full((2, areas.size), np.nan)
+    if n_boot:
+        left_out = without_clusters(within_folds, data.clusters)
+        _, low, high = area_ends(left_out, data.good, data.clusters, confidence)
     rows = []
     for at, size in enumerate(sizes):
         ends = _clustered(right[at], clusters, confidence)
         gain = right[at] - right[0]
-        error = np.sqrt(_variance(gain, clusters)) * _quantile_ratio(clusters, confidence)
-        gains = normal_interval(np.array([gain.mean()]), np.array([error]), confidence)
+        error = np.sqrt(np.array([_variance(gain, clusters)]))
+        freedom = np.array([max(np.unique(clusters).size - 1, 1)])
+        _, *gains = student(np.array([gain.mean()]), error, freedom, confidence)
         rows.append(
             {
                 "examples": size,
@@ -268,31 +274,6 @@ def _report(
         n_left_out=data.n_left_out,
         confidence=confidence,
     )
-
-
-def _areas(
-    scores: Floats,
-    good: Bools,
-    fold: Ints,
-    clusters: Ints,
-    n_boot: int,
-    confidence: float,
-    seed: int,
-) -> tuple[Floats, Floats, Floats]:
-    """Areas of each size, within folds, with intervals from draws of groups."""
-    values = scores.T
-    each = [fold] * values.shape[1]
-    point = fold_areas(values, good, np.ones((1, good.size)), each)[0]
-    error = np.full(point.size, np.nan)
-    if n_boot:
-        rng = np.random.default_rng(seed)
-        drawn = drawn_areas(values, good, clusters, folds=each, n_boot=n_boot, rng=rng)
-        error = error_of(drawn)
-    error = error * few_units(confidence, int(np.unique(clusters).size))
-    ends = [
-        logit_interval(float(p), float(e), confidence) for p, e in zip(point, error, strict=True)
-    ]
-    return point, np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
 def _variance(values: Floats, clusters: Ints) -> float:

@@ -69,7 +69,6 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
     file = find_input(folder, "socratis", _NAMES, _REACTIONS)
     ratings = read_ratings(file, format="socratis", on_bad="set_aside")
     table, words = cleaned(ratings)
-    n_boot = 200 if quick else 1000
     most = _MOST if quick else None
     part = "" if most is None else f", on at most {most:,} pairs of reactions"
     models = file.parent / "models"
@@ -82,17 +81,17 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
             counted = {key: one.doubted(other) for key, one in counted.items()}
         parts.add(
             counted,
-            [words_note(table, words), diversity_note(table, words, n_boot)],
+            [words_note(table, words), diversity_note(table, words)],
             reaction_pictures(table, words),
         )
     with parts("agreement", "quality.agreement", "quality.random_pairs"):
-        plain = agreement_finding(table, words, None, most=most, n_boot=n_boot)
+        plain = agreement_finding(table, words, None, most=most)
         parts.notes.append(_told_agreement(plain))
         if (bart := _bart(models / "bart")) is None:
             why = Finding(why="no folder models/bart beside the file")
             parts.add({"quality.agreement": why})
         else:
-            found = agreement_finding(table, words, bart, most=most, n_boot=n_boot)
+            found = agreement_finding(table, words, bart, most=most)
             agreement = found.doubted(f"by the BART in models/bart{part}; {_MODEL}")
             setting = Finding(float(N_RANDOM), doubt=SETTING)
             parts.add({"quality.agreement": agreement, "quality.random_pairs": setting})
@@ -100,7 +99,7 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
         if (sentiment := _sentiment(models / "sentiment")) is None:
             match = Finding(why="no folder models/sentiment beside the file")
         else:
-            found = sentiment_finding(table, words, sentiment, n_boot)
+            found = sentiment_finding(table, words, sentiment)
             match = found.doubted(f"by the model in models/sentiment; {_MODEL}")
         parts.add({"quality.sentiment_match": match})
     keys = [figure.key for figure in load_published("socratis").figure]

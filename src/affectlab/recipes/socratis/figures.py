@@ -38,8 +38,6 @@ def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeF
         table["rater"].to_list(),
         table["word"].to_list(),
         polarities=[mapped.polarity(word) for word in table["word"]],
-        # Intervals are not drawn; so few draws cost nothing.
-        n_boot=2,
     )
     titles = {"emotion_words": "Emotions that people name most (section 2)"}
     tables = {"emotions": mapped.tables[0], "pairs": diversity.table("pairs")}

@@ -85,7 +85,7 @@ def words_note(table: pl.DataFrame, words: EmotionWords) -> str:
     )
 
 
-def diversity_note(table: pl.DataFrame, words: EmotionWords, n_boot: int) -> str:
+def diversity_note(table: pl.DataFrame, words: EmotionWords) -> str:
     """Say how much people differ over a pair."""
     from affectlab.analysis.reactions import emotion_diversity, map_emotions
 
@@ -95,7 +95,6 @@ def diversity_note(table: pl.DataFrame, words: EmotionWords, n_boot: int) -> str
         table["rater"].to_list(),
         table["word"].to_list(),
         polarities=[mapped.polarity(word) for word in table["word"]],
-        n_boot=n_boot,
     ).means
     kinds, differ, conflict = (found[name] for name in ("n_emotions", "difference", "conflict"))
     return (
@@ -112,7 +111,6 @@ def agreement_finding(
     scorer: PairScorer | None,
     *,
     most: int | None,
-    n_boot: int,
     seed: int = 0,
 ) -> Finding:
     """Compare reactions to the same pair and emotion with 1,000 random pairs."""
@@ -127,7 +125,6 @@ def agreement_finding(
             scorer,
             n_random=N_RANDOM,
             most=most,
-            n_boot=n_boot,
             seed=seed,
         )
     except InputError as problem:
@@ -135,9 +132,7 @@ def agreement_finding(
     return finding_of(found.higher)
 
 
-def sentiment_finding(
-    table: pl.DataFrame, words: EmotionWords, sentiment: Sentiment, n_boot: int
-) -> Finding:
+def sentiment_finding(table: pl.DataFrame, words: EmotionWords, sentiment: Sentiment) -> Finding:
     """Compare the sentiment of emotion words with that of their reasons."""
     from affectlab.analysis.reactions import sentiment_match, sentiments_of
 
@@ -148,7 +143,6 @@ def sentiment_finding(
         sentiments_of(table["text"].to_list(), sentiment),
         stimuli=table["stimulus"].to_list(),
         raters=table["rater"].to_list(),
-        n_boot=n_boot,
     )
     return finding_of(found.match)
 

@@ -70,11 +70,10 @@ class Size:
     """Items of the blind study."""
     steps: tuple[int, int, int]
     """Batches that the writer, BART and CLIP learn from, 20 or more each."""
-    n_boot: int
 
 
-FULL = Size(pairs=480, items=500, steps=(420, 500, 400), n_boot=1000)
-QUICK = Size(pairs=160, items=240, steps=(450, 200, 150), n_boot=400)
+FULL = Size(pairs=480, items=500, steps=(420, 500, 400))
+QUICK = Size(pairs=160, items=240, steps=(450, 200, 150))
 """The writer stops early, so that it errs and judges have something to choose."""
 
 
@@ -134,7 +133,7 @@ def play(size: Size, folder: Path, seed: int, done: Callable[[str], None]) -> Re
             [
                 *checked.notes,
                 words_note(checked.table, checked.words),
-                diversity_note(checked.table, checked.words, size.n_boot),
+                diversity_note(checked.table, checked.words),
             ],
             reaction_pictures(checked.table, checked.words),
         )
@@ -156,9 +155,9 @@ def _judge_machines(
     with parts("agreement and sentiment", "quality."):
         judged = checked.table.filter(pl.col("stimulus").is_in(list(machines.judged)))
         agreement = agreement_finding(
-            judged, checked.words, machines.pair_scorer(), most=_MOST, n_boot=size.n_boot, seed=seed
+            judged, checked.words, machines.pair_scorer(), most=_MOST, seed=seed
         )
-        match = sentiment_finding(judged, checked.words, machines.sentiment, size.n_boot)
+        match = sentiment_finding(judged, checked.words, machines.sentiment)
         parts.add(
             {
                 "quality.agreement": agreement,
@@ -188,7 +187,6 @@ def _judge_machines(
             scores,
             items=items.rename({"stimulus": "item"}),
             cluster="pair",
-            n_boot=size.n_boot,
             seed=seed,
         )
         found = table2_findings(seen, machines.metrics.names)

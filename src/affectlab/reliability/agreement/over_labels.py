@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.errors import check_choice
-from affectlab.core.estimates import NO_VARIATION, Estimate, Estimates, withhold_certainty
-from affectlab.core.inference import Uncertainty, check_confidence, summarise_one
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import (
+    Uncertainty,
+    check_confidence,
+    left_out_uncertainty,
+    summarise_one,
+)
 
 Average: TypeAlias = Literal["mean", "median"]
 
@@ -75,12 +79,11 @@ def over_labels(
     left_out = estimates.jackknife
     if left_out is not None:
         left_out = left_out.of_all(lambda values: np.asarray(of(values[:, known], axis=1)))
-        *ends, certain = withhold_certainty(left_out.value, *left_out.ends(confidence))
-        why = left_out.missing[0] or (NO_VARIATION if certain[0] else "")
+        spread = left_out_uncertainty(left_out, confidence)
+        why = spread.missing[0]
         method += f"; {why}" if why else left_out.how()[0]
         if not why:
             target = left_out.targets()[0]
-            spread = replace(spread, se=ends[0], low=ends[1], high=ends[2])
     elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.
         drawn = of(estimates.replicates[:, known], axis=1)

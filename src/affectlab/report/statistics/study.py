@@ -570,6 +570,7 @@ class Study:
                 models,
                 multilabel=several,
                 soft_labels=False,
+                cluster=self.cluster,
                 n_boot=self.n_boot,
                 seed=self.seed,
             )
