@@ -345,7 +345,7 @@ def differences(of: Jackknife, first: Ints, second: Ints, **more: Any) -> Jackkn
             part,
             values=value + sign * (part.values[:, rows] - of.value[rows]),
             present=part.present[:, rows],
-            effective=part.effective if np.ndim(part.effective) == 0 else part.effective[rows],
+            effective=np.broadcast_to(part.effective, of.value.shape)[rows],
         )
         for rows, sign in ((first, 1), (second, -1))
     )
