@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, with_few_gaps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,11 +57,13 @@ def sums_of_others(cell: Ints, rater: Ints, value: Floats, weight: Floats) -> tu
     >>> n.tolist(), total.tolist()
     ([2.0, 1.0, 1.0, 0.0], [6.0, 1.0, 1.0, 0.0])
     """
-    _, pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
+    n_raters = int(rater.max(initial=0)) + 1
+    pair = with_few_gaps(cell * n_raters + rater, (int(cell.max(initial=0)) + 1) * n_raters)
+    once = bool(np.bincount(pair).max(initial=0) <= 1)
 
     def of_others(part: Floats) -> Floats:
-        rest = np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
-        return np.asarray(rest, dtype=np.float64)
+        own = part if once else np.bincount(pair, part)[pair]
+        return np.asarray(np.bincount(cell, part)[cell] - own, dtype=np.float64)
 
     return of_others(weight), of_others(weight * value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -55,6 +55,8 @@ class Trials:
     """Whether answers are points of one scale, and not percent of the scale of each label."""
     ratings: Ratings
     """The table that the answers come from."""
+    found: dict[Any, Any] = field(init=False, default_factory=dict)
+    """What was found of these answers that several rules ask for."""
 
     @property
     def n_units(self) -> int:
