@@ -19,6 +19,7 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut, too_few
 from affectlab.core.statistic import (
+    LEFT_OUT_OF_MANY,
     MOST_LEFT_OUT,
     Clusters,
     Draws,
@@ -423,8 +424,8 @@ DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 
 _STEP = 1e-6
 """Step of the slope of a transformation."""
-_GROUPS = 20
-"""Groups of stimuli, and of raters, of which all pairs are left out."""
+_GROUPS, _GROUPS_OF_MANY = 20, 10
+"""Groups of stimuli, and of raters, of which all pairs are left out; of a million answers."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _TARGETS = ("sample", "stimuli", "raters", "both")
 
@@ -479,7 +480,9 @@ def infer(
     freedom are Satterthwaite's, so that few raters count as few. The
     interval is symmetric around the value less its bias, on a scale of log odds where the statistic
     is bounded: Fisher's z, that of intraclass correlations for coefficients of agreement. More than
-    100 raters are left out in 100 groups.
+    100 raters are left out in 100 groups, and so are stimuli where a statistic asks for groups. Of
+    a million answers or more it has 25 groups of stimuli, which the method says, and 10 by 10
+    groups of both: their degrees of freedom are then as many as 25 raters have.
 
     References
     ----------
@@ -709,7 +712,8 @@ def _left_out(
         return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
-    most = most if units else min(most, MOST_LEFT_OUT)
+    many = units and statistic.has_many_answers and n > LEFT_OUT_OF_MANY
+    most = LEFT_OUT_OF_MANY if many else most if units else min(most, MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -720,7 +724,13 @@ def _left_out(
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
     values = np.where(present, np.concatenate(blocks), np.nan)
-    return LeftOut(what, values, present, statistic.effective if units else False)
+    return LeftOut(
+        what,
+        values,
+        present,
+        statistic.effective if units else False,
+        groups=most if many else 0,
+    )
 
 
 def _answers(
@@ -734,15 +744,16 @@ def _answers(
     """
     rng = np.random.default_rng(seed)
     n = statistic.design.n_stimuli, statistic.design.n_raters
-    groups = [min(size, _GROUPS) for size in n]
+    most = _GROUPS_OF_MANY if statistic.has_many_answers else _GROUPS
+    groups = [min(size, most) for size in n]
     # Row 0 of either has all; the others leave out one group.
     kept_stimuli, kept_raters = (
         np.concatenate(
-            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % few == np.arange(few)[:, None])]
         )
-        for size, most in zip(n, groups, strict=True)
+        for size, few in zip(n, groups, strict=True)
     )
-    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
+    first, second = (part.ravel() for part in np.indices([few + 1 for few in groups]))
     draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
     blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
     values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
