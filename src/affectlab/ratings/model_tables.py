@@ -66,15 +66,7 @@ def by_scale_of_models(tables: Sequence[Ratings]) -> tuple[Ratings, ...]:
             f"rater {twice!r} is in two tables of models on different scales; expected a name of "
             "its own for each"
         )
-    return tuple(_one_table(group) for group in groups)
-
-
-def _one_table(tables: Sequence[Ratings]) -> Ratings:
-    """Put tables into one; a scale that nobody declared is inferred again from the answers left."""
-    first, *others = tables
-    if not others and all(scale.declared for scale in first.scales.values()):
-        return first
-    return first.merge(*others)
+    return tuple(group[0].merge(*group[1:]) for group in groups)
 
 
 def _same(one: Ratings, other: Ratings) -> bool:

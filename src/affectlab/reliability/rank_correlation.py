@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from affectlab.core.arrays import ratio, with_few_gaps
+from affectlab.core.arrays import distinct, ratio, with_few_gaps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 _TABLE = 1 << 24
-_CLOSE = 256
 _CONSTANT = 1e-12
 
 
@@ -100,21 +99,6 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     out = np.empty(values.size)
     out[order] = midrank[np.cumsum(new) - 1]
     return out
-
-
-def distinct(values: Floats) -> tuple[Floats, Ints]:
-    """Distinct values, ascending, and the position of each value among them.
-
-    Whole numbers that lie close together need no sort.
-    """
-    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
-    if values.size and high - low < _CLOSE:
-        code = (values - low).astype(np.int64)
-        if (code == values - low).all():
-            there = np.bincount(code) > 0
-            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[code]
-    known, code = np.unique(values, return_inverse=True)
-    return known, code.astype(np.int64)
 
 
 def grouped_pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
