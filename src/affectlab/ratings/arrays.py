@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
+from threading import RLock
 from typing import Any, Literal, ParamSpec
 
 import numpy as np
@@ -337,6 +338,10 @@ def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
     return ratings if label is None else ratings.select(labels=label)
 
 
+_ARRANGING = RLock()
+"""Of two threads that need the answers of a table, the second waits for what the first makes."""
+
+
 def _arranged_once(arrange: Callable[_Asked, Answers]) -> Callable[_Asked, Answers]:
     """Arrange the answers of a table once where it keeps what is arranged."""
 
@@ -346,8 +351,9 @@ def _arranged_once(arrange: Callable[_Asked, Answers]) -> Callable[_Asked, Answe
         if held is None:
             return arrange(*data, **how)
         key = frozenset(name for name, asked in how.items() if asked)
-        if key not in held:
-            held[key] = arrange(*data, **how)
+        with _ARRANGING:
+            if key not in held:
+                held[key] = arrange(*data, **how)
         found: Answers = held[key]
         return found
 
