@@ -480,9 +480,9 @@ def infer(
     freedom are Satterthwaite's, so that few raters count as few. The
     interval is symmetric around the value less its bias, on a scale of log odds where the statistic
     is bounded: Fisher's z, that of intraclass correlations for coefficients of agreement. More than
-    100 raters are left out in 100 groups, and so are stimuli where a statistic asks for groups. Of
-    a million answers or more it has 25 groups of stimuli, which the method says, and 10 by 10
-    groups of both: their degrees of freedom are then as many as 25 raters have.
+    100 raters are left out in 100 groups, and so are stimuli where a statistic asks for groups.
+    Where a row rests on a million answers or more, stimuli are then left out in 40 groups, which
+    the method says, and pairs of groups are those of 10 by 10.
 
     References
     ----------

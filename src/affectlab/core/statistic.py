@@ -26,10 +26,11 @@ MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
 MANY_ANSWERS = 1_000_000
-"""Answers of a statistic from which on groups are fewer: so many stimuli tell their error well, and
-more groups would tell it no better than 25 raters tell theirs."""
-LEFT_OUT_OF_MANY = 25
-"""Groups of stimuli, where a statistic asks for groups and there are so many answers."""
+"""Answers behind a row of a statistic from which on fewer groups are left out: each costs much, and
+the error of so many stimuli is small beside that of raters."""
+LEFT_OUT_OF_MANY = 40
+"""Groups of stimuli, where a statistic asks for groups and there are so many answers. They tell the
+standard error to within 11 %, as their degrees of freedom say."""
 MOST_CLUSTERS = 1000
 """Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
 FEWEST_CLUSTERS = 5
@@ -262,7 +263,7 @@ class Statistic:
     its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
-    groups, stimuli in 25 where a row rests on a million answers. By default every stimulus, and
+    groups, stimuli in 40 where a row rests on a million answers. By default every stimulus, and
     raters in at most 100 groups."""
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
