@@ -255,9 +255,9 @@ class Study:
         # All of the others are control runs.
         tables = tuple(table for table in tables if set(table.rater_names) & known)
         people = {is_person(kind) for kind in kept.rater_kinds}
-        if people == {True, False}:
+        if tables and people == {True, False}:
             # Models beside people in one table, and others in tables of their own.
-            kept, tables = people_of(kept), (kept.models(), *tables) if tables else ()
+            kept, tables = people_of(kept), (kept.models(), *tables)
         self._apart = (kept, tables) if tables and True in people else None
         self.seed = seed
         self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
