@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import as_floats, places_in
+from affectlab.core.arrays import as_floats, distinct, places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
@@ -205,6 +205,11 @@ class Answers:
         >>> answers_of([[1, 2], [5, np.nan], [2, np.nan]]).middle()
         array([[2., 2.]])
         """
+        if aggregate == "median":
+            levels, level = distinct(self.value)
+            n_cells = len(self.labels) * len(self.units)
+            if 0 < n_cells * levels.size <= _MOST_GAPS * self.value.size:
+                return self._middle_of_levels(levels, level)
         order = np.lexsort((self.value, self.cell))
         cell, value = self.cell[order], self.value[order]
         start = np.flatnonzero(np.diff(cell, prepend=-1))
@@ -217,6 +222,19 @@ class Answers:
         middle = np.full((len(self.labels), len(self.units)), np.nan)
         middle.ravel()[cell[start]] = found
         return middle
+
+    def _middle_of_levels(self, levels: Floats, level: Ints) -> Floats:
+        """Take the median from how often each of a few values was given."""
+        shape = len(self.labels) * len(self.units), levels.size
+        counts = np.bincount(self.cell * levels.size + level, minlength=shape[0] * shape[1])
+        reached = np.cumsum(counts.reshape(shape), axis=1)
+        size = reached[:, -1:]
+        lower, upper = (
+            levels[np.minimum((reached <= place).sum(axis=1), levels.size - 1)]
+            for place in ((size - 1) // 2, size // 2)
+        )
+        middle: Floats = np.where(size[:, 0] > 0, (lower + upper) / 2, np.nan)
+        return middle.reshape(len(self.labels), len(self.units))
 
     def of_categories(self, categories: Sequence[str]) -> Answers:
         """Take the categories that a single question names as labels, chosen with 1."""
