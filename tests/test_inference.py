@@ -408,7 +408,8 @@ def crossed(values: np.ndarray, **more: object) -> Statistic:
         mean = ((weights @ values) * people).sum(axis=1) / (
             weights.sum(axis=1) * people.sum(axis=1)
         )
-        return np.column_stack([mean, mean**2])
+        both = np.column_stack([mean, mean**2])
+        return both if draws.columns is None else both[:, draws.columns]
 
     return Statistic(
         keys={"of": ["mean", "square"]},

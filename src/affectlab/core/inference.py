@@ -754,13 +754,14 @@ def _answers(
         for size, few in zip(n, groups, strict=True)
     )
     first, second = (part.ravel() for part in np.indices([few + 1 for few in groups]))
-    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    once = np.flatnonzero(np.broadcast_to(statistic.answers_once, value.size))
+    draws = Draws(first.size, kept_stimuli[first], kept_raters[second], columns=once)
     blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
     values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
     table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
-    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
-    change = change.reshape(-1, value.size)
-    change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
+    apart = value[once] - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = np.zeros((groups[0] * groups[1], value.size))
+    change[:, once] = np.nan_to_num(apart.reshape(len(change), -1))
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
     scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
