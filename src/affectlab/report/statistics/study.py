@@ -264,7 +264,6 @@ class Study:
         self.n_boot_asked = n_boot
         self.images = images
         self.cluster = cluster
-        self._screened: Future[Screening | None] | None = None
         self._ahead: Future[Beside] | None = None
 
     @cached_property
@@ -389,9 +388,6 @@ class Study:
     @cached_property
     def careless(self) -> Screening | None:
         """The people whom the policy ``panel`` takes to be careless; none where few can tell."""
-        return self._careless() if self._screened is None else self._screened.result()
-
-    def _careless(self) -> Screening | None:
         if self.people is None or self.people.n_raters < 3 or self.flow is not None:
             return None
         return careless_raters(self.people)
@@ -624,16 +620,13 @@ class Study:
         return pair_agreement(self.numeric, models)
 
     def compare_ahead(self, pool: Executor) -> None:
-        """Screen people, and compare models with them, while the other sections are made.
+        """Compare models with people while the sections that need no comparison are made.
 
-        It is most of the work, and its inner loops leave the interpreter to others. The pool has
-        one thread, which does one after the other. What others read, too, is computed before, so
-        that no two threads compute it.
+        It is most of the work, and its inner loops leave the interpreter to others. What others
+        read, too, is computed before, so that no two threads compute it.
         """
         if self.incomparable is None:
-            sources = self.sources
-            self._screened = pool.submit(self._careless)
-            self._ahead = pool.submit(lambda: Beside.of(*sources, **self._how_beside))
+            self._ahead = pool.submit(Beside.of, *self.sources, **self._how_beside)
 
     @cached_property
     def beside(self) -> Beside:
