@@ -126,7 +126,8 @@ def write_report(
     with ThreadPoolExecutor(1) as drawing, ThreadPoolExecutor(1) as comparing:
         study.compare_ahead(comparing)
         drawn: dict[int, Future[Drawn]] = {}
-        builders, parts = dict(BUILDERS), {}
+        builders = dict(BUILDERS)
+        parts: dict[str, Section | Skipped] = {}
         for name in (*(name for name in builders if name not in LATE), *LATE):
             steps.next(name)
             parts[name] = builders[name](study)

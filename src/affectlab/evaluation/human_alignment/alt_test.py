@@ -41,6 +41,7 @@ def duels_of(
     For each model: the person of each item, whether the model is at least as close to the other
     people as this person is, and whether the person is; both win a tie.
     """
+    models: Iterator[tuple[Ints, Floats, Floats]]
     if score == "jaccard":
         models = (_of_sets(panel, f, min_people) for f in range(len(panel.models)))
     elif items == "stimuli":
@@ -75,12 +76,12 @@ def _over_labels(
     sums = np.zeros((len(panel.models), 2, of_pair.size))
     ends = np.cumsum([0, *(part.value.size for part in panel.parts)])
     for part, start, end in zip(panel.parts, ends[:-1], ends[1:], strict=True):
-        for f, (_, kept, *distances) in enumerate(_of_label(part, score, min_people)):
+        for f, (_, kept, theirs, own) in enumerate(_of_label(part, score, min_people)):
             # A person answers once about a stimulus and label.
             place = pair[start:end][kept]
             met[f, place] = True
-            for total, distance in zip(sums[f], distances, strict=True):
-                total[place] += distance
+            sums[f, 0, place] += theirs
+            sums[f, 1, place] += own
     for known, (theirs, own) in zip(met, sums, strict=True):
         yield of_pair[known], theirs[known], own[known]
 

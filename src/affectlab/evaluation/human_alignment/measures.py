@@ -183,7 +183,7 @@ def measures_of(
     words = "quadratic kappa" if kind == "ordinal" or name == "kappa" else "concordance"
     if kind in ("nominal", "binary"):
         words = "kappa"
-    found = []
+    found: list[Measure] = []
     if wanted is None or name in wanted:
         pooled = shares_little(panel)
         parts = pooled_kappas(panel, draws) if pooled else kappas(panel, draws)

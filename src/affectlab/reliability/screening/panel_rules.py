@@ -96,7 +96,7 @@ class BesideOthers:
 def attention_of(trials: Trials) -> Attention:
     """Give what is known of the attention of each rater, from all main answers."""
     if Attention not in trials.found:
-        rows = slice(None) if trials.main.all() else np.flatnonzero(trials.main)
+        rows: slice | Ints = slice(None) if trials.main.all() else np.flatnonzero(trials.main)
         trials.found[Attention] = attention(
             *np.divmod(trials.cell[rows], trials.ratings.n_labels),
             trials.rater[rows],
