@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
+from affectlab.core.render.intervals import clusters_named
 from affectlab.core.statistic import (
     STIMULI_AND_RATERS,
     Clusters,
@@ -407,7 +408,8 @@ def crossed(values: np.ndarray, **more: object) -> Statistic:
         mean = ((weights @ values) * people).sum(axis=1) / (
             weights.sum(axis=1) * people.sum(axis=1)
         )
-        return np.column_stack([mean, mean**2])
+        both = np.column_stack([mean, mean**2])
+        return both if draws.columns is None else both[:, draws.columns]
 
     return Statistic(
         keys={"of": ["mean", "square"]},
@@ -451,6 +453,36 @@ def test_single_answers_are_taken_off_once(n: int, p: int) -> None:
     )
     assert one_row["mean"].se == pytest.approx(added["mean"].se, rel=1e-12)
     assert one_row["square"].se == pytest.approx(once["square"].se, rel=1e-12)
+
+
+def test_many_answers_are_left_out_in_fewer_groups_and_it_is_said() -> None:
+    """Forty groups of stimuli tell the error that a hundred do, at a million answers or more."""
+    values = np.random.default_rng(8).normal(size=(300, 30)) + np.linspace(0, 1, 30)
+    asked = []
+    statistic = crossed(values, n_groups=100, answers_once=True)
+    counted = replace(
+        statistic,
+        evaluate=lambda draws: asked.append(draws.n_rows) or statistic.evaluate(draws),
+    )
+    few = infer(counted, interval="jackknife", target="both")
+    assert sum(asked) == 1 + 100 + 30 + 21 * 21
+    assert few["mean"].method == "mean, jackknife over stimuli and raters"
+    asked.clear()
+    many = infer(replace(counted, n_ratings=[10**6, 10]), interval="jackknife", target="both")
+    assert sum(asked) == 1 + 40 + 30 + 11 * 11
+    said = "jackknife over stimuli and raters, stimuli in 40 groups"
+    assert many["mean"].method == f"mean, {said}"
+    assert many["mean"].value == few["mean"].value
+    assert many["mean"].se == pytest.approx(few["mean"].se, rel=0.15)
+    actors = Clusters(np.arange(300) // 2, 150, "actor")
+    of_actors = infer(
+        replace(statistic, n_ratings=[10**6, 10]),
+        interval="jackknife",
+        target="both",
+        clusters=actors,
+    )["mean"]
+    assert of_actors.method == "mean, jackknife over actors and raters, actors in 40 groups"
+    assert clusters_named(of_actors.target, of_actors.method) == "actors"
 
 
 def test_two_raters_leave_nothing_to_take_off() -> None:

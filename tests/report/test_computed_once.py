@@ -70,18 +70,24 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[Any
 def test_no_statistic_is_computed_twice(
     models: int, scale: str, counted: Any, tmp_path: Path
 ) -> None:
+    from affectlab.evaluation import discrepancy
+    from affectlab.evaluation.human_alignment import alignment
     from affectlab.reliability import (
         intraclass_correlation,
         krippendorff_alpha,
+        mean_opinion_scores,
+        mean_spearman,
         pairwise_kappa,
         subject_model,
     )
     from affectlab.reliability.duplicates import likeness
+    from affectlab.reliability.screening import careless_raters
     from affectlab.report.statistics.means import scores_of
 
     functions = (
         *(krippendorff_alpha, intraclass_correlation, interrater_correlation, scores_of),
-        *(pairwise_kappa, subject_model, likeness),
+        *(pairwise_kappa, subject_model, likeness, mean_opinion_scores, mean_spearman),
+        *(careless_raters, alignment, discrepancy),
     )
     calls = {one.__name__: counted(one, "label_names") for one in functions}
     write_report(answers(models, scale), tmp_path, n_boot=20)
@@ -93,6 +99,29 @@ def test_no_statistic_is_computed_twice(
     assert not twice
     assert calls["krippendorff_alpha"]
     assert calls["scores_of"]
+
+
+def test_people_and_models_are_told_apart_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: Counter[Any] = Counter()
+    select, put_together = Ratings.select, Ratings.merge
+
+    def selected(self: Ratings, **what: Any) -> Ratings:
+        told[tuple(sorted((name, str(value)) for name, value in what.items()))] += 1
+        return select(self, **what)
+
+    def merged(self: Ratings, *others: Ratings) -> Ratings:
+        made = put_together(self, *others)
+        told["merge"] += made is not self
+        return made
+
+    monkeypatch.setattr(Ratings, "select", selected)
+    monkeypatch.setattr(Ratings, "merge", merged)
+    write_report(answers(2), tmp_path, n_boot=20)
+    assert told
+    assert max(told.values()) == 1
+    assert told["merge"] == 0
 
 
 @pytest.mark.parametrize("models", [0, 2])

@@ -192,6 +192,38 @@ def distinct_codes(code: NDArray[np.integer[Any]], n: int) -> Ints:
     return np.flatnonzero(seen)
 
 
+def with_few_gaps(code: Ints, n: int) -> Ints:
+    """Number codes anew where few of those below `n` occur, so that tables of them stay small.
+
+    Examples
+    --------
+    >>> with_few_gaps(np.array([3, 0, 3]), 4), with_few_gaps(np.array([90, 0, 90]), 100)
+    (array([3, 0, 3]), array([1, 0, 1]))
+    """
+    if n <= _MOST_GAPS * code.size:
+        return code
+    return np.unique(code, return_inverse=True)[1].astype(np.int64)
+
+
+_CLOSE = 256
+"""Width within which whole numbers lie close together."""
+
+
+def distinct(values: Floats) -> tuple[Floats, Ints]:
+    """Distinct values, ascending, and the position of each value among them.
+
+    Whole numbers that lie close together need no sort.
+    """
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    if values.size and high - low < _CLOSE:
+        code = (values - low).astype(np.int64)
+        if (code == values - low).all():
+            there = np.bincount(code) > 0
+            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[code]
+    known, code = np.unique(values, return_inverse=True)
+    return known, code.astype(np.int64)
+
+
 def blocks_of(total: int, width: int, most: int = 1 << 22) -> Iterator[int]:
     """Split a number of rows of this width into blocks of at most about `most` entries.
 

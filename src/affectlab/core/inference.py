@@ -19,6 +19,7 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
 from affectlab.core.jackknife import Jackknife, LeftOut, too_few
 from affectlab.core.statistic import (
+    LEFT_OUT_OF_MANY,
     MOST_LEFT_OUT,
     Clusters,
     Draws,
@@ -445,8 +446,8 @@ DrawnTarget: TypeAlias = Literal["stimuli", "raters", "both"]
 
 _STEP = 1e-6
 """Step of the slope of a transformation."""
-_GROUPS = 20
-"""Groups of stimuli, and of raters, of which all pairs are left out."""
+_GROUPS, _GROUPS_OF_MANY = 20, 10
+"""Groups of stimuli, and of raters, of which all pairs are left out; of a million answers."""
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _TARGETS = ("sample", "stimuli", "raters", "both")
 
@@ -501,7 +502,9 @@ def infer(
     freedom are Satterthwaite's, so that few raters count as few. The
     interval is symmetric around the value less its bias, on a scale of log odds where the statistic
     is bounded: Fisher's z, that of intraclass correlations for coefficients of agreement. More than
-    100 raters are left out in 100 groups.
+    100 raters are left out in 100 groups, and so are stimuli where a statistic asks for groups.
+    Where a row rests on a million answers or more, stimuli are then left out in 40 groups, which
+    the method says, and pairs of groups are those of 10 by 10.
 
     References
     ----------
@@ -731,7 +734,8 @@ def _left_out(
         return LeftOut(what, values, present, statistic.effective, statistic.times)
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
-    most = most if units else min(most, MOST_LEFT_OUT)
+    many = units and statistic.has_many_answers and n > LEFT_OUT_OF_MANY
+    most = LEFT_OUT_OF_MANY if many else most if units else min(most, MOST_LEFT_OUT)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -742,7 +746,13 @@ def _left_out(
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
     values = np.where(present, np.concatenate(blocks), np.nan)
-    return LeftOut(what, values, present, statistic.effective if units else False)
+    return LeftOut(
+        what,
+        values,
+        present,
+        statistic.effective if units else False,
+        groups=most if many else 0,
+    )
 
 
 def _answers(
@@ -756,22 +766,24 @@ def _answers(
     """
     rng = np.random.default_rng(seed)
     n = statistic.design.n_stimuli, statistic.design.n_raters
-    groups = [min(size, _GROUPS) for size in n]
+    most = _GROUPS_OF_MANY if statistic.has_many_answers else _GROUPS
+    groups = [min(size, most) for size in n]
     # Row 0 of either has all; the others leave out one group.
     kept_stimuli, kept_raters = (
         np.concatenate(
-            [np.ones((1, size)), 1.0 - (rng.permutation(size) % most == np.arange(most)[:, None])]
+            [np.ones((1, size)), 1.0 - (rng.permutation(size) % few == np.arange(few)[:, None])]
         )
-        for size, most in zip(n, groups, strict=True)
+        for size, few in zip(n, groups, strict=True)
     )
-    first, second = (part.ravel() for part in np.indices([most + 1 for most in groups]))
-    draws = Draws(first.size, stimulus=kept_stimuli[first], rater=kept_raters[second])
+    first, second = (part.ravel() for part in np.indices([few + 1 for few in groups]))
+    once = np.flatnonzero(np.broadcast_to(statistic.answers_once, value.size))
+    draws = Draws(first.size, kept_stimuli[first], kept_raters[second], columns=once)
     blocks = draws.blocks(statistic.n_rows or max(1, _BLOCK // max(n)))
     values = np.concatenate([np.asarray(statistic.evaluate(part)) for _, part in blocks])
     table = values.reshape(groups[0] + 1, groups[1] + 1, -1)
-    change = value - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
-    change = change.reshape(-1, value.size)
-    change = np.where(statistic.answers_once, np.nan_to_num(change), 0.0)
+    apart = value[once] - table[1:, :1] - table[:1, 1:] + table[1:, 1:]
+    change = np.zeros((groups[0] * groups[1], value.size))
+    change[:, once] = np.nan_to_num(apart.reshape(len(change), -1))
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
     scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))

@@ -41,6 +41,8 @@ class LeftOut:
     four."""
     times: Ints | None = None
     """How many alike things each one stands for, shape (things,); 1 each where not said."""
+    groups: int = 0
+    """Random groups that are left out in place of single things, where that is to be said."""
 
     @cached_property
     def _times(self) -> Ints:
@@ -206,7 +208,10 @@ class Jackknife:
         kinds = [self._name(part) for part in self._sampled]
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
         over = [f"{self.units}, since {_FEW}" if one else whole for one in few.tolist()]
-        return [f", jackknife over {what}" for what in over]
+        in_groups = "".join(
+            f", {self._name(part)} in {part.groups} groups" for part in self.parts if part.groups
+        )
+        return [f", jackknife over {what}{in_groups}" for what in over]
 
     def targets(self) -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""

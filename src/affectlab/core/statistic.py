@@ -25,6 +25,12 @@ from affectlab.core.words import many, option
 MOST_LEFT_OUT = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
+MANY_ANSWERS = 1_000_000
+"""Answers behind a row of a statistic from which on fewer groups are left out: each costs much, and
+the error of so many stimuli is small beside that of raters."""
+LEFT_OUT_OF_MANY = 40
+"""Groups of stimuli, where a statistic asks for groups and there are so many answers. They tell the
+standard error to within 11 %, as their degrees of freedom say."""
 MOST_CLUSTERS = 1000
 """Clusters of stimuli up to which each is left out by itself; groups of them beyond."""
 FEWEST_CLUSTERS = 5
@@ -257,7 +263,8 @@ class Statistic:
     its scale."""
     n_groups: int | None = None
     """Stimuli, and raters, up to which each is left out by itself; more are left out in so many
-    groups. By default every stimulus, and raters in at most 100 groups."""
+    groups, stimuli in 40 where a row rests on a million answers. By default every stimulus, and
+    raters in at most 100 groups."""
     corrects_raters: bool = True
     """Whether a jackknife over raters takes their number for a source of bias, which it is not
     where the number describes a panel of that size."""
@@ -289,6 +296,11 @@ class Statistic:
     def names(self) -> list[str]:
         """One name for each row, from its keys."""
         return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
+
+    @property
+    def has_many_answers(self) -> bool:
+        """Whether a row rests on so many answers that few groups of stimuli tell its error."""
+        return max(self.n_ratings, default=0) >= MANY_ANSWERS
 
     def of_clusters(self, clusters: Clusters) -> Statistic:
         """Make the same statistic of clusters of stimuli, which are its units in their place.

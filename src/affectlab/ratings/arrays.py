@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
+from threading import RLock
 from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.arrays import as_floats, places_in
+from affectlab.core.arrays import as_floats, distinct, places_in
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
@@ -204,6 +205,11 @@ class Answers:
         >>> answers_of([[1, 2], [5, np.nan], [2, np.nan]]).middle()
         array([[2., 2.]])
         """
+        if aggregate == "median":
+            levels, level = distinct(self.value)
+            n_cells = len(self.labels) * len(self.units)
+            if 0 < n_cells * levels.size <= _MOST_GAPS * self.value.size:
+                return self._middle_of_levels(levels, level)
         order = np.lexsort((self.value, self.cell))
         cell, value = self.cell[order], self.value[order]
         start = np.flatnonzero(np.diff(cell, prepend=-1))
@@ -216,6 +222,19 @@ class Answers:
         middle = np.full((len(self.labels), len(self.units)), np.nan)
         middle.ravel()[cell[start]] = found
         return middle
+
+    def _middle_of_levels(self, levels: Floats, level: Ints) -> Floats:
+        """Take the median from how often each of a few values was given."""
+        shape = len(self.labels) * len(self.units), levels.size
+        counts = np.bincount(self.cell * levels.size + level, minlength=shape[0] * shape[1])
+        reached = np.cumsum(counts.reshape(shape), axis=1)
+        size = reached[:, -1:]
+        lower, upper = (
+            levels[np.minimum((reached <= place).sum(axis=1), levels.size - 1)]
+            for place in ((size - 1) // 2, size // 2)
+        )
+        middle: Floats = np.where(size[:, 0] > 0, (lower + upper) / 2, np.nan)
+        return middle.reshape(len(self.labels), len(self.units))
 
     def of_categories(self, categories: Sequence[str]) -> Answers:
         """Take the categories that a single question names as labels, chosen with 1."""
@@ -337,6 +356,10 @@ def of_one_label(ratings: Ratings, label: str | None) -> Ratings:
     return ratings if label is None else ratings.select(labels=label)
 
 
+_ARRANGING = RLock()
+"""Of two threads that need the answers of a table, the second waits for what the first makes."""
+
+
 def _arranged_once(arrange: Callable[_Asked, Answers]) -> Callable[_Asked, Answers]:
     """Arrange the answers of a table once where it keeps what is arranged."""
 
@@ -346,8 +369,9 @@ def _arranged_once(arrange: Callable[_Asked, Answers]) -> Callable[_Asked, Answe
         if held is None:
             return arrange(*data, **how)
         key = frozenset(name for name, asked in how.items() if asked)
-        if key not in held:
-            held[key] = arrange(*data, **how)
+        with _ARRANGING:
+            if key not in held:
+                held[key] = arrange(*data, **how)
         found: Answers = held[key]
         return found
 

@@ -55,6 +55,8 @@ class Coded:
         own = self.names.to_list()
         present = set(own)
         order = list(dict.fromkeys([*(name for name in names if name in present), *own]))
+        if order == own:
+            return self
         position = {name: index for index, name in enumerate(order)}
         lookup = np.array([position[name] for name in own], dtype=np.int32)
         return Coded(pl.Series("name", order, dtype=pl.String), frozen(lookup[self.code]))

@@ -184,7 +184,7 @@ def one_scale(scales: Mapping[str, Scale]) -> Scale:
     InputError
         When labels are on different scales; the sentence names them.
     """
-    found = list(scales.values())
+    found = list(dict.fromkeys(scales.values()))
     if not all(alike(found[0], other) for other in found[1:]):
         raise InputError(
             f"the labels are on different scales ({said_by_label(scales)}); expected labels on "

@@ -650,12 +650,12 @@ def _descriptives(ratings: Holdings) -> Table:
         {
             "label": ratings.label_code[rows],
             "rater_kind": kinds.gather(ratings.rater_code[rows]),
-            "stimulus": ratings.stimulus_code[rows],
-            "rater": ratings.rater_code[rows],
+            "pair": ratings.stimulus_code[rows] * np.int64(ratings.n_raters)
+            + ratings.rater_code[rows],
             "value": ratings.value[rows],
         }
     ).with_columns(pl.col("value").fill_nan(None))
-    pair, value = pl.struct("stimulus", "rater").n_unique(), pl.col("value")
+    pair, value = pl.col("pair").n_unique(), pl.col("value")
     asked = answers.group_by("rater_kind").agg(pair.alias("asked"))
     found = (
         answers.group_by("label", "rater_kind")

@@ -177,7 +177,7 @@ class Ratings(Holdings):
             When no rater is human.
         """
         self._require(HUMAN_KINDS, "human")
-        return self.select(rater_kind=HUMAN_KINDS)
+        return self._of_kinds(HUMAN_KINDS)
 
     def models(self) -> Ratings:
         """Keep the answers of models and baselines.
@@ -188,7 +188,17 @@ class Ratings(Holdings):
             When no rater is a model.
         """
         self._require(MODEL_KINDS, "a model")
-        return self.select(rater_kind=MODEL_KINDS)
+        return self._of_kinds(MODEL_KINDS)
+
+    def _of_kinds(self, kinds: tuple[str, ...]) -> Ratings:
+        """Keep kinds of raters; a table that holds its answers holds such a part, too."""
+        if self._held is None:
+            return self.select(rater_kind=kinds)
+        if kinds not in self._held:
+            part = self.select(rater_kind=kinds)
+            self._held[kinds] = part if part is self else part.holding()
+        found: Ratings = self._held[kinds]
+        return found
 
     def _require(self, kinds: tuple[str, ...], what: str) -> None:
         if not set(kinds) & set(self.rater_kinds):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import distinct, ratio, with_few_gaps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 _TABLE = 1 << 24
-_CLOSE = 256
 _CONSTANT = 1e-12
 
 
@@ -57,11 +56,13 @@ def sums_of_others(cell: Ints, rater: Ints, value: Floats, weight: Floats) -> tu
     >>> n.tolist(), total.tolist()
     ([2.0, 1.0, 1.0, 0.0], [6.0, 1.0, 1.0, 0.0])
     """
-    _, pair = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
+    n_raters = int(rater.max(initial=0)) + 1
+    pair = with_few_gaps(cell * n_raters + rater, (int(cell.max(initial=0)) + 1) * n_raters)
+    once = bool(np.bincount(pair).max(initial=0) <= 1)
 
     def of_others(part: Floats) -> Floats:
-        rest = np.bincount(cell, part)[cell] - np.bincount(pair, part)[pair]
-        return np.asarray(rest, dtype=np.float64)
+        own = part if once else np.bincount(pair, part)[pair]
+        return np.asarray(np.bincount(cell, part)[cell] - own, dtype=np.float64)
 
     return of_others(weight), of_others(weight * value)
 
@@ -98,21 +99,6 @@ def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
     out = np.empty(values.size)
     out[order] = midrank[np.cumsum(new) - 1]
     return out
-
-
-def distinct(values: Floats) -> tuple[Floats, Ints]:
-    """Distinct values, ascending, and the position of each value among them.
-
-    Whole numbers that lie close together need no sort.
-    """
-    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
-    if values.size and high - low < _CLOSE:
-        code = (values - low).astype(np.int64)
-        if (code == values - low).all():
-            there = np.bincount(code) > 0
-            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[code]
-    known, code = np.unique(values, return_inverse=True)
-    return known, code.astype(np.int64)
 
 
 def grouped_pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:

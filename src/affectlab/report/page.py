@@ -8,6 +8,7 @@ import os
 import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -236,7 +237,7 @@ def write_page(
     steps: Steps,
     *,
     cautions: Callable[[], list[str]],
-    drawn: Mapping[int, Drawn] | None = None,
+    drawn: Mapping[int, Future[Drawn]] | None = None,
     **parts: Any,
 ) -> ReportPaths:
     """Write the tables and figures of sections, and the page with them.
@@ -248,7 +249,7 @@ def write_page(
     cautions
         Gives what to worry about, the worst first; which may take long.
     drawn
-        Pictures that were drawn already, by the id of the picture.
+        Pictures that are drawn already, or are being drawn, by the id of the picture.
     parts
         Other parts of the page; see :func:`_render_page`.
 
@@ -265,16 +266,20 @@ def write_page(
         tables.append(_write_table(linked.table, folder))
         tables.append(tables[-1].with_suffix(".parquet"))
         linked.table.frame.write_parquet(tables[-1])
-    known = drawn or {}
+    said, known = cautions(), drawn or {}
     pictures = [
-        _write_picture(picture, known.get(id(picture)) or draw(picture), folder)
+        _write_picture(
+            picture,
+            known[id(picture)].result() if id(picture) in known else draw(picture),
+            folder,
+        )
         for picture in blocks(every, Picture)
     ]
     steps.next("page")
     page = _render_page(
         questions=questions,
         sections=sections,
-        cautions=cautions(),
+        cautions=said,
         date=_date(),
         svgs={name: svg for name, svg, _ in pictures},
         **parts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -122,47 +122,46 @@ def write_report(
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures, cluster=cluster)
     steps = Steps(progress, len(BUILDERS) + 3)
-    parts, drawn = _build(study, steps)
-    steps.next("first page")
-    questions = [section for ask in QUESTIONS if (section := ask(study)) is not None]
-    sections = [part for part in parts if isinstance(part, Section)]
-    skipped = [part for part in parts if isinstance(part, Skipped)]
-    sections += extra_sections
-    if truth is not None:
-        sections.append(planted_section(study, truth))
-    return write_page(
-        folder,
-        questions,
-        sections,
-        steps,
-        drawn=drawn,
-        title=title or _title(ratings),
-        lead=lead(study),
-        cautions=lambda: cautions(study),
-        skipped=skipped,
-        glossary=glossary(study, [*questions, *sections]),
-        provenance=provenance(study, sections),
-        source=source_name(study),
-    )
-
-
-def _build(study: Study, steps: Steps) -> tuple[list[Section | Skipped], dict[int, Drawn]]:
-    """Make the sections, those that wait for others last, and give them in their order.
-
-    Their pictures are drawn at once, while models are compared with people in another thread; they
-    are given by the id of the picture.
-    """
-    made: dict[str, Section | Skipped] = {}
-    drawn: dict[int, Drawn] = {}
-    with ThreadPoolExecutor(1) as pool:
-        study.compare_ahead(pool)
+    # Models are compared with people, and pictures drawn, while sections are made.
+    with ThreadPoolExecutor(1) as drawing, ThreadPoolExecutor(1) as comparing:
+        study.compare_ahead(comparing)
+        drawn: dict[int, Future[Drawn]] = {}
         builders = dict(BUILDERS)
+        parts: dict[str, Section | Skipped] = {}
         for name in (*(name for name in builders if name not in LATE), *LATE):
             steps.next(name)
-            made[name] = part = builders[name](study)
-            if isinstance(part, Section):
-                drawn |= {id(picture): draw(picture) for picture in blocks([part], Picture)}
-    return [made[name] for name, _ in BUILDERS], drawn
+            parts[name] = builders[name](study)
+            drawn |= _drawn_by(drawing, parts[name])
+        steps.next("first page")
+        questions = [section for ask in QUESTIONS if (section := ask(study)) is not None]
+        for section in questions:
+            drawn |= _drawn_by(drawing, section)
+        in_order = [parts[name] for name in builders]
+        sections = [part for part in in_order if isinstance(part, Section)]
+        sections += extra_sections
+        if truth is not None:
+            sections.append(planted_section(study, truth))
+        return write_page(
+            folder,
+            questions,
+            sections,
+            steps,
+            drawn=drawn,
+            title=title or _title(ratings),
+            lead=lead(study),
+            cautions=lambda: cautions(study),
+            skipped=[part for part in in_order if isinstance(part, Skipped)],
+            glossary=glossary(study, [*questions, *sections]),
+            provenance=provenance(study, sections),
+            source=source_name(study),
+        )
+
+
+def _drawn_by(pool: Executor, part: Section | Skipped) -> dict[int, Future[Drawn]]:
+    """Draw the pictures of a section in a thread, by the id of the picture."""
+    if not isinstance(part, Section):
+        return {}
+    return {id(picture): pool.submit(draw, picture) for picture in blocks([part], Picture)}
 
 
 def _title(ratings: Ratings) -> str:

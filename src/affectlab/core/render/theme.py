@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from threading import RLock
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -84,6 +85,10 @@ _RC: dict[str, Any] = {
 }
 
 
+_DRAWING = RLock()
+"""Settings of matplotlib are those of all threads, so that one of them draws at a time."""
+
+
 def themed(function: Callable[P, R]) -> Callable[P, R]:
     """Run a function under the report's matplotlib settings, and restore the caller's."""
 
@@ -91,7 +96,7 @@ def themed(function: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         import matplotlib as mpl
 
-        with mpl.rc_context(_RC):  # type: ignore[arg-type]
+        with _DRAWING, mpl.rc_context(_RC):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
     return wrapper

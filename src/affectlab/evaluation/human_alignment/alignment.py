@@ -158,7 +158,7 @@ class _Comparison:
         ]
         return pl.concat(rows)
 
-    @property
+    @cached_property
     def target(self) -> str:
         """What the intervals of models are about, ``none`` where there are none."""
         about = self.difference.frame["target"].unique().to_list()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.inference import benjamini_yekutieli
@@ -41,42 +41,62 @@ def duels_of(
     For each model: the person of each item, whether the model is at least as close to the other
     people as this person is, and whether the person is; both win a tie.
     """
+    models: Iterator[tuple[Ints, Floats, Floats]]
     if score == "jaccard":
         models = (_of_sets(panel, f, min_people) for f in range(len(panel.models)))
+    elif items == "stimuli":
+        models = _over_labels(panel, score, min_people)
     else:
         parts = (_of_label(part, score, min_people) for part in panel.parts)
         models = (
-            (np.concatenate(keys), np.concatenate(theirs), np.concatenate(own))
+            (np.concatenate(people), np.concatenate(theirs), np.concatenate(own))
             for labels in zip(*parts, strict=True)
-            for keys, theirs, own in [zip(*labels, strict=True)]
+            for people, _, theirs, own in [zip(*labels, strict=True)]
         )
-    for keys, theirs, own in models:
-        if score != "jaccard" and items == "stimuli":
-            keys, theirs, own = _summed(keys, theirs, own)
+    for people, theirs, own in models:
         size = np.abs(own)
         # Where a person is all but equal to the others, rounding is that of usual distances.
         room = _TIE * (size + (size.mean() if size.size else 0.0))
-        yield keys // len(panel.stimuli), theirs <= own + room, own <= theirs + room
+        yield people, theirs <= own + room, own <= theirs + room
 
 
-def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floats]:
-    """Add up the labels of each person and stimulus."""
-    n = int(keys.max(initial=0)) + 1
-    if n <= 4 * keys.size:
-        present = np.flatnonzero(np.bincount(keys, minlength=n))
-        sums = [np.bincount(keys, weights=one, minlength=n)[present] for one in (theirs, own)]
-    else:
-        present, place = np.unique(keys, return_inverse=True)
-        sums = [np.bincount(place, weights=one, minlength=present.size) for one in (theirs, own)]
-    return present.astype(np.int64), sums[0].astype(np.float64), sums[1].astype(np.float64)
+def _over_labels(
+    panel: Panel, score: Score, min_people: int
+) -> Iterator[tuple[Ints, Floats, Floats]]:
+    """Add up the labels of each person and stimulus, label by label."""
+    n_stimuli = len(panel.stimuli)
+    person, item = (
+        np.concatenate([getattr(part, name) for part in panel.parts]) for name in ("person", "item")
+    )
+    pair = with_few_gaps(person * n_stimuli + item, panel.n_people * n_stimuli)
+    of_pair = np.zeros(int(pair.max(initial=-1)) + 1, dtype=np.int64)
+    of_pair[pair] = person
+    del person, item
+    met = np.zeros((len(panel.models), of_pair.size), dtype=np.bool_)
+    sums = np.zeros((len(panel.models), 2, of_pair.size))
+    ends = np.cumsum([0, *(part.value.size for part in panel.parts)])
+    for part, start, end in zip(panel.parts, ends[:-1], ends[1:], strict=True):
+        for f, (_, kept, theirs, own) in enumerate(_of_label(part, score, min_people)):
+            # A person answers once about a stimulus and label.
+            place = pair[start:end][kept]
+            met[f, place] = True
+            sums[f, 0, place] += theirs
+            sums[f, 1, place] += own
+    for known, (theirs, own) in zip(met, sums, strict=True):
+        yield of_pair[known], theirs[known], own[known]
 
 
 def _of_label(
     part: LabelPanel, score: Score, min_people: int
-) -> Iterator[tuple[Ints, Floats, Floats]]:
-    """Give, for each model, its distance and that of each person to the other people."""
+) -> Iterator[tuple[Ints, Bools, Floats, Floats]]:
+    """Give, for each model, its distance and that of each person to the other people.
+
+    Yields
+    ------
+    For each model: the people of the answers that can be compared, which these are, shape
+    (answers,), and the distances of the model and of the person.
+    """
     item, value, n = part.item, part.value, part.n_items
-    key = part.person * n + item
     others = np.bincount(item, minlength=n)[item] - 1
     enough = others >= max(min_people - 1, 1)
     # Sums of squared distances; people and models share the number of others, and the root keeps
@@ -97,7 +117,7 @@ def _of_label(
             agreed = counts[item * levels.size + by_model] - (by_model == by_person)
             theirs = others - agreed.astype(np.float64)
         kept = enough & ~np.isnan(of_model)
-        yield key[kept], theirs[kept], own[kept]
+        yield part.person[kept], kept, theirs[kept], own[kept]
 
 
 def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
@@ -110,7 +130,7 @@ def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Float
     of_model = np.stack([part.steps[f] for part in panel.parts])
     order = np.argsort(item, kind="stable")
     bounds = np.searchsorted(item[order], np.arange(n_items + 1))
-    keys, theirs, own = [], [], []
+    persons, theirs, own = [], [], []
     for s in range(n_items):
         rows = order[bounds[s] : bounds[s + 1]]
         answered = ~np.isnan(of_model[:, s])
@@ -133,10 +153,10 @@ def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Float
         others = who.size - 1
         own.append(1 - (people.sum(axis=1) - np.diag(people)) / others)
         theirs.append(1 - (alike[-1, :-1].sum() - alike[-1, :-1]) / others)
-        keys.append(who * n_items + s)
-    if not keys:
+        persons.append(who)
+    if not persons:
         return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-    return np.concatenate(keys), np.concatenate(theirs), np.concatenate(own)
+    return np.concatenate(persons), np.concatenate(theirs), np.concatenate(own)
 
 
 PASSED = 0.5

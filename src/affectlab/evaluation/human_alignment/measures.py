@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -165,8 +165,10 @@ def _over_labels(values: Floats, point: Floats) -> Floats:
     return np.where(too_many, np.nan, mean)
 
 
-def measures_of(panel: Panel, draws: Copies) -> tuple[Measure, ...]:
-    """Compute every measure that the scale allows, the one that decides first.
+def measures_of(
+    panel: Panel, draws: Copies, wanted: Collection[str] | None = None
+) -> tuple[Measure, ...]:
+    """Compute every measure that the scale allows, or those wanted, the one that decides first.
 
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
     it has none, and Spearman's correlation where there is an order, on the models' own values.
@@ -181,11 +183,12 @@ def measures_of(panel: Panel, draws: Copies) -> tuple[Measure, ...]:
     words = "quadratic kappa" if kind == "ordinal" or name == "kappa" else "concordance"
     if kind in ("nominal", "binary"):
         words = "kappa"
-    if shares_little(panel):
-        found = [_measure(name, f"pooled {words}", pooled_kappas(panel, draws), pooled=True)]
-    else:
-        found = [_measure(name, words, kappas(panel, draws))]
-    if panel.ordered:
+    found: list[Measure] = []
+    if wanted is None or name in wanted:
+        pooled = shares_little(panel)
+        parts = pooled_kappas(panel, draws) if pooled else kappas(panel, draws)
+        found.append(_measure(name, f"pooled {words}" if pooled else words, parts, pooled=pooled))
+    if panel.ordered and (wanted is None or "spearman" in wanted):
         found.append(_spearman(panel, draws))
     return tuple(found)
 
@@ -328,16 +331,20 @@ class Measured:
             return [row[name] for row in every]
 
         def evaluate(draws: Draws) -> Floats:
-            whole = self.measures
-            found = whole if draws.is_point else measures_of(panel, self._copies(draws))
-            values = np.concatenate(
-                [
-                    one.of_part(part, point)
-                    for part in self._parts
-                    for one, point in zip(found, whole, strict=True)
-                ]
-            ).T
-            values = np.broadcast_to(values, (draws.n_rows, values.shape[1]))
+            of_row = np.array(column("measure"))
+            wanted = set(of_row if draws.columns is None else of_row[draws.columns])
+            found = self.measures
+            if not draws.is_point:
+                found = measures_of(panel, self._copies(draws), wanted)
+            by_name = {one.name: one for one in found}
+            values = np.full((draws.n_rows, len(every)), np.nan)
+            first = 0
+            for part in self._parts:
+                for point in self.measures:
+                    here = slice(first, first + len(rows[part]))
+                    if point.name in by_name:
+                        values[:, here] = by_name[point.name].of_part(part, point).T
+                    first = here.stop
             return values if draws.columns is None else values[:, draws.columns]
 
         apart = np.array([part in ("difference", "by_label") for part in column("part")])

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import mean_of_defined
+from affectlab.core.arrays import distinct, mean_of_defined
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
 from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel
@@ -130,14 +130,14 @@ def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:
     Levels, how many there are, and whether they lie on a grid, so that the middle of two levels is
     the level between them.
     """
-    distinct, place = np.unique(value, return_inverse=True)
-    if distinct.size < 2:
+    known, place = distinct(value)
+    if known.size < 2:
         return np.zeros(value.size, dtype=np.int32), 1, True
-    step = float(np.diff(distinct).min())
-    grid = (distinct - distinct[0]) / step
+    step = float(np.diff(known).min())
+    grid = (known - known[0]) / step
     if grid[-1] < _MOST_LEVELS and np.abs(grid - np.rint(grid)).max() < _LATTICE * grid[-1]:
         return np.rint(grid).astype(np.int32)[place], round(float(grid[-1])) + 1, True
-    return place.astype(np.int32), distinct.size, False
+    return place.astype(np.int32), known.size, False
 
 
 def _order(values: Floats) -> tuple[NDArray[np.int32], Bools]:

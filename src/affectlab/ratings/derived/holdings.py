@@ -364,6 +364,8 @@ class Holdings:
         They take more memory than the table: who computes many statistics of it, as a report does,
         lets go of it at the end.
         """
+        if self._held is not None:
+            return self
         made = copy(self)
         made._held = {}
         return made

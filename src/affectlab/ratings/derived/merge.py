@@ -22,7 +22,8 @@ def merge(first: Table, *others: Table) -> Table:
     """Put several tables into one, in which each label is on one scale.
 
     Names keep the order of the first table, then that of the next. Attributes of the same rater or
-    stimulus are put together. A scale that was inferred in every table is inferred again.
+    stimulus are put together. A scale that was inferred in every table is inferred again; one table
+    whose scales are declared stays as it is.
 
     Raises
     ------
@@ -38,6 +39,8 @@ def merge(first: Table, *others: Table) -> Table:
     >>> merge(people, model).rater_names
     ('ann', 'gpt')
     """
+    if not others and all(scale.declared for scale in first.scales.values()):
+        return first
     tables = (first, *others)
     if len({table.has_labels for table in tables}) > 1:
         raise InputError(_labels_apart(tables))

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import distinct, ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import require_order
-from affectlab.reliability.rank_correlation import distinct
 
 if TYPE_CHECKING:
     from affectlab.ratings import Scale

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from affectlab.core.arrays import distinct
 from affectlab.core.errors import check_number
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
-from affectlab.reliability.rank_correlation import distinct
 
 _MOST_COUNTS = 1 << 20
 """Counts of values per unit that are held at once, beside four per answer."""

@@ -143,10 +143,15 @@ class CrossedSums:
     @cached_property
     def whole(self) -> PairVariances:
         """Pair variances of all answers, shape (labels,)."""
+        return PairVariances(*(one[0] for one in self._in_chunks(CrossedSums._of_all, 1)))
+
+    def _of_all(self) -> PairVariances:
+        """Pair variances of all answers as the only row, shape (1, labels)."""
         first, second = self._codes
         n, total, squares = (self._by(of) for of in (self.value**0, self.value, self.value**2))
         stimulus, rater = (_side(*self._levels(*code)) for code in (first, second))
-        return _variances(stimulus, rater, n, total, squares, n)
+        found = _variances(stimulus, rater, n, total, squares, n)
+        return PairVariances(*(part[None] for part in found))
 
     @property
     def _codes(self) -> tuple[tuple[Ints, int], tuple[Ints, int]]:

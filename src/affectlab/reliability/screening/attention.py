@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.outliers import predictive_tails
@@ -105,34 +106,62 @@ class Attention:
         return _named(self.careless, self.n, above, above_of_few)
 
 
-def lines(
-    stimulus: Ints,
-    label: Ints,
-    rater: Ints,
-    value: Floats,
-    honest: Floats,
-    panel: Bools,
-    times: int,
-) -> Lines:
-    """Regress each rater's answers on the mean of the others in the panel.
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Answers that lines are put through, and what tells them apart; one entry per answer."""
+
+    stimulus: Ints
+    label: Ints
+    rater: Ints
+    value: Floats
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int, int]:
+        codes = (self.stimulus, self.label, self.rater)
+        stimuli, labels, raters = (int(code.max(initial=-1)) + 1 for code in codes)
+        return stimuli, labels, raters
+
+    @cached_property
+    def cell(self) -> Ints:
+        """Code of the stimulus and label."""
+        stimuli, labels, _ = self._sizes
+        return with_few_gaps(self.stimulus * labels + self.label, stimuli * labels)
+
+    @cached_property
+    def group(self) -> Ints:
+        """Code of the rater and label."""
+        _, labels, raters = self._sizes
+        return with_few_gaps(self.rater * labels + self.label, raters * labels)
+
+    @cached_property
+    def trial(self) -> Ints:
+        """Code of the rater and stimulus."""
+        stimuli, _, raters = self._sizes
+        return with_few_gaps(self.rater * stimuli + self.stimulus, raters * stimuli)
+
+    def take(self, kept: Bools) -> Entries:
+        """Keep some of them."""
+        return Entries(
+            *(part[kept] for part in (self.stimulus, self.label, self.rater, self.value))
+        )
+
+
+def lines(entries: Entries, others: Floats, honest: Floats, times: int) -> Lines:
+    """Regress each rater's answers on the mean of the others.
 
     Each answer stands in so many ``times`` entries.
     """
-    n_raters, n_labels = panel.size, int(label.max(initial=0)) + 1
-    cell = np.unique(stimulus * n_labels + label, return_inverse=True)[1]
-    unbiased = value - biases(cell, rater, value, panel)[rater]
-    n_others, total = sums_of_others(cell, rater, unbiased, panel[rater].astype(np.float64))
-    shared = n_others > 0.5
-    others = _shrunk(cell, label, rater, unbiased, panel, n_others, ratio(total, n_others, 0.0))
-    stimulus, label, rater = (part[shared] for part in (stimulus, label, rater))
-    value, others = value[shared], others[shared]
-    group = np.unique(rater * n_labels + label, return_inverse=True)[1]
+    n_raters = honest.size
+    rater, group = entries.rater, entries.group
     size = np.bincount(group)
 
     def of_raters(part: Floats) -> Floats:
         return np.bincount(rater, part, n_raters).astype(np.float64)
 
-    x, y = (part - (np.bincount(group, part) / size)[group] for part in (others, value))
+    def apart(part: Floats) -> Floats:
+        return part - ratio(np.bincount(group, part), size, 0.0)[group]
+
+    x, y = apart(others), apart(entries.value)
     scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)
     n = np.bincount(rater, minlength=n_raters)
     df = n - of_raters(1 / size[group])
@@ -141,17 +170,21 @@ def lines(
     known = (xx > _SMALL * xx.max(initial=0.0)) & (df > 2)
     slope = np.where(known, ratio(xy, xx, 0.0), np.nan)
     left = y - np.nan_to_num(slope)[rater] * x
-    weight = (honest * known * ~constant)[rater]
+    counts = honest * known * ~constant
+    weight = counts[rater]
     variance = _variance(others, left**2 * ratio(n, np.maximum(df - 1, 1.0))[rater], weight)
     with np.errstate(divide="ignore", invalid="ignore"):
-        standard = left**2 / variance
-        square = np.average(standard, weights=weight) if weight.any() else np.nan
-        kurtosis = np.average(standard**2, weights=weight) / square**2 if weight.any() else 3.0
         # Answers to labels of one stimulus hang together.
-        at_once = _at_once(stimulus, rater, weight * x * left)
+        at_once = _at_once(entries.trial, weight * x * left)
+        standard = left**2 / variance
+        square, kurtosis = np.nan, 3.0
+        if counts.any():
+            square, fourth = (np.average(standard**k, weights=weight) for k in (1, 2))
+            kurtosis = fourth / square**2
         noise = np.log(of_raters(standard) / np.maximum(df - 1, 1)) / 2
+        del standard, left, weight
         whole = of_raters(y * y / variance) / np.maximum(df, 1)
-        middle = np.average(whole, weights=honest * known * ~constant) if weight.any() else 1.0
+        middle = np.average(whole, weights=counts) if counts.any() else 1.0
         skew = of_raters(x**3) * of_raters(y**3) * np.sqrt(n * at_once) / (xx * yy) ** 1.5
     return Lines(
         n=n // times,
@@ -164,6 +197,17 @@ def lines(
         constant=constant,
         skew=skew,
     )
+
+
+def beside_others(entries: Entries, panel: Bools) -> tuple[Entries, Floats]:
+    """Keep entries that others of the panel share, and give the mean of these others."""
+    cell, rater = entries.cell, entries.rater
+    unbiased = entries.value - biases(cell, rater, entries.value, panel)[rater]
+    n_others, total = sums_of_others(cell, rater, unbiased, panel[rater].astype(np.float64))
+    others = ratio(total, n_others, 0.0)
+    shrunk = _shrunk(cell, entries.label, rater, unbiased, panel, n_others, others)
+    shared = n_others > 0.5
+    return (entries, shrunk) if shared.all() else (entries.take(shared), shrunk[shared])
 
 
 def biases(cell: Ints, rater: Ints, value: Floats, panel: Bools) -> Floats:
@@ -214,18 +258,25 @@ def _variance(others: Floats, squares: Floats, weight: Floats) -> Floats:
         return others
     spread = float(others.std()) or 1.0
     u = (others - others.mean()) / spread
-    design = np.stack([np.ones_like(u), u, u * u], axis=1)
-    gram = design.T @ (design * weight[:, None]) + 1e-9 * np.eye(3)
-    fitted = design @ np.linalg.solve(gram, design.T @ (weight * squares))
-    middle = float((weight * squares).sum() / max(weight.sum(), 1e-300))
+    # Of powers of u from 0 to 4 the sums make the normal equations of a parabola.
+    power, sums, right = weight, np.empty(5), np.empty(3)
+    for k in range(5):
+        sums[k] = power.sum()
+        if k < 3:
+            right[k] = power @ squares
+        power = power * u
+    gram = sums[np.add.outer(np.arange(3), np.arange(3))] + 1e-9 * np.eye(3)
+    level, slope, bend = np.linalg.solve(gram, right)
+    fitted = level + u * (slope + u * bend)
+    middle = float(right[0] / max(sums[0], 1e-300))
     return np.asarray(np.maximum(fitted, max(0.1 * middle, 1e-300)))
 
 
-def _at_once(stimulus: Ints, rater: Ints, score: Floats) -> float:
+def _at_once(trial: Ints, score: Floats) -> float:
     """Give how much the variance of sums grows because answers to one stimulus hang together."""
-    pair = np.unique(rater * (int(stimulus.max(initial=0)) + 1) + stimulus, return_inverse=True)[1]
-    alone = float((score**2).sum())
-    return max(1.0, float((np.bincount(pair, score) ** 2).sum()) / alone) if alone > 0 else 1.0
+    alone = float(score @ score)
+    together = np.bincount(trial, score)
+    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
 
 
 def honest_raters(found: Lines, weight: Floats) -> Honest:
@@ -326,11 +377,13 @@ def attention(
         stimulus, rater = np.repeat(stimulus, times), np.repeat(rater, times)
         label = np.repeat(label, times) * times + every
         value = (np.repeat(code, times) == every).astype(np.float64)
+    entries = Entries(stimulus, label, rater, value)
     given = np.bincount(rater, minlength=n_raters) > 0
     panel, honest, prior = given.copy(), given.astype(np.float64), _CARELESS
     middle = Honest(0.0, 0.0, 0.0, 1.0)
+    shared = beside_others(entries, panel)
     for at in range(_ROUNDS):
-        found = lines(stimulus, label, rater, value, honest, panel, times)
+        found = lines(*shared, honest, times)
         known = found.usable & (found.n >= FEWEST)
         if known.sum() < _RATERS:
             return _nobody(found.n, found.constant)
@@ -339,7 +392,7 @@ def attention(
             apart = np.abs(found.slope - np.median(found.slope[known]))
             near = apart <= 3 * 1.4826 * np.median(apart[known])
             honest = np.where(known & near, 1.0, 0.0)
-            found = lines(stimulus, label, rater, value, honest, panel, times)
+            found = lines(*shared, honest, times)
         middle = honest_raters(found, honest * known)
         random, turned = evidence(found, middle)
         p = np.where(known, _posterior(random, turned, prior), np.where(found.constant, 1.0, 0.0))
@@ -355,6 +408,8 @@ def attention(
         panel, honest = left, np.where(given, 1 - p, 0.0)
         if same and change < 1e-3:
             break
+        if not same:
+            shared = beside_others(entries, panel)
     return _judged(found, middle, float(prior), *plain)
 
 

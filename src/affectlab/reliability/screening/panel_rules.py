@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from affectlab.core.arrays import ratio
+from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number
 from affectlab.reliability.rank_correlation import sums_of_others
@@ -54,7 +53,8 @@ class BesideOthers:
     def of(cls, trials: Trials, panel: Mask) -> BesideOthers:
         """Take what the rules need from the answers; the others are those raters of the panel."""
         rows = np.flatnonzero(trials.main)
-        cell = np.unique(trials.cell[rows], return_inverse=True)[1]
+        cell = trials.cell[rows]
+        cell = with_few_gaps(cell, int(cell.max(initial=-1)) + 1)
         rater, unit, value = trials.rater[rows], trials.unit[rows], trials.value[rows]
         counts = panel[rater].astype(np.float64)
         unbiased = value - biases(cell, rater, value, panel)[rater]
@@ -93,14 +93,19 @@ class BesideOthers:
         return slope, error, left
 
 
-@lru_cache(maxsize=2)
 def attention_of(trials: Trials) -> Attention:
     """Give what is known of the attention of each rater, from all main answers."""
-    rows, n_labels = np.flatnonzero(trials.main), trials.ratings.n_labels
-    stimulus, label = np.divmod(trials.cell[rows], n_labels)
-    nominal = trials.ratings.scale.kind == "nominal"
-    rater, value = trials.rater[rows], trials.value[rows]
-    return attention(stimulus, label, rater, value, len(trials.raters), nominal=nominal)
+    if Attention not in trials.found:
+        rows: slice | Ints = slice(None) if trials.main.all() else np.flatnonzero(trials.main)
+        trials.found[Attention] = attention(
+            *np.divmod(trials.cell[rows], trials.ratings.n_labels),
+            trials.rater[rows],
+            trials.value[rows],
+            len(trials.raters),
+            nominal=trials.ratings.scale.kind == "nominal",
+        )
+    found: Attention = trials.found[Attention]
+    return found
 
 
 class Careless(Rule):
@@ -199,13 +204,20 @@ class Panel:
     """Raters who are alike, shape (raters,)."""
 
 
-@lru_cache(maxsize=2)
 def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
     """Take away raters who are apart by any measure, until the rest are alike.
 
     Who is apart by one measure must not widen what is expected by the others, and who is careless
     not by any.
     """
+    key = Panel, min_answers
+    if key not in trials.found:
+        trials.found[key] = _panel_of(trials, min_answers)
+    found: Panel = trials.found[key]
+    return found
+
+
+def _panel_of(trials: Trials, min_answers: int) -> Panel:
     panel = ~attention_of(trials).named()
     rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
     while True:

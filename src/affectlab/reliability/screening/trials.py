@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -55,6 +55,8 @@ class Trials:
     """Whether answers are points of one scale, and not percent of the scale of each label."""
     ratings: Ratings
     """The table that the answers come from."""
+    found: dict[Any, Any] = field(init=False, default_factory=dict)
+    """What was found of these answers that several rules ask for."""
 
     @property
     def n_units(self) -> int:
@@ -145,12 +147,21 @@ def _of_kind(frame: pl.DataFrame, kind: str) -> Mask:
 
 def _in_order(frame: pl.DataFrame, ratings: Ratings, valid: Mask) -> Ints:
     """Rows of valid answers by rater and then time or trial number, where these are known."""
-    keys = [pl.Series("rater", ratings.rater_code)]
-    keys += [
-        frame[name]
-        for name in ("at", "trial")
-        if name in frame.columns and frame[name].null_count() < frame.height
-    ][:1]
+    rater, known = (
+        ratings.rater_code,
+        (
+            frame[name]
+            for name in ("at", "trial")
+            if name in frame.columns and frame[name].null_count() < frame.height
+        ),
+    )
+    first = next(known, None)
+    if first is None:
+        # Short codes are sorted in a time that is linear in the number of rows.
+        short = rater.astype(np.uint16) if ratings.n_raters <= 1 << 16 else rater
+        order = np.argsort(short, kind="stable")
+        return order if valid.all() else order[valid[order]]
+    keys = [pl.Series("rater", rater), first]
     table = pl.DataFrame([key.alias(f"key{n}") for n, key in enumerate(keys)])
     order = table.with_row_index("row").sort(table.columns, maintain_order=True)["row"].to_numpy()
     rows: Ints = order[valid[order]].astype(np.int64)

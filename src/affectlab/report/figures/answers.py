@@ -90,7 +90,7 @@ def draw_levels_by_label(ax: Axes, table: Table, *, share_name: str = "share of 
     --------
     >>> from affectlab.report import draw_figure
     >>> data = {"label": ["joy"] * 2, "answer": ["0", "1"], "share": [0.25, 0.75]}
-    >>> len(draw_figure("levels_by_label", data).axes[0].patches)
+    >>> len(draw_figure("levels_by_label", data).axes[0].collections)
     2
     """
     names, levels = (
@@ -139,7 +139,7 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
     >>> from affectlab.evaluation.outcomes import Response
     >>> answers = [Response(text="3", parsed={"joy": 3})] * 9 + [Response(text="")]
     >>> drawn = outcome_table(answers).plot()
-    >>> [round(float(bar.get_width()), 2) for bar in drawn.patches]
+    >>> [part.get_paths()[0].get_extents().width.round(2).item() for part in drawn.collections]
     [0.9, 0.1]
     """
     frame, said = table.frame, "share of answers"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import polars as pl
 
@@ -106,10 +107,18 @@ def _has_intervals(study: Study) -> bool:
     return bool(study.scores["low"].is_not_nan().any())
 
 
+_KNOWN: WeakKeyDictionary[Study, list[_Scored]] = WeakKeyDictionary()
+"""What the first page and the tables share."""
+
+
 def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
-    if not study.scored:
-        return []
+    if study not in _KNOWN:
+        _KNOWN[study] = _scores_by_label(study) if study.scored else []
+    return _KNOWN[study]
+
+
+def _scores_by_label(study: Study) -> list[_Scored]:
     order = {}
     if not study.reliability.is_empty():
         value = pl.col("value").fill_nan(None)

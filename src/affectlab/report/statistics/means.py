@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import distinct
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm, wilson_interval
+from affectlab.core.types import Ints
 from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
     intraclass_correlation,
@@ -169,6 +171,8 @@ def _counts(row: dict[str, Any]) -> dict[str, Any]:
 
 _MOST_ANSWERS = 6
 """Different answers to a stimulus that are listed; of more, the ends."""
+_MOST_GAPS = 4
+"""Possible keys per answer up to which counting all of them beats sorting."""
 
 
 def scores_of(answers: Ratings) -> pl.DataFrame:
@@ -213,33 +217,47 @@ def scores_of(answers: Ratings) -> pl.DataFrame:
 def _cells(ratings: Ratings) -> pl.DataFrame:
     """Count the answers to each stimulus on each label."""
     answers = answers_of(ratings)
-    names = {"label": answers.labels, "stimulus": answers.units}
-    coded = pl.DataFrame({"label": answers.label, "stimulus": answers.unit, "value": answers.value})
-    counts = coded.group_by("label", "stimulus", "value").agg(n=pl.len()).sort("value")
-    values = counts["value"].unique()
-    said = dict(zip(values, map(_answer(ratings), values), strict=True))
-    counts = counts.with_columns(
-        answer=pl.col("value").replace_strict(said, return_dtype=pl.String)
-    ).with_columns(
-        said=pl.when(pl.col("n") > 1)
-        .then(pl.format("{} ×{}", "answer", "n"))
-        .otherwise(pl.col("answer"))
+    values, level = distinct(answers.value)
+    key, n_keys = answers.cell * values.size + level, answers.cell.max(initial=-1) + 1
+    key, n = _counted(key, int(n_keys) * values.size)
+    cell, level = np.divmod(key, values.size)
+    # The most frequent answers of a cell come first, of equally frequent ones the smaller.
+    order = np.lexsort((level, -n, cell))
+    said = pl.Series(map(_answer(ratings), values), dtype=pl.String)
+    counts = pl.DataFrame({"cell": cell[order], "level": level[order], "n": n[order]}).with_columns(
+        answer=said.gather(level[order])
     )
-    falling = pl.col("said").sort_by("n", descending=True, maintain_order=True)
-    several = pl.len() > _MOST_ANSWERS
-    cells = counts.group_by("label", "stimulus", maintain_order=True).agg(
-        pl.col("answer").sort_by("n", descending=True, maintain_order=True).first(),
-        most=pl.col("n").max(),
-        n_ratings=pl.col("n").sum().cast(pl.Int64),
-        answers=pl.when(several)
-        .then(pl.format("{} to {}", pl.col("answer").first(), pl.col("answer").last()))
-        .otherwise(falling.str.join(", ")),
+    repeated = pl.when(pl.col("n") > 1).then(pl.format("{} ×{}", "answer", "n"))
+    cells = (
+        counts.with_columns(said=repeated.otherwise("answer"))
+        .group_by("cell", maintain_order=True)
+        .agg(
+            pl.col("answer").first(),
+            pl.col("said").str.join(", "),
+            least=pl.col("level").min(),
+            largest=pl.col("level").max(),
+            several=pl.len() > _MOST_ANSWERS,
+            most=pl.col("n").first(),
+            n_ratings=pl.col("n").sum(),
+        )
     )
-    cells = cells.sort("label", "stimulus")
+    label, unit = np.divmod(cells["cell"].to_numpy(), len(answers.units))
+    ends = (said.gather(cells[end]) for end in ("least", "largest"))
     return cells.with_columns(
-        pl.Series(key, [own[code] for code in cells[key]], dtype=pl.String)
-        for key, own in names.items()
-    )
+        pl.Series("label", answers.labels, dtype=pl.String).gather(label),
+        pl.Series("stimulus", answers.units, dtype=pl.String).gather(unit),
+        answers=pl.when("several").then(pl.format("{} to {}", *ends)).otherwise("said"),
+    ).select("label", "stimulus", "answer", "most", "n_ratings", "answers")
+
+
+def _counted(key: Ints, n_keys: int) -> tuple[Ints, Ints]:
+    """Give the different keys below ``n_keys``, rising, and how often each occurs."""
+    if n_keys > _MOST_GAPS * key.size:
+        keys, n = np.unique(key, return_counts=True)
+        return keys, n.astype(np.int64)
+    n = np.bincount(key, minlength=n_keys)
+    keys = np.flatnonzero(n)
+    return keys, n[keys]
 
 
 def _answer(ratings: Ratings) -> Callable[[float], str]:

@@ -12,13 +12,12 @@ import polars as pl
 from affectlab.core.types import Ints
 from affectlab.core.words import shown
 from affectlab.evaluation.rater_comparison import spearman_of_sides
-from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of
+from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of, ballots_of
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult, RaterMatrix, kappa_matrix
 
 _MOST_ROWS = 120_000
 _MOST_LEVELS = 21
-_BITS = 62
 
 
 def rater_called(name: str, most: int = 40) -> str:
@@ -122,32 +121,15 @@ def common_stimuli(ratings: Ratings, raters: Sequence[str]) -> Ints:
     A stimulus is common where both answered it on one label at least: labels that hold different
     stimuli of the same pair add up, and no stimulus counts twice.
     """
-    label = ratings.label_code.astype(np.int64)
-    # The labels of each rater and stimulus are the bits of a few whole numbers.
-    words = -(-max(ratings.n_labels, 1) // _BITS)
-    masks = (
-        pl.DataFrame(
-            {
-                "rater": ratings.rater_code.astype(np.int64),
-                "stimulus": ratings.stimulus_code.astype(np.int64),
-                "word": label // _BITS,
-                "bit": np.left_shift(1, label % _BITS),
-            }
-        )
-        .filter(pl.Series(~np.isnan(ratings.value) & (label >= 0)))
-        .group_by("rater", "stimulus")
-        .agg(
-            pl.col("bit").filter(pl.col("word") == word).bitwise_or().fill_null(0).alias(f"{word}")
-            for word in range(words)
-        )
-    )
-    rater, stimulus = masks["rater"].to_numpy(), masks["stimulus"].to_numpy()
-    answered = masks.select(map(str, range(words))).to_numpy()
+    ballots = ballots_of(ratings)
+    # Whether a label was answered is a bit.
+    answered = np.packbits(~np.isnan(ballots.value), axis=1)
+    unit, rater = ballots.unit, ballots.rater
     counts = np.empty((ratings.n_raters, ratings.n_raters), dtype=np.int64)
     for one in range(ratings.n_raters):
-        own = np.zeros((ratings.n_stimuli, words), dtype=np.int64)
-        own[stimulus[rater == one]] = answered[rater == one]
-        shared = (own[stimulus] & answered).any(axis=1)
+        own = np.zeros((ratings.n_stimuli, answered.shape[1]), dtype=np.uint8)
+        own[unit[rater == one]] = answered[rater == one]
+        shared = (own[unit] & answered).any(axis=1)
         counts[one] = np.bincount(rater[shared], minlength=ratings.n_raters)
     place = {name: code for code, name in enumerate(ratings.rater_names)}
     order = [place[name] for name in raters]

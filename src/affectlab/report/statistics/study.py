@@ -255,9 +255,9 @@ class Study:
         # All of the others are control runs.
         tables = tuple(table for table in tables if set(table.rater_names) & known)
         people = {is_person(kind) for kind in kept.rater_kinds}
-        if people == {True, False}:
+        if tables and people == {True, False}:
             # Models beside people in one table, and others in tables of their own.
-            kept, tables = people_of(kept), (kept.models(), *tables) if tables else ()
+            kept, tables = people_of(kept), (kept.models(), *tables)
         self._apart = (kept, tables) if tables and True in people else None
         self.seed = seed
         self.n_boot = min(n_boot, max(_MOST_DRAWN // max(len(ratings), 1), _FEWEST_DRAWN))
@@ -273,13 +273,7 @@ class Study:
             return self._apart
         if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
             return self.ratings, None
-
-        people = people_of(self.ratings)
-        if self.numeric is self.ratings and self.people is not None and self.models is not None:
-            # The same rows, arranged already.
-            same = people.scales == self.people.scales
-            return self.people if same else people.holding(), self.models
-        return people.holding(), self.ratings.models().holding()
+        return people_of(self.ratings).holding(), self.ratings.models()
 
     @cached_property
     def summary(self) -> RatingsSummary:
@@ -315,24 +309,21 @@ class Study:
         found = self.ratings.answers()
         return found if found is self.ratings else found.holding()
 
-    def _of(self, *, people: bool) -> Ratings | None:
-        if self.numeric is None:
-            return None
-        kinds = sorted({kind for kind in self.numeric.rater_kinds if is_person(kind) == people})
-        part = self.numeric.select(rater_kind=kinds) if kinds else None
-        return part if part is None or part is self.numeric else part.holding()
-
     @cached_property
     def people(self) -> Ratings | None:
         """Numeric answers of people; None when there are none."""
-        return self._of(people=True)
+        if self.numeric is None or not any(map(is_person, self.numeric.rater_kinds)):
+            return None
+        return self.numeric.humans()
 
     @cached_property
     def models(self) -> Ratings | None:
         """Numeric answers of models, on their own scale where it has no map; None when none."""
         if self.ranks_only and self._apart is not None:
             return side_by_side(self._apart[1]).answers()
-        return self._of(people=False)
+        if self.numeric is None or all(map(is_person, self.numeric.rater_kinds)):
+            return None
+        return self.numeric.models()
 
     @property
     def ordered(self) -> bool:
