@@ -9,6 +9,7 @@ refused with a command that reads it. Those that are not so yet stand in :data:`
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,9 +94,13 @@ def csv(
     quoted: bool = False,
     end: str = "\n",
     below: str = "",
+    mixed: bool = False,
 ) -> Write:
-    """Write answers as a text table of a layout."""
-    content = as_text(table(answers, rows, columns), separator, quoted=quoted, end=end)
+    """Write answers as a text table of a layout; `mixed`: with rows in any order."""
+    header, *body = table(answers, rows, columns)
+    if mixed:
+        random.Random(len(body)).shuffle(body)
+    content = as_text([header, *body], separator, quoted=quoted, end=end)
     return text(name, content + below, encoding)
 
 
@@ -207,12 +212,15 @@ _words = world(
     ("refuge", "quarrel", "exempt", "upsetting", "preserve"),
     ("VALENCE", "AROUSAL", "EXPRESSED_MORAL"),
     NINE,
+    gaps=3,
 )
-_faces = world(names("{}", 4, 4007), names("{:03d}", 6), levels=SEVEN)
+_faces = world(names("{}", 4, 4007), names("{:03d}", 6), levels=SEVEN, gaps=3)
 _tears = world(names("{}", 4), names("T{}a", 5), ("Valence_pos", "Arousal", "Sadness"), SEVEN)
-_dutch = world(names("{}", 5), ("zon", "graf", "feest", "regen", "taart", "spin"), levels=SEVEN)
+_dutch = world(
+    names("{}", 5), ("zon", "graf", "feest", "regen", "taart", "spin"), levels=SEVEN, gaps=3
+)
 _german = world(names("{}", 5), names("Bild {:02d}", 5), ("Valenz", "Erregung"), NINE)
-_polish = world(names("u{}", 4), names("img/{}.png", 6), levels=SEVEN)
+_polish = world(names("u{}", 4), names("img/{}.png", 6), levels=SEVEN, gaps=3)
 _spanish = world(names("S{}", 4), names("foto{}", 5), ("alegría", "miedo"), FIVE)
 _french = world(names("J{}", 4), names("visage_{}", 5), ("joie", "peur", "colère"), FIVE)
 _chinese = world(names("被试{}", 4), names("图片{}", 5), ("愉悦度", "唤醒度"), NINE)
@@ -223,7 +231,7 @@ _wines = world(names("W{}", 5), names("Sample {}", 4), ("How intense is it?", "P
 _films = world(names("{}", 5), ("Amelie", "Jaws", "Up", "Alien", "Heat", "Brazil"), levels=SEVEN)
 _blocks = world(names("s{}", 4), names("F{:02d}_AN", 6), levels=FIVE)
 _texts = world(names("{}", 4, 201), names("{}", 5), ("happy", "sad", "anger", "neutral"), YES_NO)
-_headlines = world(names("A1{}X", 4), names("{}", 5, 500), levels=(-50, -20, 0, 10, 35, 80))
+_headlines = world(names("A1{}X", 4), names("{}", 5, 500), levels=(-50, -20, 0, 10, 35, 80), gaps=3)
 _voices = world(names("{}", 4, 1), names("10{:02d}_IEO_HAP_LO", 6), levels=tuple("ADFHNS"))
 _emoji = world(names("sub-{}", 4), ("😀", "😢", "😡", "🤢"), ("familiarity", "valence"), SEVEN)
 _tracked = world(names("R{}", 4), names("pic{}.png", 6), levels=SEVEN)
@@ -231,17 +239,17 @@ _session = world(names("k{}", 3), names("v{}.mp4", 3), ("tense", "happy"), SEVEN
 _progress = world(PEOPLE, FACES, ("joy", "fear", "trust"), SEVEN)
 _refused = world(names("v{}", 4), names("b{}", 6), levels=FIVE)
 _half = world(names("{}", 5, 11), FACES, levels=NINE)
-_coded = world(PEOPLE, names("{}", 6, 71), DIMENSIONS, NINE)
+_coded = world(PEOPLE, names("{}", 6, 71), DIMENSIONS, NINE, gaps=4)
 _unnamed = world(names("A{}", 5), names("B{}", 6), levels=NINE)
 _eprime = world(names("{}", 4, 1), names("IAPS{}.bmp", 5, 2010), DIMENSIONS, NINE)
-_toloka = world(names("tol{}", 4), names("/a/{}.jpg", 5), levels=("joy", "anger", "none"))
+_toloka = world(names("tol{}", 4), names("/a/{}.jpg", 5), levels=("joy", "anger", "none"), gaps=3)
 _conditions = world(names("{}", 4), names("{}", 4), ("Anger", "Happy", "Tension", "Valence"), SEVEN)
 _emobank = world(names("x{}", 3), names("text_{}_9", 5, 4), ("V", "A", "D"), FIVE)
 
 _windows = world(("Jörg", "Änne", "x"), names("i{}", 6), levels=SEVEN)
 _question = world(names("s{}", 4), ("F01", "F02", "F03"), ("angry", "sad"), FIVE)
 _urls = world(names("W{}", 4), names("https://example.org/{}.jpg", 5), levels=("joy", "anger"))
-_units = world(names("{}", 4, 12), names("V{}", 5), ("Valence", "Arousal"), NINE)
+_units = world(names("{}", 4, 12), names("V{}", 5), ("Valence", "Arousal"), NINE, gaps=5)
 
 LONG = (
     Stranger(
@@ -316,6 +324,7 @@ LONG = (
                 "face_age": lambda row: 20 + 3 * row.s_n,
                 "rating": ANSWERS,
             },
+            mixed=True,
         ),
         right=_faces,
     ),
@@ -531,6 +540,7 @@ LONG = (
                 "response": ANSWERS,
                 "gold": lambda row: 7 * row.s_n,
             },
+            mixed=True,
             name="anger.standardized.tsv",
             separator="\t",
         ),
@@ -724,6 +734,7 @@ LONG = (
                 "ASSIGNMENT:worker_id": "{r}",
                 "ASSIGNMENT:status": "APPROVED",
             },
+            mixed=True,
             name="assignments.tsv",
             separator="\t",
         ),
@@ -1110,7 +1121,7 @@ def _psychopy_folder(place: Path) -> Path:
 
 _jspsych = world(("s1", "s2", "s3"), names("img/{}.jpg", 4), levels=FIVE)
 _sesame = world(names("{}", 3), names("pic_{}.png", 4), DIMENSIONS, NINE)
-_labvanced = world(names("{}", 3, 551), names("face_{}.png", 4), DIMENSIONS, NINE)
+_labvanced = world(names("{}", 3, 551), names("face_{}.png", 4), DIMENSIONS, NINE, gaps=4)
 _monkey = world(names("1180{}", 12, 10), ("Face 1", "Face 2"), ("Happy", "Sad"), FIVE)
 _levels = world(("r1", "r2", "r3"), names("img{}.png", 12), DIMENSIONS, NINE)
 _boxes = sets(names("g{}@h.example", 12), ("Face 1", "Face 2"), ("Joy", "Fear", "Anger"), "boxes")
