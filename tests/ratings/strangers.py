@@ -242,13 +242,14 @@ _half = world(names("{}", 5, 11), FACES, levels=NINE)
 _coded = world(PEOPLE, names("{}", 6, 71), DIMENSIONS, NINE, gaps=4)
 _unnamed = world(names("A{}", 5), names("B{}", 6), levels=NINE)
 _eprime = world(names("{}", 4, 1), names("IAPS{}.bmp", 5, 2010), DIMENSIONS, NINE)
-_toloka = world(names("tol{}", 4), names("/a/{}.jpg", 5), levels=("joy", "anger", "none"), gaps=3)
+_toloka = world(names("tol{}", 4), names("/a/{}.jpg", 5), levels=("joy", "anger", "calm"), gaps=3)
 _conditions = world(names("{}", 4), names("{}", 4), ("Anger", "Happy", "Tension", "Valence"), SEVEN)
 _emobank = world(names("x{}", 3), names("text_{}_9", 5, 4), ("V", "A", "D"), FIVE)
 
 _windows = world(("Jörg", "Änne", "x"), names("i{}", 6), levels=SEVEN)
 _question = world(names("s{}", 4), ("F01", "F02", "F03"), ("angry", "sad"), FIVE)
 _urls = world(names("W{}", 4), names("https://example.org/{}.jpg", 5), levels=("joy", "anger"))
+_none = world(names("ann{}", 4), names("t{}", 6), levels=("joy", "anger", "none"))
 _units = world(names("{}", 4, 12), names("V{}", 5), ("Valence", "Arousal"), NINE, gaps=5)
 
 LONG = (
@@ -284,6 +285,15 @@ LONG = (
             _urls, "rs", {"id": "{n}", "worker": "{r}", "image_url": "{s}", "label": ANSWERS}
         ),
         right=_urls,
+    ),
+    Stranger(
+        name="none_is_a_category",
+        like="a crowd's choice of an emotion, of which `none` is one",
+        kind="missing answers",
+        write=csv(
+            _none, "sr", {"text_id": "{s}", "annotator": "{r}", "emotion": ANSWERS}, mixed=True
+        ),
+        right=_none,
     ),
     Stranger(
         name="units_in_names",
@@ -1963,6 +1973,7 @@ TODAY: dict[str, str] = {
         "silent: item is the stimulus by its name, and what was shown becomes the label"
     ),
     "units_in_names": "refused: Video Name is no name of a stimulus",
+    "none_is_a_category": "silent: `none` is taken for no answer, which only a count says",
     "toloka_assignments": (
         "refused: names with INPUT:, OUTPUT: and ASSIGNMENT: in front are not known"
     ),

@@ -59,7 +59,7 @@ def answers_of(ratings: Ratings) -> list[Answer]:
         if scale.kind == "text":
             value = row["text"]
         elif scale.categories:
-            value = scale.categories[int(row["value"])]
+            value = scale.categories[int(row["value"] - (scale.low or 0))]
         found.append(Answer(row["stimulus"], row["rater"], label, value))
     return found
 

@@ -98,7 +98,7 @@ def _parts(ratings: Ratings) -> Iterator[Part]:
         scale = ratings.scales[label] if label else ratings.scale
         value, word = row["value"], row.get("text")
         if scale.categories and value is not None:
-            word = scale.categories[int(value)]
+            word = scale.categories[int(value - (scale.low or 0))]
         said = [f"{name}={row[name]}" for name in apart if row[name] is not None]
         yield Part(
             "answer", row["stimulus"], row["rater"], label, value, word, " ".join(said) or None
