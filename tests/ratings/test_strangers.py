@@ -119,10 +119,10 @@ def outcome(stranger: Stranger, folder: Path) -> tuple[Outcome, str]:
                 return ("right" if stranger.said in str(error) else "refused"), str(error)
             said = "\n".join((str(error), *_described(file)))
             return ("opened" if _opens(stranger, file, said) else "refused"), str(error)
+        said = "\n".join((*ratings.warnings, *ratings.history))
     fault = faults(stranger, ratings) or stranger.asks
     if not fault:
         return "right", ""
-    said = "\n".join((*ratings.warnings, *ratings.history))
     return ("told" if _opens(stranger, file, said) else "silent"), fault
 
 
