@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
 
-.PHONY: help demo test test-long check lint quick unit fuzz coverage api golden docs bench package audit clean
+.PHONY: help demo test test-long check lint quick unit fuzz coverage api golden readings docs bench package audit clean
 
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
@@ -20,6 +20,7 @@ help:
 	@echo "make coverage  run the tests of statistics and say what they leave out"
 	@echo "make api    write the lists of what is public anew, after a change that is meant"
 	@echo "make golden  freeze the numbers of results anew, after a change that is meant"
+	@echo "make readings  freeze what is read of files anew, after a change that is meant"
 	@echo "make bench  compare speed and memory with peers"
 	@echo "make docs   build the documentation into docs/_build/html"
 	@echo "make package  build what is published, install it in an empty environment, run the demo"
@@ -94,6 +95,9 @@ api: $(VENV)/.dev
 
 golden: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden
+
+readings: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.readings
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
