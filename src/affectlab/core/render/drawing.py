@@ -451,7 +451,7 @@ def stacked(axes: Axes, shares: Floats, tints: Sequence[str]) -> None:
         corners = ((left, low), (left, high), (right, high), (right, low))
         axes.add_collection(
             PolyCollection(
-                np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1),
+                list(np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)),
                 facecolors=tint,
                 edgecolors=colour("paper"),
                 linewidths=0.5,

@@ -189,9 +189,13 @@ class _Case:
 
 
 def stimuli_drawn(ratings: Ratings | Classes, cluster: ClusterLike) -> StimulusClusters:
-    """Find what stimuli belong to; classes alone do not say."""
-    known = isinstance(ratings, Ratings) or cluster is not None
-    return stimulus_clusters(ratings, cluster) if known else StimulusClusters()
+    """Find what stimuli belong to; classes alone do not say, but may be told one for each."""
+    if isinstance(ratings, Ratings):
+        return stimulus_clusters(ratings, cluster)
+    names = ratings.stimuli
+    if cluster is None or isinstance(cluster, str | Mapping) or len(cluster) != len(names):
+        return stimulus_clusters(np.empty((1, len(names))), cluster)
+    return stimulus_clusters(np.empty((1, len(names))), dict(zip(names, cluster, strict=True)))
 
 
 def drawn_of(

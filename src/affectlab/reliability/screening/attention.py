@@ -141,9 +141,7 @@ class Entries:
 
     def take(self, kept: Bools) -> Entries:
         """Keep some of them."""
-        return Entries(
-            *(part[kept] for part in (self.stimulus, self.label, self.rater, self.value))
-        )
+        return Entries(self.stimulus[kept], self.label[kept], self.rater[kept], self.value[kept])
 
 
 def lines(entries: Entries, others: Floats, honest: Floats, times: int) -> Lines:
