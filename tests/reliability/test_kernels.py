@@ -76,7 +76,7 @@ def test_kappa_of_counts_equals_the_array_form_and_plain_deletion(
     expected = kappa_of_tables(tables, weights)
     found = Kappas.none(7)
     disagreement = disagreement_weights(weights, n_levels)
-    kappa_of_counts(tables.astype(np.int32), disagreement, LEAST_EFFECTIVE, *found[:5])
+    kappa_of_counts(tables.astype(np.int32), disagreement, LEAST_EFFECTIVE, *found[:-1])
     for one, other in zip(found[:5], expected[:5], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
     for k in range(7):

@@ -203,8 +203,10 @@ class Kappas(NamedTuple):
     """Degrees of freedom: one less than the items that in effect carry the error, but at least four
     where there are as many items."""
     unshared: Ints
-    """How often each of the two gave the rarer of two answers, where they never gave it to the same
-    item, shape (..., 2); 0 elsewhere."""
+    """Where most answers are one and the same, and no item has another one from both: how many
+    others the rater gave who gave more of them; 0 elsewhere."""
+    gain: Floats
+    """By how much kappa would rise with every item on which both gave the same other answer."""
     n: Ints
     """Common items."""
     drawn: Drawn | None = None
@@ -214,8 +216,8 @@ class Kappas(NamedTuple):
     def none(cls, size: int) -> Kappas:
         """Make room for so many pairs, without items so far."""
         value, se, freedom = np.full((3, size), np.nan)
-        unshared, n = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
-        return cls(value, se, freedom, unshared, n)
+        unshared, n = np.zeros((2, size), np.int64)
+        return cls(value, se, freedom, unshared, np.zeros(size), n)
 
     @property
     def status(self) -> list[str]:
@@ -234,29 +236,26 @@ class Kappas(NamedTuple):
         if self.drawn is not None:
             few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units))
             why = np.where(few != "", few, why)
-            why = np.where(self.unshared.any(axis=-1), f"{NO_INTERVAL}{NOBODY_SHARES}", why)
+            why = np.where(self.unshared > 0, f"{NO_INTERVAL}{NOBODY_SHARES}", why)
         missing: list[str] = np.where(np.isnan(self.value), "", why).tolist()
         return missing
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z.
 
-        Where two raters never share the rarer of two answers, leaving out items cannot tell how
-        often they might. The upper end is then kappa with as many shared answers as none of those
-        that the one gave more often speaks against (Clopper and Pearson 1934).
+        Where most answers are the same one, and two raters never share another, leaving out items
+        cannot tell how often they might. The upper end is then kappa with as many shared answers as
+        none of those that the one gave more of speaks against (Clopper and Pearson 1934).
         """
-        unshared = self.unshared.any(axis=-1)
+        unshared = self.unshared > 0
         if self.drawn is not None:
             hidden = unshared | (self.drawn.count < FEWEST_CLUSTERS)
             se = np.where(hidden, np.nan, self.se)
             return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
         se, low, high = around(self.value, self.se, self.freedom, confidence, (-1.0, 1.0))
-        few, many = np.sort(self.unshared, axis=-1).astype(np.float64).T
-        shared = many * (1 - ((1 - confidence) / 2) ** (1 / np.maximum(many, 1)))
-        few = np.maximum(few, shared)
-        expected = few * (self.n - many) + many * (self.n - few)
-        most = 1 - ratio(self.n * (few + many - 2 * shared), expected)
-        high = np.where(unshared & ~np.isnan(se), np.fmax(high, most), high)
+        many = np.maximum(self.unshared, 1)
+        most = self.value + self.gain * many * (1 - ((1 - confidence) / 2) ** (1 / many))
+        high = np.where(unshared & ~np.isnan(se), np.fmax(high, np.minimum(most, 1.0)), high)
         return se, low, high
 
 
@@ -322,16 +321,17 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     scarce = np.isnan(np.where(there, without, 0.0)).any(axis=(1, 2)) | (n < 2) | np.isnan(value)
     se = np.where(scarce, np.nan, np.sqrt(total * (n - 1) / np.maximum(n, 1)))
     carried = np.maximum(ratio(total**2, fourth, 0.0) - 1, LEAST_EFFECTIVE)
-    answers = rows + columns
-    # Of two answers the first, unless the second is the rarer one.
-    first, last = (answers > 0).argmax(axis=1), -1 - (answers[:, ::-1] > 0).argmax(axis=1)
     place = np.arange(len(tables))
-    rarer = np.where(2 * answers[place, first] < answers.sum(axis=1), first, last)
-    apart = ((answers > 0).sum(axis=1) == 2) & (tables[place, rarer, rarer] == 0)
-    given = np.stack([rows[place, rarer], columns[place, rarer]], axis=1)
-    unshared = np.where(apart[:, None], given, 0).astype(np.int64)
+    modal = (rows + columns).argmax(axis=1)
+    others = np.stack([n - rows[place, modal], n - columns[place, modal]])
+    both = n - rows[place, modal] - columns[place, modal] + tables[place, modal, modal]
+    lone = (both == 0) & (others.sum(axis=0) <= n) & ~np.isnan(value) & (n > 0)
+    apart = np.stack([np.einsum("ki,ik->k", part, w[:, modal]) for part in (rows, columns)])
+    apart = ratio(apart, others, 0.0).sum(axis=0) * np.where((others == 0).any(axis=0), 2.0, 1.0)
+    unshared = np.where(lone, others.max(axis=0), 0).astype(np.int64)
+    gain = np.where(lone, ratio(n * apart, expected, 0.0), 0.0)
     freedom = np.minimum(carried, np.maximum(n - 1, 1))
-    return Kappas(value, se, freedom, unshared, n.astype(np.int64))
+    return Kappas(value, se, freedom, unshared, gain, n.astype(np.int64))
 
 
 def _values(tables: NDArray[np.integer[Any]], w: Floats) -> tuple[Floats, Floats, Floats]:
@@ -611,7 +611,7 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        own = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.unshared[at], kappas.n[at]
+        own = (part[at] for part in kappas[:-1])
         kappa_of_counts(counts.reshape(n_pairs, size, size), w, LEAST_EFFECTIVE, *own)
 
     in_threads(one_label, range(len(panel.labels)))
@@ -645,8 +645,8 @@ def weighted_kappa(
         A :class:`~affectlab.ratings.Scale`, its short form such as ``"0-7"``, or its levels.
     confidence
         Coverage of the interval: Student's on the scale of Fisher's z, from leaving out items.
-        Where the two never share the rarer of two answers, its upper end is exact (Clopper and
-        Pearson 1934).
+        Where most answers are one and the same and the two never share another, its upper end is
+        exact (Clopper and Pearson 1934).
     cluster
         What each item belongs to, such as the actor of a face, shape (n,): items of one cluster are
         left out together.

@@ -128,6 +128,7 @@ def kappa_of_counts(
     se: Floats,
     freedom: Floats,
     unshared: NDArray[np.int64],
+    gain: Floats,
     n: NDArray[np.int64],
 ) -> None:
     """Compute weighted kappa from every table, and its standard error by leaving out items.
@@ -140,8 +141,8 @@ def kappa_of_counts(
         Weights of disagreement, shape (levels, levels).
     least
         Least degrees of freedom, where there are as many items.
-    value, se, freedom, unshared, n
-        Overwritten, shape (k,), `unshared` (k, 2); see ``Kappas`` in ``kappa``.
+    value, se, freedom, unshared, gain, n
+        Overwritten, shape (k,); see ``Kappas`` in ``kappa``.
     """
     size = w.shape[0]
     rows = np.empty(size)
@@ -166,12 +167,11 @@ def kappa_of_counts(
         se[k] = np.nan
         freedom[k] = least if total > least else max(total - 1, 1)
         unshared[k] = 0
+        gain[k] = 0.0
         if total == 0:
             continue
         expected = 0.0
-        answers = 0
-        first = -1
-        last = -1
+        modal = 0
         for i in range(size):
             of_row[i] = 0.0
             of_column[i] = 0.0
@@ -179,17 +179,22 @@ def kappa_of_counts(
                 of_row[i] += w[i, j] * columns[j]
                 of_column[i] += w[j, i] * rows[j]
             expected += rows[i] * of_row[i]
-            if rows[i] + columns[i] > 0:
-                answers += 1
-                first = i if first < 0 else first
-                last = i
-        rarer = first if rows[first] + columns[first] < total else last
-        if answers == 2 and table[rarer, rarer] == 0:
-            unshared[k, 0] = rows[rarer]
-            unshared[k, 1] = columns[rarer]
+            if rows[i] + columns[i] > rows[modal] + columns[modal]:
+                modal = i
         if expected <= 0.0:
             continue
         value[k] = 1.0 - total * observed / expected
+        of_first = total - rows[modal]
+        of_second = total - columns[modal]
+        shared = total - rows[modal] - columns[modal] + table[modal, modal]
+        if shared == 0 and of_first + of_second <= total:
+            apart = 0.0
+            for part in ((of_column[modal], of_first), (of_row[modal], of_second)):
+                apart += part[0] / part[1] if part[1] > 0 else 0.0
+            if of_first == 0 or of_second == 0:
+                apart *= 2.0
+            unshared[k] = max(of_first, of_second)
+            gain[k] = total * apart / expected
         middle = 0.0
         known = total > 1
         for i in range(size):
