@@ -611,8 +611,10 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         counts = np.zeros(n_pairs * size**2, dtype=np.int32)
         count(panel.cube[k], size, counts)
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        own = (part[at] for part in kappas[:-1])
-        kappa_of_counts(counts.reshape(n_pairs, size, size), w, LEAST_EFFECTIVE, *own)
+        value, se, freedom, n = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.n[at]
+        tables = counts.reshape(n_pairs, size, size)
+        of_others = kappas.unshared[at], kappas.gain[at]
+        kappa_of_counts(tables, w, LEAST_EFFECTIVE, value, se, freedom, *of_others, n)
 
     in_threads(one_label, range(len(panel.labels)))
     return kappas
