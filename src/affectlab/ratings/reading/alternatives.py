@@ -1,0 +1,465 @@
+"""Other readings of a table: told by its shape, tried with the reader, and given as commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import on_command_line, option, plural, shown
+from affectlab.ratings.build import is_number
+from affectlab.ratings.files import read_columns
+from affectlab.ratings.formats import Layout, find_format
+from affectlab.ratings.formats.table import (
+    DIMENSIONS,
+    Evidence,
+    PlainTable,
+    called_after_raters,
+    find_chosen,
+    find_separator,
+    meant,
+    odd_words,
+)
+from affectlab.ratings.reading.prepared import Prepared
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import list_taxonomies, load_taxonomy
+
+_MOST_TRIED = 6
+_MOST_TRIED_OF_MANY = 2
+_MANY_ROWS = 20_000
+_NEAR = 1.0
+"""How much less fitting than the best a reading may be, to be given beside it."""
+_FEW_LABELS = 30
+_LONGEST_ANSWERS = 40
+_NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Options that would make a reading complete, and how well names and contents fit them."""
+
+    options: Mapping[str, Any]
+    fit: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """A reading that was tried and uses every row."""
+
+    options: Mapping[str, Any]
+    """Parameters of :func:`read_ratings`, those that the user gave among them."""
+    holds: str
+    command: str
+
+
+def lines_of(ways: Sequence[Way]) -> tuple[str, ...]:
+    """Say in lines what can be done with a file that cannot be read as it is."""
+    if not ways:
+        return ()
+    head = (
+        "These read every row, and nothing in the file decides between them:"
+        if len(ways) > 1
+        else "This reads the file:"
+    )
+    return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
+
+
+def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[Way, ...]:
+    """Try the readings that the shape of a table suggests; give those that use every row."""
+    if not _can_be_written(given):
+        return ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        added: dict[str, Any] = {}
+        if not readable and (other := made.head.other_encoding) is not None:
+            added["encoding"] = other
+            head = replace(made.head, encoding=other)
+            made = replace(made, head=head, format=find_format(head, made.options.wide))
+        candidates: list[Candidate] = []
+        layout = None
+        height = 0
+        if isinstance(made.format, PlainTable):
+            try:
+                columns = read_columns(made.head, on_bad="set_aside").columns
+            except InputError:
+                return ()
+            evidence = Evidence({k: c for k, c in columns.items() if k not in made.options.unused})
+            height = len(next(iter(columns.values()), ()))
+            layout = _layout(made)
+            if layout is None or readable:
+                found = [*over_rows(evidence), *over_columns(evidence)]
+                candidates += sorted(found, key=lambda one: -one.fit)
+            if layout is not None and not readable:
+                candidates += in_cells(evidence, layout)
+        if added and not candidates:
+            candidates.append(Candidate({}, 0))
+        if not readable and layout is not None or not isinstance(made.format, PlainTable):
+            candidates.append(Candidate({"on_bad": "set_aside"}, -9))
+        most = _MOST_TRIED if height <= _MANY_ROWS else _MOST_TRIED_OF_MANY
+        return tuple(_ways(made, given, added, candidates[:most], layout if readable else None))
+
+
+def _ways(
+    made: Prepared,
+    given: Mapping[str, Any],
+    added: Mapping[str, Any],
+    candidates: Sequence[Candidate],
+    known: Layout | None,
+) -> Iterator[Way]:
+    """Try candidates, the best first, and stop where what is left fits less than one that reads."""
+    best: float | None = None
+    for one in candidates:
+        if best is not None and one.fit < best - _NEAR:
+            return
+        if known is not None and (_is_known(one, known) or given.keys() & {"columns", "wide"}):
+            return
+        said = _together(given, {**added, **one.options})
+        if said is None:
+            continue
+        try:
+            ratings = _with(made, said).read()
+        except InputError:
+            continue
+        if (holds := _plausible(ratings, one)) is not None:
+            best = one.fit if best is None else best
+            yield Way(said, holds, command_of(made.name, said))
+
+
+def _layout(made: Prepared) -> Layout | None:
+    """What each column is taken for; None where that is not complete."""
+    try:
+        return made.format.describe(made.head, made.options)
+    except InputError:
+        return None
+
+
+def _is_known(one: Candidate, layout: Layout) -> bool:
+    """Whether a candidate names the stimulus, the rater and the label as they are taken."""
+    columns = one.options.get("columns", {})
+    roles = ("stimulus", "rater")
+    return all(columns.get(role) == layout.roles.get(role) for role in roles)
+
+
+def _together(given: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Add options to those that the user gave; None where they contradict these."""
+    said = {**given}
+    for name, value in added.items():
+        if name == "columns":
+            own = dict(given.get("columns") or {})
+            if any(own.get(role, column) != column for role, column in value.items()):
+                return None
+            said[name] = {**own, **value}
+        elif name != "on_bad" and given.get(name, value) != value:
+            return None
+        else:
+            said[name] = value
+    return said
+
+
+def _with(made: Prepared, said: Mapping[str, Any]) -> Prepared:
+    """Say more of a file that is open."""
+    options = replace(
+        made.options,
+        columns=said.get("columns"),
+        wide=said.get("wide"),
+        attributes=None if said.get("attributes") is None else tuple(said["attributes"]),
+        separator=said.get("separator"),
+        missing_codes=tuple(said.get("missing_codes") or ()),
+        on_bad=said.get("on_bad", "raise"),
+    )
+    return replace(made, options=options)
+
+
+def _plausible(ratings: Ratings, one: Candidate) -> str | None:
+    """Say what a reading holds; None where it cannot be meant.
+
+    It uses every row, several raters were asked, and they do not all answer the same.
+    """
+    lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith("no answer"))
+    may_lose = max(1, ratings.n_rows // 50) if "on_bad" in one.options else 0
+    values = ratings.value[~np.isnan(ratings.value)]
+    if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:
+        return None
+    if ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings:
+        return None
+    size = f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
+    labels = f", {plural(len(ratings.label_names), 'label')}" if ratings.has_labels else ""
+    left = f", without {plural(lost, 'row')} that cannot be used" if lost else ""
+    return f"{size}{labels}, {_answers(ratings, values)}{left}"
+
+
+def _answers(ratings: Ratings, values: np.ndarray[Any, Any]) -> str:
+    scales = list(ratings.scales.values())
+    categories = {name: None for scale in scales for name in scale.categories}
+    if categories and all(scale.categories for scale in scales):
+        return f"answers {shown(', '.join(categories), _LONGEST_ANSWERS)}"
+    return f"answers {values.min():g} to {values.max():g}"
+
+
+# The command that gives a reading.
+
+
+def command_of(name: str, said: Mapping[str, Any]) -> str:
+    """Write the command, or in Python the call, that reads a file with some options."""
+    parts = []
+    for key, value in said.items():
+        if key == "on_bad":
+            if value == "set_aside":
+                parts.append(option("on_bad", "set_aside", cli="--set-aside"))
+            continue
+        plain = list(value) if isinstance(value, tuple) else value
+        parts.append(option(key, str(plain) if isinstance(plain, Path) else plain))
+    if on_command_line():
+        file = "-" if name == "standard input" else shlex.quote(name)
+        return " ".join(("affectlab report", file, *parts))
+    return f"read_ratings({', '.join((repr(name), *parts))})"
+
+
+def _can_be_written(given: Mapping[str, Any]) -> bool:
+    """Whether what was given stands in a command: no table in memory, and no object."""
+    plain = str | int | float | Path | Mapping | list | tuple
+    return all(isinstance(value, plain) for value in given.values())
+
+
+def _can_be_named(names: Sequence[str]) -> bool:
+    """Whether names of columns mean the same when they stand in an option."""
+    return all(name == name.strip() and '"' not in name and name.isprintable() for name in names)
+
+
+# A row for each answer, or for each rater and stimulus: which columns are who and what.
+
+
+def over_rows(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest readings of a table in which columns name stimulus and rater."""
+    keys = [name for name in evidence.keys if _can_be_named([name])]
+    sessions = [name for name in keys if "session" in meant(name)]
+    free = [name for name in keys if name not in sessions]
+    named = set[frozenset[str]]()
+    for size in (2, 3):
+        for axes in combinations(free, size):
+            if any(pair <= {*axes} for pair in named):
+                continue
+            apart = [()] + [(name,) for name in sessions]
+            told = next((more for more in apart if evidence.names_rows(*axes, *more)), None)
+            if told is None:
+                continue
+            named.add(frozenset(axes))
+            for roles in permutations(axes):
+                yield from _of_axes(evidence, roles, told)
+
+
+def _of_axes(
+    evidence: Evidence, axes: tuple[str, ...], apart: tuple[str, ...]
+) -> Iterator[Candidate]:
+    """Suggest readings of a table of which the rater, the stimulus and the label are known."""
+    rater, stimulus, *label = axes
+    fit = 2 * evidence.coverage(*axes) + _as_rater(evidence, rater) + _as_stimulus(evidence, stimulus)
+    fit += sum(_as_label(evidence, name) for name in label)
+    columns = {"stimulus": stimulus, "rater": rater}
+    if apart:
+        columns["session"] = apart[0]
+    numbers = [
+        name for name in evidence.answers_in_numbers(*axes, *apart) if _can_be_named([name])
+    ]
+    if len(numbers) > 1:
+        called = [name for name in numbers if "value" in meant(name)]
+        if label and len(called) == 1:
+            numbers = called
+        else:
+            used = {*columns.values(), *numbers}
+            rest = [name for name in evidence.names if name not in used]
+            if not _can_be_named(rest):
+                return
+            more: dict[str, Any] = {"attributes": rest} if rest else {}
+            yield Candidate({"columns": columns, "wide": "labels", **more}, fit)
+            return
+    answers = numbers or _chosen(evidence, axes)
+    if len(answers) == 1:
+        columns |= {"label": name for name in label}
+        yield Candidate({"columns": {**columns, "value": answers[0]}}, fit)
+
+
+def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
+    """Columns of words that were chosen: the one there is, or the one that is called so."""
+    words = [name for name in evidence.answers_in_words(*axes) if _can_be_named([name])]
+    if len(words) > 1:
+        called = [name for name in words if {"value", "label"} & meant(name) or find_chosen([name])]
+        return called
+    return words
+
+
+def _as_rater(evidence: Evidence, name: str) -> float:
+    column, means = evidence.column(name), meant(name)
+    fit = _as_any(evidence, name)
+    fit += 3 if "rater" in means else -2 if means & {"stimulus", "label"} else 0
+    fit += {"mails": 3, "files": -4, "texts": -3}.get(column.kind, 0)
+    persons = [
+        other
+        for other in evidence.names
+        if "person" in meant(other)
+        and not {"stimulus"} & meant(other)
+        and evidence.column(other).distinct > 1
+    ]
+    return fit + 2 * any(evidence.determines(name, other) for other in persons)
+
+
+def _as_stimulus(evidence: Evidence, name: str) -> float:
+    column, means = evidence.column(name), meant(name)
+    fit = _as_any(evidence, name)
+    fit += 3 if "stimulus" in means else -2 if means & {"rater", "label"} else 0
+    return fit + {"mails": -3, "files": 3, "texts": 2}.get(column.kind, 0)
+
+
+def _as_label(evidence: Evidence, name: str) -> float:
+    column, means = evidence.column(name), meant(name)
+    fit = _as_any(evidence, name) - 0.5
+    fit += 3 if "label" in means else -2 if "rater" in means else 0
+    fit += {"mails": -4, "files": -4, "numbers": -3}.get(column.kind, 0)
+    fit -= 4 if column.distinct > _FEW_LABELS else 0
+    return fit + 4 * _are_labels(evidence.cells[name].drop_nulls().unique().to_list())
+
+
+def _as_any(evidence: Evidence, name: str) -> float:
+    means = meant(name)
+    fit = -4.0 if means & {"trial", "moment", "session"} else 0.0
+    if not means & {"rater", "stimulus", "label"}:
+        fit -= 4 if "value" in means else 1 if evidence.column(name).kind == "numbers" else 0
+    return fit
+
+
+def _are_labels(names: Sequence[str]) -> bool:
+    """Whether most of some names are those of emotions or dimensions."""
+    known = [load_taxonomy(name) for name in list_taxonomies()]
+    folded = [name.strip().casefold() for name in names]
+    found = [
+        name for name in folded if name in DIMENSIONS or any(name in taxonomy for taxonomy in known)
+    ]
+    return 2 * len(found) > len(folded)
+
+
+# A column for each rater, or for each stimulus.
+
+
+def over_columns(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest readings of a table in which raters, or stimuli, are spread over columns."""
+    if any("best_worst" in meant(name) for name in evidence.names):
+        return
+    names = [name for name in evidence.names if _can_be_named([name])]
+    if len(names) < len(evidence.names):
+        return
+    yield from _over_raters(evidence, names)
+    yield from _over_stimuli(evidence, names)
+
+
+def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
+    rows = [
+        name
+        for name in names
+        if evidence.column(name).distinct == evidence.height
+        and (not evidence.column(name).runs or "stimulus" in meant(name))
+        and evidence.column(name).kind != "mails"
+    ]
+    pairs: list[tuple[str, str]] = []
+    if not rows:
+        few = [name for name in evidence.keys if evidence.column(name).kind == "words"]
+        labels = [name for name in few if _as_label(evidence, name) > 0]
+        pairs = [
+            (name, label)
+            for name in evidence.keys
+            for label in labels
+            if name != label and evidence.names_rows(name, label)
+        ]
+    for stimulus, *label in [*((name,) for name in rows), *pairs]:
+        axes = {stimulus, *label}
+        rated = [
+            name
+            for name in names
+            if name not in axes
+            and evidence.column(name).distinct > 1
+            and not {"decided", "moment", "person", "trial"} & meant(name)
+        ]
+        words = [name for name in rated if evidence.column(name).kind == "words"]
+        numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
+        after_raters = [
+            name
+            for name in rated
+            if "rater" in meant(name) or "@" in name or name in called_after_raters(rated)
+        ]
+        group = [name for name in after_raters if name in numbers]
+        if len(words) > 1 and evidence.shared_words(words):
+            group = words
+        if len(group) < 2 or any("model" in meant(name) for name in rated):
+            continue
+        if evidence.names_cross(group) or any(
+            find_separator(evidence.cells[name]) is not None for name in group
+        ):
+            continue
+        columns = {"stimulus": stimulus, **{"label": name for name in label}}
+        rest = [name for name in names if name not in group and name not in axes]
+        more: dict[str, Any] = {"attributes": rest} if rest else {}
+        fit = _as_stimulus(evidence, stimulus) + (3 if set(group) <= set(after_raters) else 0)
+        yield Candidate({"wide": "raters", "columns": columns, **more}, fit)
+
+
+def _over_stimuli(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
+    sheets = [
+        name
+        for name in names
+        if evidence.column(name).distinct == evidence.height
+        and ("rater" in meant(name) or name.casefold() in ("case", "id"))
+    ]
+    numbers = [
+        name
+        for name in names
+        if name not in sheets
+        and evidence.column(name).kind == "numbers"
+        and not {"decided", "moment", "person", "trial", "label"} & meant(name)
+    ]
+    stems = {name: match[1] for name in numbers if (match := _NUMBERED.fullmatch(name))}
+    for rater in sheets:
+        for stem in dict.fromkeys(stems.values()):
+            group = [name for name in numbers if stems.get(name) == stem]
+            alike = len(group) > 2 and len(group) == len(numbers) and not _are_labels([stem])
+            if not alike or evidence.names_cross(group):
+                continue
+            rest = [name for name in names if name not in group and name != rater]
+            more: dict[str, Any] = {"attributes": rest} if rest else {}
+            if codes := _negative(evidence, group):
+                more["missing_codes"] = codes
+            yield Candidate({"wide": "stimuli", "columns": {"rater": rater}, **more}, 2)
+
+
+def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:
+    """Negative numbers among others that are none: codes for no answer."""
+    every = pl.concat([evidence.cells[name] for name in names]).drop_nulls().unique().to_list()
+    below = sorted(word for word in every if is_number(word) and float(word) < 0)
+    return below if 0 < len(below) <= 3 < len(every) - len(below) else []
+
+
+# What stands in the cells.
+
+
+def in_cells(evidence: Evidence, layout: Layout) -> Iterator[Candidate]:
+    """Suggest what parts several answers in a cell, and what stands for no answer."""
+    value = layout.roles.get("value")
+    if value not in evidence.cells:
+        return
+    cells = evidence.cells[value].drop_nulls().unique().to_list()
+    if codes := odd_words(evidence.cells[value]):
+        yield Candidate({"missing_codes": codes}, 1)
+    for mark in (",", ";", "|", "/"):
+        parts = [[part.strip() for part in cell.split(mark)] for cell in cells]
+        every = {part for cell in parts for part in cell}
+        whole = all(part.isdecimal() for part in every)
+        repeats = any(len(cell) > 2 for cell in parts) and len(every) < len(cells)
+        if whole and repeats and all(len(set(cell)) == len(cell) for cell in parts):
+            yield Candidate({"separator": mark}, 1)
