@@ -438,7 +438,9 @@ class Peek:
     @cached_property
     def other_encoding(self) -> str | None:
         """Encoding of a text file that has bytes that the one it is read with has not."""
-        other = self.is_table or self.is_workbook or self.is_binary or self.labelled or self.looks_like
+        other = (
+            self.is_table or self.is_workbook or self.is_binary or self.labelled or self.looks_like
+        )
         if other or not self.path.is_file():
             return None
         content = self.path.read_bytes()

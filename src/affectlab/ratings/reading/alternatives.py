@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import on_command_line, option, plural, shown
@@ -20,7 +20,6 @@ from affectlab.ratings.build import is_number
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
-    DIMENSIONS,
     Evidence,
     PlainTable,
     called_after_raters,
@@ -28,19 +27,26 @@ from affectlab.ratings.formats.table import (
     find_separator,
     meant,
     odd_words,
+    stem_of,
 )
 from affectlab.ratings.reading.prepared import Prepared
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 _MOST_TRIED = 6
 _MOST_TRIED_OF_MANY = 2
 _MANY_ROWS = 20_000
 _NEAR = 1.0
 """How much less fitting than the best a reading may be, to be given beside it."""
+_LEAST = 0.5
+"""How well a reading has to fit to be tried: two columns of numbers of no known name do not."""
+_CLEARLY = 0.5
+"""How much better than the reading that a file has another one fits that is given beside it."""
 _FEW_LABELS = 30
+_SOME_ROWS = 10
+"""Rows from which on one of them may be left out."""
 _LONGEST_ANSWERS = 40
-_NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
+_FEW_SETS = 3
+"""Cells of several codes in rising order that could be decimal commas by chance."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +67,16 @@ class Way:
     command: str
 
 
-def lines_of(ways: Sequence[Way]) -> tuple[str, ...]:
-    """Say in lines what can be done with a file that cannot be read as it is."""
+def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
+    """Say in lines which commands read a file; of one that can be read as it is, others."""
     if not ways:
         return ()
+    several = len(ways) > 1
     head = (
-        "These read every row, and nothing in the file decides between them:"
-        if len(ways) > 1
+        "Read another way, it would hold:"
+        if readable
+        else "These read every row, and nothing in the file decides between them:"
+        if several
         else "This reads the file:"
     )
     return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
@@ -95,17 +104,23 @@ def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[
             evidence = Evidence({k: c for k, c in columns.items() if k not in made.options.unused})
             height = len(next(iter(columns.values()), ()))
             layout = _layout(made)
-            if layout is None or readable:
+            found: list[Candidate] = []
+            least = _LEAST
+            if layout is None:
                 found = [*over_rows(evidence), *over_columns(evidence)]
-                candidates += sorted(found, key=lambda one: -one.fit)
+            elif readable and {"stimulus", "rater"} <= layout.roles.keys():
+                least = _fit_of(evidence, layout) + _CLEARLY
+                found = [*over_rows(evidence)]
+            fitting = (one for one in found if one.fit > least)
+            candidates += sorted(fitting, key=lambda one: -one.fit)
             if layout is not None and not readable:
                 candidates += in_cells(evidence, layout)
         if added and not candidates:
             candidates.append(Candidate({}, 0))
-        if not readable and layout is not None or not isinstance(made.format, PlainTable):
+        if not readable and (layout is not None or not isinstance(made.format, PlainTable)):
             candidates.append(Candidate({"on_bad": "set_aside"}, -9))
         most = _MOST_TRIED if height <= _MANY_ROWS else _MOST_TRIED_OF_MANY
-        return tuple(_ways(made, given, added, candidates[:most], layout if readable else None))
+        return tuple(_ways(made, given, added, candidates[:most]))
 
 
 def _ways(
@@ -113,14 +128,11 @@ def _ways(
     given: Mapping[str, Any],
     added: Mapping[str, Any],
     candidates: Sequence[Candidate],
-    known: Layout | None,
 ) -> Iterator[Way]:
     """Try candidates, the best first, and stop where what is left fits less than one that reads."""
     best: float | None = None
     for one in candidates:
         if best is not None and one.fit < best - _NEAR:
-            return
-        if known is not None and (_is_known(one, known) or given.keys() & {"columns", "wide"}):
             return
         said = _together(given, {**added, **one.options})
         if said is None:
@@ -131,7 +143,7 @@ def _ways(
             continue
         if (holds := _plausible(ratings, one)) is not None:
             best = one.fit if best is None else best
-            yield Way(said, holds, command_of(made.name, said))
+            yield Way(said, holds, command_of(made, said))
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -142,11 +154,12 @@ def _layout(made: Prepared) -> Layout | None:
         return None
 
 
-def _is_known(one: Candidate, layout: Layout) -> bool:
-    """Whether a candidate names the stimulus, the rater and the label as they are taken."""
-    columns = one.options.get("columns", {})
-    roles = ("stimulus", "rater")
-    return all(columns.get(role) == layout.roles.get(role) for role in roles)
+def _fit_of(evidence: Evidence, layout: Layout) -> float:
+    """Say how well what columns are taken for fits their names and contents."""
+    axes = [layout.roles[role] for role in ("rater", "stimulus", "label") if role in layout.roles]
+    if not {*axes} <= {*evidence.names}:
+        return 0.0
+    return _fit(evidence, *axes)
 
 
 def _together(given: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -185,19 +198,21 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
     It uses every row, several raters were asked, and they do not all answer the same.
     """
     lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith("no answer"))
-    may_lose = max(1, ratings.n_rows // 50) if "on_bad" in one.options else 0
+    may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 50) if one.fit < 0 else 0
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:
         return None
     if ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings:
         return None
-    size = f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
+    size = (
+        f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
+    )
     labels = f", {plural(len(ratings.label_names), 'label')}" if ratings.has_labels else ""
     left = f", without {plural(lost, 'row')} that cannot be used" if lost else ""
     return f"{size}{labels}, {_answers(ratings, values)}{left}"
 
 
-def _answers(ratings: Ratings, values: np.ndarray[Any, Any]) -> str:
+def _answers(ratings: Ratings, values: NDArray[np.float64]) -> str:
     scales = list(ratings.scales.values())
     categories = {name: None for scale in scales for name in scale.categories}
     if categories and all(scale.categories for scale in scales):
@@ -208,8 +223,12 @@ def _answers(ratings: Ratings, values: np.ndarray[Any, Any]) -> str:
 # The command that gives a reading.
 
 
-def command_of(name: str, said: Mapping[str, Any]) -> str:
-    """Write the command, or in Python the call, that reads a file with some options."""
+def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
+    """Write the command, or in Python the call, that reads a file with some options.
+
+    Of a table in memory, which has no name, the options are all that can be written.
+    """
+    name = made.name
     parts = []
     for key, value in said.items():
         if key == "on_bad":
@@ -221,7 +240,8 @@ def command_of(name: str, said: Mapping[str, Any]) -> str:
     if on_command_line():
         file = "-" if name == "standard input" else shlex.quote(name)
         return " ".join(("affectlab report", file, *parts))
-    return f"read_ratings({', '.join((repr(name), *parts))})"
+    in_memory = made.head.frame is not None and not Path(name).is_dir()
+    return ", ".join(parts) if in_memory else f"read_ratings({', '.join((repr(name), *parts))})"
 
 
 def _can_be_written(given: Mapping[str, Any]) -> bool:
@@ -240,6 +260,8 @@ def _can_be_named(names: Sequence[str]) -> bool:
 
 def over_rows(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest readings of a table in which columns name stimulus and rater."""
+    if evidence.row_names:
+        return
     keys = [name for name in evidence.keys if _can_be_named([name])]
     sessions = [name for name in keys if "session" in meant(name)]
     free = [name for name in keys if name not in sessions]
@@ -262,14 +284,11 @@ def _of_axes(
 ) -> Iterator[Candidate]:
     """Suggest readings of a table of which the rater, the stimulus and the label are known."""
     rater, stimulus, *label = axes
-    fit = 2 * evidence.coverage(*axes) + _as_rater(evidence, rater) + _as_stimulus(evidence, stimulus)
-    fit += sum(_as_label(evidence, name) for name in label)
+    fit = _fit(evidence, *axes)
     columns = {"stimulus": stimulus, "rater": rater}
     if apart:
         columns["session"] = apart[0]
-    numbers = [
-        name for name in evidence.answers_in_numbers(*axes, *apart) if _can_be_named([name])
-    ]
+    numbers = [name for name in evidence.answers_in_numbers(*axes, *apart) if _can_be_named([name])]
     if len(numbers) > 1:
         called = [name for name in numbers if "value" in meant(name)]
         if label and len(called) == 1:
@@ -284,16 +303,23 @@ def _of_axes(
             return
     answers = numbers or _chosen(evidence, axes)
     if len(answers) == 1:
-        columns |= {"label": name for name in label}
+        if label:
+            columns["label"] = label[0]
         yield Candidate({"columns": {**columns, "value": answers[0]}}, fit)
+
+
+def _fit(evidence: Evidence, rater: str, stimulus: str, *label: str) -> float:
+    """Say how well columns fit these roles, and how much of what they could cross they do."""
+    fit = 2 * evidence.coverage(rater, stimulus, *label)
+    fit += _as_rater(evidence, rater) + _as_stimulus(evidence, stimulus)
+    return fit + sum(_as_label(evidence, name) for name in label)
 
 
 def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
     """Columns of words that were chosen: the one there is, or the one that is called so."""
     words = [name for name in evidence.answers_in_words(*axes) if _can_be_named([name])]
     if len(words) > 1:
-        called = [name for name in words if {"value", "label"} & meant(name) or find_chosen([name])]
-        return called
+        return [name for name in words if {"value", "label"} & meant(name) or find_chosen([name])]
     return words
 
 
@@ -325,7 +351,7 @@ def _as_label(evidence: Evidence, name: str) -> float:
     fit += 3 if "label" in means else -2 if "rater" in means else 0
     fit += {"mails": -4, "files": -4, "numbers": -3}.get(column.kind, 0)
     fit -= 4 if column.distinct > _FEW_LABELS else 0
-    return fit + 4 * _are_labels(evidence.cells[name].drop_nulls().unique().to_list())
+    return fit + 4 * evidence.are_labels(evidence.cells[name].drop_nulls().unique().to_list())
 
 
 def _as_any(evidence: Evidence, name: str) -> float:
@@ -334,16 +360,6 @@ def _as_any(evidence: Evidence, name: str) -> float:
     if not means & {"rater", "stimulus", "label"}:
         fit -= 4 if "value" in means else 1 if evidence.column(name).kind == "numbers" else 0
     return fit
-
-
-def _are_labels(names: Sequence[str]) -> bool:
-    """Whether most of some names are those of emotions or dimensions."""
-    known = [load_taxonomy(name) for name in list_taxonomies()]
-    folded = [name.strip().casefold() for name in names]
-    found = [
-        name for name in folded if name in DIMENSIONS or any(name in taxonomy for taxonomy in known)
-    ]
-    return 2 * len(found) > len(folded)
 
 
 # A column for each rater, or for each stimulus.
@@ -403,7 +419,7 @@ def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate
             find_separator(evidence.cells[name]) is not None for name in group
         ):
             continue
-        columns = {"stimulus": stimulus, **{"label": name for name in label}}
+        columns = dict(zip(("stimulus", "label"), (stimulus, *label), strict=False))
         rest = [name for name in names if name not in group and name not in axes]
         more: dict[str, Any] = {"attributes": rest} if rest else {}
         fit = _as_stimulus(evidence, stimulus) + (3 if set(group) <= set(after_raters) else 0)
@@ -422,13 +438,16 @@ def _over_stimuli(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidat
         for name in names
         if name not in sheets
         and evidence.column(name).kind == "numbers"
+        and evidence.column(name).distinct > 1
         and not {"decided", "moment", "person", "trial", "label"} & meant(name)
     ]
-    stems = {name: match[1] for name in numbers if (match := _NUMBERED.fullmatch(name))}
+    stems = {name: stem_of(name) for name in numbers if stem_of(name) != name}
     for rater in sheets:
         for stem in dict.fromkeys(stems.values()):
             group = [name for name in numbers if stems.get(name) == stem]
-            alike = len(group) > 2 and len(group) == len(numbers) and not _are_labels([stem])
+            alike = (
+                len(group) > 2 and len(group) == len(numbers) and not evidence.are_labels([stem])
+            )
             if not alike or evidence.names_cross(group):
                 continue
             rest = [name for name in names if name not in group and name != rater]
@@ -458,8 +477,8 @@ def in_cells(evidence: Evidence, layout: Layout) -> Iterator[Candidate]:
         yield Candidate({"missing_codes": codes}, 1)
     for mark in (",", ";", "|", "/"):
         parts = [[part.strip() for part in cell.split(mark)] for cell in cells]
-        every = {part for cell in parts for part in cell}
-        whole = all(part.isdecimal() for part in every)
-        repeats = any(len(cell) > 2 for cell in parts) and len(every) < len(cells)
-        if whole and repeats and all(len(set(cell)) == len(cell) for cell in parts):
-            yield Candidate({"separator": mark}, 1)
+        if all(part.isdecimal() for cell in parts for part in cell):
+            codes_of = [list(map(int, cell)) for cell in parts]
+            rising = all(one == sorted(set(one)) for one in codes_of)
+            if rising and sum(len(one) > 1 for one in codes_of) > _FEW_SETS:
+                yield Candidate({"separator": mark}, 1)

@@ -2,7 +2,6 @@
 
 from affectlab.ratings.formats.table.chosen import find_separator as find_separator
 from affectlab.ratings.formats.table.columns import (
-    DIMENSIONS as DIMENSIONS,
     TRUTHS as TRUTHS,
     find_chosen as find_chosen,
     find_columns as find_columns,
@@ -12,6 +11,7 @@ from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
     meant as meant,
     odd_words as odd_words,
+    stem_of as stem_of,
 )
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,

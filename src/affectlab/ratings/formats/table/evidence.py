@@ -1,9 +1,10 @@
-"""What the columns of a table show by their shape: which cross, which determine others, which vary."""
+"""What columns of a table show by their shape: which cross, which determine others, which vary."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,8 +15,9 @@ from typing import Literal
 import polars as pl
 
 from affectlab.core.files.media import media_kind
-from affectlab.ratings.build import MISSING, is_nearly_number, is_number
-from affectlab.ratings.formats.table.columns import is_no_label, words_in
+from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.formats.table.columns import DIMENSIONS, is_no_label, words_in
+from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 Kind = Literal["none", "numbers", "files", "mails", "texts", "words"]
 _FIRST_ROWS = 20_000
@@ -24,6 +26,7 @@ _MOST_KEYS = 14
 _MAIL = re.compile(r"\S+@\S+\.\w+")
 _LONG_TEXT = 3
 """Words of a cell, on average, from which on a column holds texts."""
+_NUMBERED = re.compile(r"(?<=\w)(?:[ _.-]?\d+|[ _.-][a-zA-Z])$")
 _MARKS = ("_", ".", "-", ": ", ":", " ", "[", "/")
 _NEARLY_FULL = 0.7
 
@@ -140,6 +143,7 @@ class Evidence:
             and self.column(name).filled >= 0.98 * self.height
             and not {"person", "decided"} & meant(name)
             and (self.column(name).kind != "numbers" or self.column(name).whole)
+            and name not in self.spread
         ][:_MOST_KEYS]
         free = [
             name
@@ -147,7 +151,7 @@ class Evidence:
             if not any(
                 self.determines(other, name) and not self.determines(name, other)
                 for other in found
-                if other != name
+                if other != name and (self._names(other) or not self._names(name))
             )
         ]
         chosen: list[str] = []
@@ -156,11 +160,37 @@ class Evidence:
                 chosen.append(name)
         return tuple(name for name in self.names if name in chosen)
 
-    def _rank(self, name: str) -> tuple[bool, bool, bool, int]:
+    def _names(self, name: str) -> bool:
+        """Whether a column is no plain number, which in small tables may tell others by chance."""
+        known = {"rater", "stimulus", "label"} & meant(name)
+        return bool(known) or self.column(name).kind != "numbers"
+
+    @cached_property
+    def spread(self) -> tuple[str, ...]:
+        """Columns of numbers that are numbered alike, or whose names cross: each holds answers."""
+        numbers = [name for name in self.names if self.column(name).kind == "numbers"]
+        stems = Counter(stem_of(name) for name in numbers)
+        alike = [name for name in numbers if stems[stem_of(name)] > 1]
+        return tuple(numbers if self.names_cross(numbers) else alike)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Columns called after who answered or what was shown, which no two rows share."""
+        return tuple(
+            name
+            for name in self.names
+            if {"rater", "stimulus"} & meant(name)
+            and not {"trial", "moment", "session", "value"} & meant(name)
+            and 1 < self.height == self.column(name).distinct
+        )
+
+    def _rank(self, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
         means = meant(name)
         return (
+            self.column(name).kind == "texts",
             bool({"trial", "session", "moment"} & means),
             not {"rater", "stimulus", "label"} & means,
+            "id" not in words_in(name),
             self.column(name).kind == "numbers",
             self.names.index(name),
         )
@@ -203,6 +233,20 @@ class Evidence:
         few = 1 < len(every) <= min(50, self.height / 2)
         return few and all(len(one & other) >= 1 for one, other in combinations(sets, 2))
 
+    def are_labels(self, names: Sequence[str]) -> bool:
+        """Whether most of some names are those of emotions or dimensions."""
+        folded = [name.strip().casefold() for name in names]
+        found = [
+            name
+            for name in folded
+            if name in DIMENSIONS or any(name in taxonomy for taxonomy in self._taxonomies)
+        ]
+        return 2 * len(found) > len(folded)
+
+    @cached_property
+    def _taxonomies(self) -> list[Taxonomy]:
+        return [load_taxonomy(name) for name in list_taxonomies()]
+
     def names_cross(self, names: Sequence[str]) -> bool:
         """Whether names are made of two parts, of which nearly all combinations are there.
 
@@ -224,6 +268,17 @@ class Evidence:
                 if min(len(first), len(second)) > 1 and full and len(pairs) >= len(names) / 2:
                     return True
         return False
+
+
+def stem_of(name: str) -> str:
+    """Give a name without the number or the single letter behind it.
+
+    Examples
+    --------
+    >>> stem_of("RA01"), stem_of("Annotator-2"), stem_of("rater_a"), stem_of("joy")
+    ('RA', 'Annotator', 'rater', 'joy')
+    """
+    return _NUMBERED.sub("", name)
 
 
 def _texts(column: pl.Series) -> pl.Series:
@@ -271,6 +326,7 @@ def odd_words(cells: pl.Series) -> list[str]:
     """
     values = cells.drop_nulls()
     words = values.unique(maintain_order=True).to_list()
-    odd = [word for word in words if not is_nearly_number(word)]
-    n_odd = int(values.is_in(odd).sum())
-    return odd if 0 < len(odd) <= 4 and n_odd <= 0.3 * len(values) else []
+    odd = [word for word in words if not is_number(word)]
+    n_odd = int(values.is_in(pl.Series(odd, dtype=pl.String).implode()).sum())
+    said = all(any(map(str.isalpha, word)) and not any(map(str.isdigit, word)) for word in odd)
+    return odd if said and 0 < len(odd) <= 4 and n_odd <= 0.3 * len(values) else []
