@@ -29,6 +29,7 @@ from affectlab.ratings.formats.table import (
     odd_words,
     stem_of,
 )
+from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.reading.prepared import Prepared
 from affectlab.ratings.table import Ratings
 
@@ -61,10 +62,10 @@ class Candidate:
 class Way:
     """A reading that was tried and uses every row."""
 
-    options: Mapping[str, Any]
-    """Parameters of :func:`read_ratings`, those that the user gave among them."""
     holds: str
+    """What it holds, in words."""
     command: str
+    """The command, or the call, that reads the file so."""
 
 
 def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
@@ -134,16 +135,19 @@ def _ways(
     for one in candidates:
         if best is not None and one.fit < best - _NEAR:
             return
-        said = _together(given, {**added, **one.options})
-        if said is None:
+        options = _changed(made.options, one.options)
+        if options is None:
             continue
         try:
-            ratings = _with(made, said).read()
+            ratings = replace(made, options=options).read()
         except InputError:
             continue
         if (holds := _plausible(ratings, one)) is not None:
             best = one.fit if best is None else best
-            yield Way(said, holds, command_of(made, said))
+            said = {**given, **added, **one.options}
+            if "columns" in one.options:
+                said["columns"] = dict(options.columns or {})
+            yield Way(holds, command_of(made, said))
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -162,34 +166,24 @@ def _fit_of(evidence: Evidence, layout: Layout) -> float:
     return _fit(evidence, *axes)
 
 
-def _together(given: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Add options to those that the user gave; None where they contradict these."""
-    said = {**given}
-    for name, value in added.items():
-        if name == "columns":
-            own = dict(given.get("columns") or {})
-            if any(own.get(role, column) != column for role, column in value.items()):
-                return None
-            said[name] = {**own, **value}
-        elif name != "on_bad" and given.get(name, value) != value:
-            return None
-        else:
-            said[name] = value
-    return said
-
-
-def _with(made: Prepared, said: Mapping[str, Any]) -> Prepared:
-    """Say more of a file that is open."""
-    options = replace(
-        made.options,
-        columns=said.get("columns"),
-        wide=said.get("wide"),
-        attributes=None if said.get("attributes") is None else tuple(said["attributes"]),
-        separator=said.get("separator"),
-        missing_codes=tuple(said.get("missing_codes") or ()),
-        on_bad=said.get("on_bad", "raise"),
+def _changed(options: ReadOptions, added: Mapping[str, Any]) -> ReadOptions | None:
+    """Add to what is said of a file; None where it contradicts that."""
+    columns = {**(options.columns or {}), **added.get("columns", {})}
+    contradicts = any(
+        columns[role] != column for role, column in (options.columns or {}).items()
+    ) or any(
+        getattr(options, name) not in (None, (), value)
+        for name, value in added.items()
+        if name not in ("columns", "on_bad", "encoding")
     )
-    return replace(made, options=options)
+    if contradicts:
+        return None
+    plain = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in added.items()
+        if name != "encoding"
+    }
+    return replace(options, **{**plain, "columns": columns or None})
 
 
 def _plausible(ratings: Ratings, one: Candidate) -> str | None:
