@@ -220,8 +220,11 @@ def _answers(ratings: Ratings, values: NDArray[np.float64]) -> str:
 def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
     """Write the command, or in Python the call, that reads a file with some options.
 
-    Of a table in memory, which has no name, the options are all that can be written.
+    Of a table in memory, which has no name, the options are all that can be written; nothing is
+    where an option is an object.
     """
+    if not _can_be_written(said):
+        return ""
     name = made.name
     parts = []
     for key, value in said.items():

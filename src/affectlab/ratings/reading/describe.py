@@ -120,7 +120,8 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
             problem = str(error)
         ways = tried(made, given, readable=problem is None)
         found = _described(made, layout, ratings, problem, given)
-        own = () if problem else ("To go on:", f"  {command_of(made, given)}")
+        command = "" if problem else command_of(made, given)
+        own = ("To go on:", f"  {command}") if command else ()
         commands = (*own, *lines_of(ways, readable=problem is None))
         return replace(found, tables=(*found.tables, _readings(ways)), commands=commands)
 
