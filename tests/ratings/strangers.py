@@ -2003,7 +2003,9 @@ TODAY: dict[str, str] = {
     "jatos_no_line_breaks": (
         "refused: lists one behind the other are said to be no JSON, and not where"
     ),
-    "participant_trial_experiment": "refused: Experiment_id is no name of a stimulus",
+    "participant_trial_experiment": (
+        "refused: a command names all columns, and the scale of one label is not told apart"
+    ),
     "writer_and_readers": (
         "refused: Sentence is no stimulus where a column is called UserID, and names do not cross"
     ),

@@ -142,9 +142,11 @@ class Evidence:
             if 1 < self.column(name).distinct <= self.height / 2
             and self.column(name).filled >= 0.98 * self.height
             and not {"person", "decided"} & meant(name)
+            and {"moment", "session"} & meant(name) != {"moment"}
             and (self.column(name).kind != "numbers" or self.column(name).whole)
             and name not in self.spread
         ][:_MOST_KEYS]
+        found = [name for name in found if not self._numbers_pairs(name, found)]
         free = [
             name
             for name in found
@@ -159,6 +161,20 @@ class Evidence:
             if not any(self.twins(name, other) for other in chosen):
                 chosen.append(name)
         return tuple(name for name in self.names if name in chosen)
+
+    def _numbers_pairs(self, name: str, others: Sequence[str]) -> bool:
+        """Whether a column of no known name has a value for each pair of what two others name."""
+        if {"rater", "stimulus"} & meant(name):
+            return False
+        told = [one for one in others if one != name and self.determines(name, one)]
+        return any(
+            self.count(one, other) == self.count(name)
+            and not self.determines(one, other)
+            and not self.determines(other, one)
+            and self.count(one) * self.count(other) <= 2 * self.count(name)
+            and min(self.count(one), self.count(other)) > 2
+            for one, other in combinations(told, 2)
+        )
 
     def _names(self, name: str) -> bool:
         """Whether a column is no plain number, which in small tables may tell others by chance."""
