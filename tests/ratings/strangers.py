@@ -1922,76 +1922,16 @@ CASES = (
 STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
 
 TODAY: dict[str, str] = {
-    "words_by_annotator": (
-        "refused: WORD is no name of a stimulus, and ANNOTATOR_ID, which is known, is not told"
-    ),
     "faces_with_ages_of_both": (
         "refused: face_id is no name of a stimulus, though rater_id and rating are known"
     ),
-    "observers_of_videos": (
-        "refused: ID is taken for the stimulus by its name, so that nobody is the rater"
-    ),
-    "dutch_words": "refused: neither Ppn nor Woord is known",
-    "german_windows": (
-        "refused: the encoding is guessed rightly enough, and then VPN and Bild are not known"
-    ),
-    "polish_photos": "refused: neither uczestnik_id nor sciezka_zdjecia is known",
-    "spanish_ages": "refused: neither sujeto nor foto is known",
-    "french_latin": ("refused: the encoding can be pasted, and then juge and visage are not known"),
-    "chinese_pictures": (
-        "refused: neither the number of the person nor the picture is known by its name"
-    ),
-    "arabic_words": "refused: participant_private_id and wordlist_ar_word are not known",
-    "melodies_with_conditions": (
-        "refused: sub_num is no name of a rater, and condition would be no label"
-    ),
-    "id_is_the_rater": (
-        "refused: id is taken for the stimulus, and no column is left for the rater"
-    ),
-    "wine_by_subject_code": "refused: Subject.Code and Sample.Name are not known",
-    "subj_movie_strength": "refused: movie is no name of a stimulus",
-    "short_names_of_a_lab": "refused: sub is no name of a rater, and resp none of a value",
-    "headlines_of_a_crowd": "refused: names with a mark in front are not known",
-    "voices_with_levels": "refused: neither localid nor clipName is known among 17 columns",
-    "a_column_for_each_kind_of_trial": (
-        "refused: name is no name of a stimulus, and submission_id none of a rater"
-    ),
     "tracking_ids": "silent: fbclid, gclid, addresses, coordinates and e-mail become attributes",
-    "two_days_and_a_question": (
-        "refused: film is no name of a stimulus, and feeling none of a label"
-    ),
-    "progress_and_duration": "refused: neither PID nor face is known",
-    "some_prefer_not_to_answer": (
-        "refused: words for no answer are said to be no numbers, and no command leaves them out"
-    ),
-    "one_known_name_image": "refused: one known name is not enough, though code crosses it",
-    "one_known_name_participant": (
-        "refused: one known name is not enough, though nummer crosses it"
-    ),
-    "no_known_name": "refused: no command is printed for either of the two readings",
     "item_is_the_question": (
         "silent: item is the stimulus by its name, and what was shown becomes the label"
     ),
-    "units_in_names": "refused: Video Name is no name of a stimulus",
     "none_is_a_category": "silent: `none` is taken for no answer, which only a count says",
-    "toloka_assignments": (
-        "refused: names with INPUT:, OUTPUT: and ASSIGNMENT: in front are not known"
-    ),
-    "condition_called_emotion": "refused: id is taken for the stimulus, and Track is not known",
     "individual_ratings_without_raters": (
         "refused: nothing says that each row may be an answer of somebody unknown"
-    ),
-    "label_rows_rater_mails": (
-        "refused: rows of labels beside columns of raters are not seen, and field is no label"
-    ),
-    "label_rows_no_ids": "refused: rows of labels beside columns of raters are not seen",
-    "three_annotators_of_questions": (
-        "refused: question is a name of a label and not of a stimulus"
-    ),
-    "coder_a_coder_b": "refused: letters behind Coder are not seen as raters",
-    "raters_by_letter_and_mean": "refused: letters behind rater_ are not seen as raters",
-    "raters_by_first_name": (
-        "refused: first names are not seen as raters, though their columns hold one set of words"
     ),
     "human_beside_models": "refused: columns of models are not seen as raters",
     "a_model_between_annotators": (
@@ -2028,16 +1968,11 @@ TODAY: dict[str, str] = {
     "google_checkboxes": (
         "refused: a form without a grid is no form, and cells with several choices no sets"
     ),
-    "opensesame_log": "refused: subject_nr is no name of a rater",
-    "labvanced_frame": "refused: Exp_Subject_Id and shown_image are not known",
     "surveymonkey_two_headers": (
         "refused: a second row of names is not seen, and a name that is left out is an error"
     ),
     "two_levels_of_names": (
         "refused: a second row of names is not seen, and a name that stands twice is an error"
-    ),
-    "sosci_one_question_each": (
-        "refused: CASE is no name of a rater, and QUESTNNR does not say that rows are sheets"
     ),
     "redcap_repeated_instrument": (
         "silent: the emotions are stimuli, and the face that a field names is lost"
@@ -2045,7 +1980,6 @@ TODAY: dict[str, str] = {
     "psychopy_two_versions": (
         "refused: files of a folder must have the same columns, and describe fails, too"
     ),
-    "gorilla_bare_end": "refused: the last line has one field and not fourteen",
     "jspsych_shows_then_asks": (
         "silent: the words of the question are the one stimulus, and trials tell its answers apart"
     ),
@@ -2062,17 +1996,16 @@ TODAY: dict[str, str] = {
     "copied_without_what_lay_beside": (
         "silent: the model is a person, as its kind stood in the file beside"
     ),
-    "label_rows_rater_columns": "refused: rows of labels beside columns of raters are not seen",
     "qualtrics_codes_multi": "refused: cells with several codes are no answers",
-    "codes_multi": "refused: `2,4` is said to be a decimal comma, which would make it a number",
     "two_coders_several_labels": (
         "silent: a set of labels in the cell of a coder is a category of its own"
     ),
     "jatos_no_line_breaks": (
         "refused: lists one behind the other are said to be no JSON, and not where"
     ),
-    "participant_trial_experiment": "refused: Experiment_id is no name of a stimulus",
-    "instance_user": "refused: instance_id is no name of a stimulus",
+    "participant_trial_experiment": (
+        "refused: a command names all columns, and the scale of one label is not told apart"
+    ),
     "writer_and_readers": (
         "refused: Sentence is no stimulus where a column is called UserID, and names do not cross"
     ),

@@ -547,7 +547,7 @@ def test_objects_of_objects_are_rows_or_columns(tmp_path: Path) -> None:
     with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
         assert read_ratings(file).value.tolist() == [3, 5]
     file.write_text(json.dumps({"a": {"ann": 3, "bo": 4}, "b": {"ann": 2}}))
-    with pytest.raises(InputError, match="if there is one column per rater, label or stimulus"):
+    with pytest.raises(InputError, match="no column for the stimulus"):
         read_ratings(file)
     with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
         r = read_ratings(file, wide="raters")

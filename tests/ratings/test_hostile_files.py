@@ -58,7 +58,7 @@ REFUSED = {
     "wide not said": (
         "image,anna,bob\na,1,2\n",
         {},
-        r"no column for the rater.*wide='raters', 'labels' or",
+        r"no column for the rater",
     ),
     "unknown column": (
         H + "a,x,1\n",

@@ -39,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _run(_with_negative_values(_with_default_wide(_with_standard_input(given))))
         sys.exit(0)
     except AffectlabError as error:
-        _say(str(error))
+        # What can be done stands on lines of its own, so that it can be copied.
+        ways = getattr(error, "ways", ())
+        _say(str(error).removesuffix("\n".join(("", *ways))))
+        for way in ways:
+            _say(way, who="")
         sys.exit(EXIT_INPUT)
     except ImportError as error:
         from affectlab.cli._extras import missing_library
@@ -82,11 +86,11 @@ def _run(words: list[str]) -> None:
         sys.exit(EXIT_INPUT)
 
 
-def _say(sentence: str) -> None:
+def _say(sentence: str, who: str = "affectlab: ") -> None:
     """Print a sentence on standard error; names in it may hold control codes, the screen not."""
     from affectlab.core.words import shown
 
-    print(f"affectlab: {shown(sentence)}", file=sys.stderr)  # noqa: T201
+    print(f"{who}{shown(sentence)}", file=sys.stderr)  # noqa: T201
 
 
 def _with_default_wide(arguments: list[str]) -> list[str]:

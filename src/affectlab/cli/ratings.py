@@ -47,6 +47,8 @@ def describe(
     if save is not None:
         found.save(save)
     show_result(found, out)
+    for line in found.commands:
+        out.show_line(line)
     if save is not None:
         out.show(f"mapping written to {save}")
 

@@ -175,6 +175,7 @@ def read_file(
     averaged: bool | None = False,
     absent: Absent | None = None,
     missing_codes: str | None = None,
+    separator: str | None = None,
     mapping: Path | None = None,
     set_aside: bool | None = False,
     encoding: str | None = None,
@@ -216,6 +217,8 @@ def read_file(
         when not given, else missing.
     missing_codes
         What stands for a missing answer: -99,88.
+    separator
+        What parts several chosen categories in a cell: ';'; 'list', or 'row' for a row each.
     mapping
         TOML file that says which column is what, as 'ratings describe --save' writes it; FILE with
         .mapping.toml added is found by itself.
@@ -242,6 +245,7 @@ def read_file(
             attributes=attributes,
             absent=absent,
             missing_codes=missing_codes,
+            separator=separator,
             mapping=mapping,
             set_aside=set_aside,
             encoding=encoding,

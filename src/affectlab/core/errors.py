@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 __all__ = ["AffectlabError", "InputError", "MissingDependencyError"]
 
@@ -33,6 +33,18 @@ class InputError(AffectlabError, ValueError):
     """
 
     __module__ = "affectlab"
+    ways: tuple[str, ...] = ()
+    """Lines that say what else can be done, with commands or calls that do it."""
+
+    @classmethod
+    def with_ways(cls, sentence: str, ways: tuple[str, ...]) -> Self:
+        """Say what cannot be used, and what else can be done, each on a line of its own."""
+        made = cls(sentence)
+        made.ways = ways
+        return made
+
+    def __str__(self) -> str:
+        return "\n".join((super().__str__(), *self.ways))
 
 
 class MissingDependencyError(AffectlabError, ImportError):

@@ -295,6 +295,11 @@ def command_line() -> Iterator[None]:
         _Reader.on_command_line = before
 
 
+def on_command_line() -> bool:
+    """Whether sentences are for somebody at the command line."""
+    return _Reader.on_command_line
+
+
 def option(name: str, *values: object, cli: str = "") -> str:
     """Name an option and what to give it, as whoever reads the sentence has to write it.
 

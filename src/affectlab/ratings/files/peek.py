@@ -429,15 +429,22 @@ class Peek:
         except UnicodeDecodeError as error:
             before = content[: error.start].decode(self.codec, errors="replace")
             line = len(_LINE_END.findall(before)) + 1
-            other = "utf-8"
-            if self.codec.startswith("utf-8"):
-                # Of these bytes Windows makes letters and quotes, and Latin-1 nothing to see.
-                windows = any(0x80 <= byte < 0xA0 for byte in content)
-                other = "cp1252" if windows and _is_in(content, "cp1252") else "latin-1"
+            other = _other_codec(self.codec, content)
             raise InputError(
                 f"{self.path}, line {line}: byte 0x{content[error.start]:02x} is not "
                 f"{self.codec.upper()}; name the file's encoding ({option('encoding', other)})"
             ) from None
+
+    @cached_property
+    def other_encoding(self) -> str | None:
+        """Encoding of a text file that has bytes that the one it is read with has not."""
+        other = (
+            self.is_table or self.is_workbook or self.is_binary or self.labelled or self.looks_like
+        )
+        if other or not self.path.is_file():
+            return None
+        content = self.path.read_bytes()
+        return None if _is_in(content, self.codec) else _other_codec(self.codec, content)
 
     def load_json(self) -> Any:
         """Read the whole file as JSON.
@@ -464,6 +471,15 @@ def _separator(line: str) -> str:
     if outside.count(best):
         return best
     return " " if _SPACED.fullmatch(line) or _QUOTED.fullmatch(line) else ","
+
+
+def _other_codec(codec: str, content: bytes) -> str:
+    """Guess the encoding of a file that cannot be read with one."""
+    if not codec.startswith("utf-8"):
+        return "utf-8"
+    # Of these bytes Windows makes letters and quotes, and Latin-1 nothing to see.
+    windows = any(0x80 <= byte < 0xA0 for byte in content)
+    return "cp1252" if windows and _is_in(content, "cp1252") else "latin-1"
 
 
 def _is_in(content: bytes, codec: str) -> bool:

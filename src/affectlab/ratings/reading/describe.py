@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -19,6 +19,7 @@ from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
 from affectlab.ratings.mapping import to_toml
+from affectlab.ratings.reading.alternatives import Way, command_of, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
@@ -51,6 +52,8 @@ class RatingsDescription(Result):
     """The same as TOML, to be edited and given as ``mapping`` to what reads ratings."""
     problem: str | None = None
     """Why the file cannot be read as it is; None: it can."""
+    commands: tuple[str, ...] = ()
+    """Lines with the commands, or calls, to go on with, and what each reading holds."""
 
     def save(self, path: str | Path) -> Path:
         """Write the mapping; beside the file, with ``.mapping.toml`` added, it is found by itself.
@@ -81,8 +84,9 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     RatingsDescription
         Its table ``columns`` has a row for each column of the file: what it is taken for, why,
         examples, and the question where the file has its words; its table ``scales`` the scale of
-        each label; its table ``not_used`` the rows and cells that were set aside. Its ``mapping``
-        says it all as TOML.
+        each label; its table ``not_used`` the rows and cells that were set aside; its table
+        ``readings`` other readings that its shape suggests, were tried and use every row. Its
+        ``commands`` read the file, and its ``mapping`` says it all as TOML.
 
     Raises
     ------
@@ -114,7 +118,12 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
             ratings = made.read()
         except InputError as error:
             problem = str(error)
-        return _described(made, layout, ratings, problem, given)
+        ways = tried(made, given, readable=problem is None)
+        found = _described(made, layout, ratings, problem, given)
+        command = "" if problem else command_of(made, given)
+        own = ("To go on:", f"  {command}") if command else ()
+        commands = (*own, *lines_of(ways, readable=problem is None))
+        return replace(found, tables=(*found.tables, _readings(ways)), commands=commands)
 
 
 def _described(
@@ -158,6 +167,15 @@ def _described(
         mapping=_mapping(made, layout, ratings, given),
         problem=problem,
     )
+
+
+def _readings(ways: Sequence[Way]) -> Table:
+    """List other readings; they are only written, as a command has to stay on one line."""
+    rows = [(way.holds, way.command) for way in ways]
+    names = ("holds", "command")
+    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+    columns = _text_columns(names, names)
+    return Table("readings", "Other readings that use every row.", frame, columns, limit=0)
 
 
 def _columns(made: Prepared) -> dict[str, pl.Series | None]:

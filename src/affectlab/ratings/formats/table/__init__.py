@@ -1,10 +1,17 @@
 """Tables of ratings in no particular layout: long, and wide in three ways."""
 
+from affectlab.ratings.formats.table.chosen import find_separator as find_separator
 from affectlab.ratings.formats.table.columns import (
     TRUTHS as TRUTHS,
     find_chosen as find_chosen,
     find_columns as find_columns,
     find_one as find_one,
+)
+from affectlab.ratings.formats.table.evidence import (
+    Evidence as Evidence,
+    meant as meant,
+    odd_words as odd_words,
+    stem_of as stem_of,
 )
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,

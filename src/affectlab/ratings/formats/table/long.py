@@ -376,16 +376,14 @@ def _roles(
         told = named if stimulus is None else {"stimulus": stimulus, **named}
         found = find_columns(header, told, where=source, delimiter=delimiter)
     except InputError as error:
-        maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
+        if not any({"sd", "std", "stdev"} & {*words_in(name)} for name in header):
+            raise
         # What most likely helps comes first: a file may have a hundred columns to list.
         what, found_word, columns_found = str(error).partition("; found:")
-        hint = _wide_hint() if maybe_wide else ""
-        if any({"sd", "std", "stdev"} & {*words_in(name)} for name in header):
-            hint = (
-                "; it seems to hold means and standard deviations, where the answers of single "
-                "raters are needed"
-            )
-        raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
+        raise InputError(
+            f"{what}; it seems to hold means and standard deviations, where the answers of single "
+            f"raters are needed{found_word}{columns_found}"
+        ) from None
     if "text" in found and "value" not in found and _asks_for_values(options):
         # Without values a column of texts is taken as the answers; here it cannot be.
         raise _no_values(source, header)
@@ -394,7 +392,7 @@ def _roles(
 
 def _no_values(source: str, header: Sequence[str]) -> InputError:
     return InputError(
-        f"{source}: no column for the value{_wide_hint()}; found: {', '.join(header)}; "
+        f"{source}: no column for the value; found: {', '.join(header)}; "
         f"expected 'value', or its name ({option('columns', {'value': 'NAME'})})"
     )
 
@@ -489,11 +487,6 @@ def _is_of_words(column: pl.Series) -> bool:
 def _asks_for_values(options: ReadOptions) -> bool:
     """Whether a scale is declared that texts cannot be on."""
     return any(scale.kind != "text" for scale in options.scale.all)
-
-
-def _wide_hint() -> str:
-    ways = option("wide", "raters", "labels", "stimuli")
-    return f"; if there is one column per rater, label or stimulus, say so ({ways})"
 
 
 def read_long(

@@ -401,8 +401,7 @@ class Long(Contents):
                 f"{ratings.source}: {plural(ratings.n_rows, 'answer')} could be read, and "
                 f"{plural(lost, 'cell')} could not ({'; '.join(map(str, aside))}); "
                 f"{'; '.join(self.history)}; say which columns describe "
-                f"({option('attributes', ['NAME', 'NAME'])}), or read the table another way "
-                f"({option('wide', 'raters', 'labels', 'stimuli')})"
+                f"({option('attributes', ['NAME', 'NAME'])})"
             )
 
 

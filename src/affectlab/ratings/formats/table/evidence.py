@@ -1,0 +1,348 @@
+"""What columns of a table show by their shape: which cross, which determine others, which vary."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from affectlab.core.files.media import media_kind
+from affectlab.ratings.build import MISSING, is_number
+from affectlab.ratings.formats.table.columns import DIMENSIONS, is_no_label, words_in
+from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
+
+Kind = Literal["none", "numbers", "files", "mails", "texts", "words"]
+_FIRST_ROWS = 20_000
+_MOST_KEYS = 14
+"""Columns that may name rows; more are looked at from the left only."""
+_MAIL = re.compile(r"\S+@\S+\.\w+")
+_LONG_TEXT = 3
+"""Words of a cell, on average, from which on a column holds texts."""
+_NUMBERED = re.compile(r"(?<=\w)(?:[ _.-]?\d+|[ _.-][a-zA-Z])$")
+_MARKS = ("_", ".", "-", ": ", ":", " ", "[", "/")
+_NEARLY_FULL = 0.7
+
+
+@cache
+def _lexicon() -> dict[str, frozenset[str]]:
+    text = Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
+    return {role: frozenset(words) for role, words in tomllib.loads(text).items()}
+
+
+@cache
+def meant(name: str) -> frozenset[str]:
+    """Say what the words in the name of a column may mean, as ``lexicon.toml`` has it.
+
+    Words of scripts without spaces count within others.
+
+    Examples
+    --------
+    >>> sorted(meant("ANNOTATOR_ID")), sorted(meant("rater_age")), sorted(meant("k1"))
+    (['rater'], ['person', 'rater'], [])
+    """
+    words = {*words_in(name)}
+    whole = name.casefold()
+    return frozenset(
+        role
+        for role, known in _lexicon().items()
+        if words & known or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, by what stands in its cells."""
+
+    name: str
+    kind: Kind
+    distinct: int
+    """Values that differ."""
+    filled: int
+    """Cells that hold something."""
+    runs: bool
+    """Whether each row has a higher number than the one before."""
+    whole: bool
+    """Whether all are whole numbers."""
+
+    @property
+    def meant(self) -> frozenset[str]:
+        """What the words in its name may mean."""
+        return meant(self.name)
+
+
+class Evidence:
+    """The columns of a table, of which each shape is measured once and when it is asked for."""
+
+    def __init__(self, columns: Mapping[str, pl.Series]) -> None:
+        self.names = tuple(name for name in columns if name.strip())
+        self.height = min(len(next(iter(columns.values()), ())), _FIRST_ROWS)
+        self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in self.names}
+        self._columns: dict[str, Column] = {}
+        self._codes: dict[str, pl.Series] = {}
+        self._counts: dict[tuple[str, ...], int] = {}
+
+    def column(self, name: str) -> Column:
+        """Say what a column holds."""
+        if name not in self._columns:
+            self._columns[name] = _column(name, self.cells[name])
+        return self._columns[name]
+
+    def code(self, name: str) -> pl.Series:
+        """Number the values of a column."""
+        if name not in self._codes:
+            self._codes[name] = self.cells[name].rank("dense").alias(name)
+        return self._codes[name]
+
+    def count(self, *names: str) -> int:
+        """Count the different rows of some columns, without those in which one is empty."""
+        key = tuple(sorted(set(names)))
+        if key not in self._counts:
+            table = pl.DataFrame([self.code(name) for name in key]).drop_nulls()
+            self._counts[key] = table.n_unique() if table.height else 0
+        return self._counts[key]
+
+    def determines(self, one: str, other: str) -> bool:
+        """Whether each value of a column comes with one value of another."""
+        return self.count(one, other) <= self.count(one)
+
+    def twins(self, one: str, other: str) -> bool:
+        """Whether two columns name the same things."""
+        return self.determines(one, other) and self.determines(other, one)
+
+    def names_rows(self, *keys: str) -> bool:
+        """Whether no two rows have the same keys."""
+        filled = pl.DataFrame([self.code(name) for name in keys]).drop_nulls().height
+        return filled > 0 and self.count(*keys) == filled
+
+    def coverage(self, *keys: str) -> float:
+        """Share of what could be combined that is."""
+        most = 1
+        for key in keys:
+            most *= max(self.count(key), 1)
+        return self.count(*keys) / most
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Columns whose values come back and may name who answered, what was shown, what was asked.
+
+        A column that another one determines, and not the reverse, describes what that one names; of
+        columns that name the same things the one counts that is called so, else the first of words.
+        """
+        found = [
+            name
+            for name in self.names
+            if 1 < self.column(name).distinct <= self.height / 2
+            and self.column(name).filled >= 0.98 * self.height
+            and not {"person", "decided"} & meant(name)
+            and {"moment", "session"} & meant(name) != {"moment"}
+            and (self.column(name).kind != "numbers" or self.column(name).whole)
+            and name not in self.spread
+        ][:_MOST_KEYS]
+        found = [name for name in found if not self._numbers_pairs(name, found)]
+        free = [
+            name
+            for name in found
+            if not any(
+                self.determines(other, name) and not self.determines(name, other)
+                for other in found
+                if other != name and (self._names(other) or not self._names(name))
+            )
+        ]
+        chosen: list[str] = []
+        for name in sorted(free, key=self._rank):
+            if not any(self.twins(name, other) for other in chosen):
+                chosen.append(name)
+        return tuple(name for name in self.names if name in chosen)
+
+    def _numbers_pairs(self, name: str, others: Sequence[str]) -> bool:
+        """Whether a column of no known name has a value for each pair of what two others name."""
+        if {"rater", "stimulus"} & meant(name):
+            return False
+        told = [one for one in others if one != name and self.determines(name, one)]
+        return any(
+            self.count(one, other) == self.count(name)
+            and not self.determines(one, other)
+            and not self.determines(other, one)
+            and self.count(one) * self.count(other) <= 2 * self.count(name)
+            and min(self.count(one), self.count(other)) > 2
+            for one, other in combinations(told, 2)
+        )
+
+    def _names(self, name: str) -> bool:
+        """Whether a column is no plain number, which in small tables may tell others by chance."""
+        known = {"rater", "stimulus", "label"} & meant(name)
+        return bool(known) or self.column(name).kind != "numbers"
+
+    @cached_property
+    def spread(self) -> tuple[str, ...]:
+        """Columns of numbers that are numbered alike, or whose names cross: each holds answers."""
+        numbers = [name for name in self.names if self.column(name).kind == "numbers"]
+        stems = Counter(stem_of(name) for name in numbers)
+        alike = [name for name in numbers if stems[stem_of(name)] > 1]
+        return tuple(numbers if self.names_cross(numbers) else alike)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Columns called after who answered or what was shown, which no two rows share."""
+        return tuple(
+            name
+            for name in self.names
+            if {"rater", "stimulus"} & meant(name)
+            and not {"trial", "moment", "session", "value"} & meant(name)
+            and 1 < self.height == self.column(name).distinct
+        )
+
+    def _rank(self, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
+        means = meant(name)
+        return (
+            self.column(name).kind == "texts",
+            bool({"trial", "session", "moment"} & means),
+            not {"rater", "stimulus", "label"} & means,
+            "id" not in words_in(name),
+            self.column(name).kind == "numbers",
+            self.names.index(name),
+        )
+
+    def varying(self, *keys: str) -> list[str]:
+        """Columns that none of the keys determines alone and that do not count the rows."""
+        return [
+            name
+            for name in self.names
+            if name not in keys
+            and self.column(name).distinct > 1
+            and not self.column(name).runs
+            and not any(self.determines(key, name) for key in keys)
+        ]
+
+    def answers_in_numbers(self, *keys: str) -> list[str]:
+        """Columns of numbers that may be ratings: they vary within each of the keys."""
+        return [
+            name
+            for name in self.varying(*keys)
+            if self.column(name).kind == "numbers"
+            and not is_no_label(name)
+            and not {"trial", "moment", "person", "decided"} & meant(name)
+        ]
+
+    def answers_in_words(self, *keys: str) -> list[str]:
+        """Columns of words that may be what was chosen: a few that come back."""
+        return [
+            name
+            for name in self.varying(*keys)
+            if self.column(name).kind == "words"
+            and self.column(name).distinct <= min(50, self.height / 2)
+            and not {"moment", "person", "decided"} & meant(name)
+        ]
+
+    def shared_words(self, names: Sequence[str]) -> bool:
+        """Whether columns hold the same few words."""
+        sets = [{*self.cells[name].drop_nulls().unique()} for name in names]
+        every = set[str]().union(*sets)
+        few = 1 < len(every) <= min(50, self.height / 2)
+        return few and all(len(one & other) >= 1 for one, other in combinations(sets, 2))
+
+    def are_labels(self, names: Sequence[str]) -> bool:
+        """Whether most of some names are those of emotions or dimensions."""
+        folded = [name.strip().casefold() for name in names]
+        found = [
+            name
+            for name in folded
+            if name in DIMENSIONS or any(name in taxonomy for taxonomy in self._taxonomies)
+        ]
+        return 2 * len(found) > len(folded)
+
+    @cached_property
+    def _taxonomies(self) -> list[Taxonomy]:
+        return [load_taxonomy(name) for name in list_taxonomies()]
+
+    def names_cross(self, names: Sequence[str]) -> bool:
+        """Whether names are made of two parts, of which nearly all combinations are there.
+
+        Examples
+        --------
+        >>> evidence = Evidence({})
+        >>> evidence.names_cross(["img1_joy", "img1_fear", "img2_joy", "img2_fear"])
+        True
+        >>> evidence.names_cross(["rater_a", "rater_b", "rater_c"])
+        False
+        """
+        for mark in _MARKS:
+            parts = [name.partition(mark)[::2] for name in names if mark in name]
+            parts += [name.rpartition(mark)[::2] for name in names if mark in name]
+            for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
+                pairs = {*half}
+                first, second = ({pair[place] for pair in pairs} for place in (0, 1))
+                full = len(pairs) >= max(_NEARLY_FULL * len(first) * len(second), 4)
+                if min(len(first), len(second)) > 1 and full and len(pairs) >= len(names) / 2:
+                    return True
+        return False
+
+
+def stem_of(name: str) -> str:
+    """Give a name without the number or the single letter behind it.
+
+    Examples
+    --------
+    >>> stem_of("RA01"), stem_of("Annotator-2"), stem_of("rater_a"), stem_of("joy")
+    ('RA', 'Annotator', 'rater', 'joy')
+    """
+    return _NUMBERED.sub("", name)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """Give what stands in cells as texts, and nothing where it stands for no answer."""
+    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
+        return pl.Series([None] * len(column), dtype=pl.String)
+    text = column.cast(pl.String).str.strip_chars()
+    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=False), None)
+
+
+def _column(name: str, cells: pl.Series) -> Column:
+    values = cells.drop_nulls()
+    words = values.unique(maintain_order=True).to_list()
+    numbers = bool(words) and all(is_number(word.replace(",", ".")) for word in words)
+    as_numbers = values.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    some = words[:200]
+    kind: Kind = "words"
+    if not words:
+        kind = "none"
+    elif numbers:
+        kind = "numbers"
+    elif sum(media_kind(word) is not None for word in some) > len(some) / 2:
+        kind = "files"
+    elif all(map(_MAIL.fullmatch, some)):
+        kind = "mails"
+    elif sum(len(word.split()) for word in some) >= _LONG_TEXT * len(some):
+        kind = "texts"
+    return Column(
+        name,
+        kind,
+        len(words),
+        len(values),
+        runs=numbers and len(words) > 1 and bool((as_numbers.diff().drop_nulls() > 0).all()),
+        whole=numbers and bool((as_numbers == as_numbers.round()).all()),
+    )
+
+
+def odd_words(cells: pl.Series) -> list[str]:
+    """Words among numbers that may say that there is no answer; none where they are no few.
+
+    Examples
+    --------
+    >>> odd_words(pl.Series(["1", "4", "k.A.", "2", "5", "3"]))
+    ['k.A.']
+    """
+    values = cells.drop_nulls()
+    words = values.unique(maintain_order=True).to_list()
+    odd = [word for word in words if not is_number(word)]
+    n_odd = int(values.is_in(pl.Series(odd, dtype=pl.String).implode()).sum())
+    said = all(any(map(str.isalpha, word)) and not any(map(str.isdigit, word)) for word in odd)
+    return odd if said and 0 < len(odd) <= 4 and n_odd <= 0.3 * len(values) else []
