@@ -178,12 +178,13 @@ def _changed(options: ReadOptions, added: Mapping[str, Any]) -> ReadOptions | No
     )
     if contradicts:
         return None
-    plain = {
+    plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in added.items()
         if name != "encoding"
     }
-    return replace(options, **{**plain, "columns": columns or None})
+    plain["columns"] = columns or None
+    return replace(options, **plain)
 
 
 def _plausible(ratings: Ratings, one: Candidate) -> str | None:
@@ -243,7 +244,7 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
 
 def _can_be_written(given: Mapping[str, Any]) -> bool:
     """Whether what was given stands in a command: no table in memory, and no object."""
-    plain = str | int | float | Path | Mapping | list | tuple
+    plain = (str, int, float, Path, Mapping, list, tuple)
     return all(isinstance(value, plain) for value in given.values())
 
 
