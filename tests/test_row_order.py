@@ -452,9 +452,6 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ),
     "preferences": lambda s: evaluation.preferences(s(VERDICTS), n_boot=20, seed=1),
     "preference_scale": lambda s: evaluation.preference_scale(s(VERDICTS), seed=1),
-    "preference_verdicts": lambda s: evaluation.preference_verdicts(
-        evaluation.preferences(s(VERDICTS)), n_boot=1
-    ),
     "preference_pairs": lambda s: evaluation.preference_pairs(s(PANEL), k=1, seed=1),
     "reaction_pairs": lambda s: evaluation.reaction_pairs(s(LISTENERS), s(MACHINES), n=10, seed=1),
     "dawid_skene": lambda s: reliability.dawid_skene(s(CHOICES), n_draws=20, seed=1),

@@ -52,7 +52,8 @@ def test_from_scores(folder: Path) -> None:
     interval = pl.read_csv(folder / "tables" / "groups.csv")
     assert interval["group"].to_list() == ["all", "ann", "ben"]
     one = run(folder, verb="jnd-scores").stdout
-    assert "1 JND is 20.50 [" in one
+    assert "1 JND is 20.50 in units of the score" in one
+    assert "no interval: 3 sequences, expected 5 or more" in one
     assert "neutral" in one
     assert "Additivity" not in run(folder, verb="jnd-steps").stdout
     assert "shortest 41.0 ms" in run(folder, verb="jnd-times").stdout

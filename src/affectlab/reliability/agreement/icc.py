@@ -61,6 +61,7 @@ _NEGATIVE_SIGNAL = "undefined: the variance between units is estimated below zer
 _TOO_LARGE = f"undefined: more than {MOST_LEVELS:,} units and as many raters"
 _TOO_MANY = f"{NO_INTERVAL}more than 3 million ratings"
 _CONFOUNDED = "undefined: the ratings do not tell raters and noise apart"
+_ONLY_RATERS = "undefined: only raters differ"
 _NO_PAIRS = "undefined: no unit with two ratings"
 _ONE_RATER = "undefined: fewer than two raters"
 _ONLY_LEVELS = f"{NO_INTERVAL}raters differ in level alone, which leaves no error to estimate"
@@ -387,6 +388,8 @@ class _Fits:
             return "ok"
         if self._confounded:
             return _CONFOUNDED
+        if form.startswith("3") and self._additive is not None and self._additive[0] == 0:
+            return _ONLY_RATERS
         return _TOO_LARGE if self._is_large else "ok"
 
     def no_interval(self, form: str) -> str:
