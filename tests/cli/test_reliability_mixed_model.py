@@ -26,7 +26,8 @@ def test_outputs_of_the_guide_are_real(tmp_path: Path, monkeypatch: pytest.Monke
     rows = {" ".join(row.split()) for row in done.stdout.splitlines()}
     (block,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     assert {" ".join(row.split()) for row in block.splitlines()} <= rows
-    assert "The effect of age may differ between raters (rater:age)." in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "The effect of age may differ between raters (rater:age)." in said
     assert {path.name for path in tmp_path.glob("*.svg")} == {"means_age.svg"}
     # What the guide says of the test without faces.
     done = run_here(*shlex.split(line), "--factors", "rater")
