@@ -411,8 +411,13 @@ def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate
         group = [name for name in after_raters if name in numbers]
         if len(words) > 1 and evidence.shared_words(words):
             group = words
-        elif len(group) < 2 and numbers == rated and not evidence.are_labels(numbers):
-            # Nothing else is in the table than numbers under names of nobody knows what.
+        elif (
+            len(group) < 2
+            and numbers == rated
+            and evidence.column(stimulus).kind != "numbers"
+            and not evidence.are_labels(numbers)
+        ):
+            # Beside what was shown there are only numbers, under names of nobody knows what.
             group = numbers
         if len(group) < 2 or any("model" in meant(name) for name in rated):
             continue
