@@ -98,16 +98,25 @@ HONEST = (
 )
 
 
-def found(panel: Panel, kind: str, policy: str, studies: int, seed: int) -> tuple[int, int]:
-    """Count planted raters, and honest ones, that a policy drops."""
-    from affectlab.reliability import screen
-    from affectlab.reliability.screening import careless_raters
+def found(
+    panel: Panel, kind: str, policy: str, studies: int, seed: int, above: float | None = None
+) -> tuple[int, int]:
+    """Count planted raters, and honest ones, that a policy drops; `above` is another limit."""
+    from affectlab.reliability import load_policy, screen
 
+    chosen = load_policy(policy)
+    if policy == "panel":
+        used = [rule for rule in chosen.rules if rule.name in chosen.use.rules]
+        used = [
+            rule.model_copy(update={"above": above}) if rule.name == "careless" and above else rule
+            for rule in used
+        ]
+        chosen = chosen.model_copy(update={"rules": tuple(used)})
     planted = honest = 0
     for k in range(studies):
         rng = np.random.default_rng([seed, k, len(kind)])
         ratings = panel.ratings(rng, kind)
-        judged = careless_raters(ratings) if policy == "panel" else screen(ratings, policy=policy)
+        judged = screen(ratings, policy=chosen)
         numbers = np.array([int(name) for name in judged.raters_to_drop()], dtype=int)
         planted += int((numbers < panel.planted).sum())
         honest += int((numbers >= panel.planted).sum())
@@ -118,6 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--policies", nargs="*", default=["panel", "correlation"])
+    parser.add_argument("--above", type=float, help="limit of carelessness of the policy panel")
     parser.add_argument("--seed", type=int, default=20261129)
     asked = parser.parse_args()
     heads = (*(f"{kind} found" for kind in KINDS), "honest dropped beside them")
@@ -127,7 +137,7 @@ def main() -> None:
         for panel in BASE:
             n, cells, wrong = max(1, asked.studies // panel.planted), [], 0
             for kind in KINDS:
-                planted, honest = found(panel, kind, policy, n, asked.seed)
+                planted, honest = found(panel, kind, policy, n, asked.seed, asked.above)
                 cells.append(f"{planted}/{n * panel.planted}")
                 wrong += honest
             cells.append(f"{wrong:,}/{len(KINDS) * n * (panel.raters - panel.planted):,}")
@@ -136,7 +146,7 @@ def main() -> None:
     for policy in asked.policies:
         for panel in HONEST:
             n = max(1, 12 * asked.studies // panel.raters)
-            _, honest = found(panel, "", policy, n, asked.seed)
+            _, honest = found(panel, "", policy, n, asked.seed, asked.above)
             print(f"| {panel} | {policy} | {honest:,}/{n * panel.raters:,} |", flush=True)
 
 
