@@ -161,4 +161,5 @@ def test_outputs_of_the_guide_are_real(tmp_path: Path, monkeypatch: pytest.Monke
     for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
         assert {" ".join(row.split()) for row in block.splitlines()} <= rows
     assert "p = 0.005 after Holm's correction" in printed
+    assert "A group has 4 clusters (stimulus.actor)" in " ".join(done.stdout.split())
     assert {path.name for path in tmp_path.glob("*.svg")} == {"fairness.svg", "fairness_gaps.svg"}

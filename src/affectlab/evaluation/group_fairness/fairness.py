@@ -12,7 +12,7 @@ import numpy as np
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import by_name, check_confidence, check_n_boot
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import joined
+from affectlab.core.words import joined, plural
 from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, grouping_of
@@ -279,7 +279,7 @@ def fairness(
         n_permutations=n_permutations,
         confidence=confidence,
     )
-    notes = (*notes, *grouping.notes, *_small(plans, min_items))
+    notes = (*notes, *grouping.notes, *_small(plans, min_items), *_few(plans, cluster, n_boot))
     return fairness_result(grouping, plans, [found[k] for k in range(len(plans))], settings, notes)
 
 
@@ -293,6 +293,24 @@ def _small(plans: Sequence[Plan], min_items: int) -> tuple[str, ...]:
         return ()
     things = plans[0].side.grouping.things
     return (f"Not tested, with fewer than {min_items} {things}: {joined(found.values())}.",)
+
+
+def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, ...]:
+    """Say where a group that is tested consists of too few clusters for an interval."""
+    if cluster is None or not n_boot:
+        return ()
+    sizes = [
+        int((plan.side.codes == at).sum())
+        for plan in plans
+        for at in np.flatnonzero(plan.tested).tolist()
+    ]
+    least = min(sizes, default=FEWEST_CLUSTERS)
+    if least >= FEWEST_CLUSTERS:
+        return ()
+    return (
+        f"A group has {plural(least, 'cluster')} ({cluster}): fewer than {FEWEST_CLUSTERS} give it "
+        "no interval.",
+    )
 
 
 def _compared(
