@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
-import subprocess
 import tempfile
 import warnings
 from collections import defaultdict
@@ -19,12 +17,12 @@ from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
 import polars as pl
+from tests.committed import ROOT, at_commit
 from tests.golden.case import Case
 from tests.golden.values import Place, Value, values
 
 import affectlab as al
 
-ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tests" / "data" / "golden.parquet"
 SCHEMA = {
     "case": pl.String,
@@ -199,18 +197,10 @@ def _shown(value: Value) -> str:
 
 def read(commit: str | None = None) -> Cases:
     """Read what was frozen, in the working tree or at a commit."""
-    if commit is None:
-        source: Any = FILE
-    else:
-        path = FILE.relative_to(ROOT).as_posix()
-        shown = subprocess.run(
-            ["git", "show", f"{commit}:{path}"], cwd=ROOT, capture_output=True, check=False
-        )
-        if shown.returncode:
-            raise SystemExit(shown.stderr.decode().strip())
-        source = io.BytesIO(shown.stdout)
     found: Cases = {}
-    for name, *place, number, word, tolerance in pl.read_parquet(source).iter_rows():
+    for name, *place, number, word, tolerance in pl.read_parquet(
+        at_commit(FILE, commit)
+    ).iter_rows():
         value = word if number is None else number
         found.setdefault(name, {})[Place(*place)] = Frozen(value, tolerance)
     return found

@@ -164,7 +164,7 @@ def test_a_damaged_file_gives_ratings_or_one_sentence(case: str, tmp_path: Path)
                 ratings = read_ratings(file, **chosen)
                 str(ratings.summary())
         except BaseException as error:
-            if not isinstance(error, InputError) or "\n" in str(error.args[0]):
+            if not isinstance(error, InputError) or "\n" in error.sentence:
                 raise AssertionError(f"turn {turn}, {chosen}: {file.read_bytes()!r}") from error
         finally:
             if target is not file:
@@ -287,7 +287,7 @@ def test_rows_of_an_odd_frame_add_up(library: str) -> None:
                 table = frame.head(len(names))
                 Ratings(plain, **{name: table})
         except BaseException as error:
-            if not isinstance(error, InputError) or "\n" in str(error.args[0]):
+            if not isinstance(error, InputError) or "\n" in error.sentence:
                 raise AssertionError(f"turn {turn}: {frame.dtypes}") from error
 
 
@@ -323,7 +323,7 @@ for line in sys.stdin:
     try:
         read_ratings(file, **chosen).summary()
     except InputError as error:
-        said = str(error) if "\\n" in str(error.args[0]) else ""
+        said = str(error) if "\\n" in error.sentence else ""
     except BaseException as error:
         said = repr(error)
     print(json.dumps(said), flush=True)

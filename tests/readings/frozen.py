@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import subprocess
 import tempfile
 import warnings
 from collections import Counter
@@ -14,13 +12,13 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import polars as pl
+from tests.committed import ROOT, at_commit
 from tests.readings.inputs import inputs
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import GuessedColumnsWarning, GuessedScalesWarning, Ratings, read_ratings
 from affectlab.ratings.schema import ROW_COLUMNS
 
-ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tests" / "data" / "readings.parquet"
 _TOLD = (GuessedColumnsWarning, GuessedScalesWarning)
 _SHOWN = 3
@@ -131,17 +129,8 @@ def told(found: Mapping[str, list[tuple[str, Part]]], most: int = _SHOWN) -> str
 
 def read(commit: str | None = None) -> dict[str, Reading]:
     """Read what was frozen, in the working tree or at a commit."""
-    source: Any = FILE
-    if commit is not None:
-        path = FILE.relative_to(ROOT).as_posix()
-        shown = subprocess.run(
-            ["git", "show", f"{commit}:{path}"], cwd=ROOT, capture_output=True, check=False
-        )
-        if shown.returncode:
-            raise SystemExit(shown.stderr.decode().strip())
-        source = io.BytesIO(shown.stdout)
     found: dict[str, Reading] = {}
-    for name, *part in pl.read_parquet(source).iter_rows():
+    for name, *part in pl.read_parquet(at_commit(FILE, commit)).iter_rows():
         found.setdefault(name, []).append(Part(*part))
     return found
 

@@ -40,9 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except AffectlabError as error:
         # What can be done stands on lines of its own, so that it can be copied.
-        ways = getattr(error, "ways", ())
-        _say(str(error).removesuffix("\n".join(("", *ways))))
-        for way in ways:
+        _say(error.sentence)
+        for way in error.ways:
             _say(way, who="")
         sys.exit(EXIT_INPUT)
     except ImportError as error:

@@ -192,6 +192,22 @@ def distinct_codes(code: NDArray[np.integer[Any]], n: int) -> Ints:
     return np.flatnonzero(seen)
 
 
+def counted(code: Ints, n: int) -> tuple[Ints, Ints]:
+    """Give the different codes, below `n`, rising, and how often each occurs.
+
+    Examples
+    --------
+    >>> counted(np.array([3, 0, 3]), 4)
+    (array([0, 3]), array([1, 2]))
+    """
+    if n > _MOST_GAPS * code.size:
+        codes, times = np.unique(code, return_counts=True)
+        return codes, times.astype(np.int64)
+    times = np.bincount(code, minlength=n)
+    codes = np.flatnonzero(times)
+    return codes, times[codes]
+
+
 def with_few_gaps(code: Ints, n: int) -> Ints:
     """Number codes anew where few of those below `n` occur, so that tables of them stay small.
 

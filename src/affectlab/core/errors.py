@@ -20,6 +20,23 @@ class AffectlabError(Exception):
     """Base of all errors raised on purpose by affectlab."""
 
     __module__ = "affectlab"  # the name under which tracebacks show it and users catch it
+    ways: tuple[str, ...] = ()
+    """Lines that say what else can be done, with commands or calls that do it."""
+
+    @classmethod
+    def with_ways(cls, sentence: str, ways: tuple[str, ...]) -> Self:
+        """Say what cannot be used, and what else can be done, each on a line of its own."""
+        made = cls(sentence)
+        made.ways = ways
+        return made
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, without what else can be done."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return "\n".join((self.sentence, *self.ways))
 
 
 class InputError(AffectlabError, ValueError):
@@ -33,18 +50,6 @@ class InputError(AffectlabError, ValueError):
     """
 
     __module__ = "affectlab"
-    ways: tuple[str, ...] = ()
-    """Lines that say what else can be done, with commands or calls that do it."""
-
-    @classmethod
-    def with_ways(cls, sentence: str, ways: tuple[str, ...]) -> Self:
-        """Say what cannot be used, and what else can be done, each on a line of its own."""
-        made = cls(sentence)
-        made.ways = ways
-        return made
-
-    def __str__(self) -> str:
-        return "\n".join((super().__str__(), *self.ways))
 
 
 class MissingDependencyError(AffectlabError, ImportError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any, TypeAlias
 
@@ -213,16 +214,17 @@ def mixed_model(
     check_link(link)
     names = term_names(fixed)
     attributes = [name for (name, *more) in names if not more]
-    if factors is None and link == "identity":
-        factors = _usual_factors(ratings, attributes, everyone)
-    factors = (STIMULUS, RATER) if factors is None else factors
-    both = sorted({*attributes} & {*factors})
+    wanted = (STIMULUS, RATER) if factors is None else factors
+    both = sorted({*attributes} & {*wanted})
     if both:
         raise InputError(f"fixed: {joined(both)} cannot be a random factor, too")
-    fits = [
-        _fitted(design, names, link)
-        for design in designs(ratings, factors, attributes, everyone=everyone, what="a mixed model")
-    ]
+    arranged = partial(designs, ratings, everyone=everyone, what="a mixed model")
+    made = list(arranged(wanted, attributes))
+    if factors is None and link == "identity" and (more := _differing(made, attributes)):
+        wanted = (*wanted, *more)
+        made = list(arranged(wanted, attributes))
+    factors = wanted
+    fits = [_fitted(design, names, link) for design in made]
     # Profiles of variances take far longer than tests, and are no question of this function.
     components = [row for one in fits for row in component_rows(one.design, one.fit, factors, None)]
     rows = [row for one in fits for row in _term_rows(one, names)]
@@ -271,30 +273,29 @@ def mixed_model(
     )
 
 
-def _usual_factors(ratings: Ratings, attributes: Sequence[str], everyone: bool) -> tuple[str, ...]:
-    """Stimuli, raters, and how these differ in an effect that changes within them."""
-    found = {STIMULUS: None, RATER: None}
-    what = "a mixed model"
-    for design in designs(ratings, tuple(found), attributes, everyone=everyone, what=what):
-        for name, unit in product(attributes, (RATER, STIMULUS)):
-            frame = design.frame
-            if not frame.height or name in found or frame[name].dtype.is_numeric():
-                continue
-            groups = frame.select(unit, name).n_unique()
-            # Of attributes that go together one factor is enough.
-            alike = any(
-                frame.select(unit, other, name).n_unique() == groups
-                for other in attributes
-                if f"{unit}:{other}" in found and other != name
-            )
-            sizes = [*design.levels.values(), groups]
-            if (
-                not alike
-                and frame[unit].n_unique() < groups <= frame.height / 2
-                and sum(sizes) - max(sizes) <= _MOST_USUAL
-            ):
-                found[f"{unit}:{name}"] = None
+def _differing(made: Sequence[Design], attributes: Sequence[str]) -> tuple[str, ...]:
+    """Name what differs between raters, or stimuli, in effects that change within them."""
+    found = dict[str, None]()
+    for design, name, unit in product(made, attributes, (RATER, STIMULUS)):
+        frame = design.frame
+        if not frame.height or frame[name].dtype.is_numeric():
+            continue
+        groups = frame.select(unit, name).n_unique()
+        # Of attributes that go together one factor is enough.
+        alike = any(
+            frame.select(unit, other, name).n_unique() == groups
+            for other in attributes
+            if f"{unit}:{other}" in found and other != name
+        )
+        sizes = [*design.levels.values(), groups]
+        few = groups <= frame.height / 2 and sum(sizes) - max(sizes) <= _MOST_USUAL
+        if few and not alike and _changes_within(frame, unit, name):
+            found[f"{unit}:{name}"] = None
     return tuple(found)
+
+
+def _changes_within(frame: pl.DataFrame, unit: str, attribute: str) -> bool:
+    return frame.select(unit, attribute).n_unique() > frame[unit].n_unique()
 
 
 def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fit:
@@ -576,10 +577,11 @@ def _notes(fits: Sequence[_Fit], factors: Sequence[str], link: Link) -> Iterator
                 by = f"{unit}:{attribute.name}"
                 if by in factors:
                     yield f"The effect of {attribute.name} may differ between {many} ({by})."
-                if unit not in factors or not attribute.levels or by in factors:
-                    continue
-                pairs = one.design.frame.select(unit, attribute.name).n_unique()
-                if pairs > one.design.frame[unit].n_unique():
+                elif (
+                    unit in factors
+                    and attribute.levels
+                    and _changes_within(one.design.frame, unit, attribute.name)
+                ):
                     yield (
                         f"{sentence_case(attribute.name)} changes within {many}: where its effect "
                         f"may differ between them, name the factor {by}, too; without it the test "

@@ -95,17 +95,18 @@ class BesideOthers:
 
 def attention_of(trials: Trials) -> Attention:
     """Give what is known of the attention of each rater, from all main answers."""
-    if Attention not in trials.found:
-        rows: slice | Ints = slice(None) if trials.main.all() else np.flatnonzero(trials.main)
-        trials.found[Attention] = attention(
-            *np.divmod(trials.cell[rows], trials.ratings.n_labels),
-            trials.rater[rows],
-            trials.value[rows],
-            len(trials.raters),
-            nominal=trials.ratings.scale.kind == "nominal",
-        )
-    found: Attention = trials.found[Attention]
-    return found
+    return trials.once(Attention, lambda: _attention_of(trials))
+
+
+def _attention_of(trials: Trials) -> Attention:
+    rows: slice | Ints = slice(None) if trials.main.all() else np.flatnonzero(trials.main)
+    return attention(
+        *np.divmod(trials.cell[rows], trials.ratings.n_labels),
+        trials.rater[rows],
+        trials.value[rows],
+        len(trials.raters),
+        nominal=trials.ratings.scale.kind == "nominal",
+    )
 
 
 class Careless(Rule):
@@ -210,11 +211,7 @@ def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
     Who is apart by one measure must not widen what is expected by the others, and who is careless
     not by any.
     """
-    key = Panel, min_answers
-    if key not in trials.found:
-        trials.found[key] = _panel_of(trials, min_answers)
-    found: Panel = trials.found[key]
-    return found
+    return trials.once((Panel, min_answers), lambda: _panel_of(trials, min_answers))
 
 
 def _panel_of(trials: Trials, min_answers: int) -> Panel:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from affectlab.ratings import Ratings, numeric_part, read_table, row_column
 from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
 
+T = TypeVar("T")
 Mask: TypeAlias = NDArray[np.bool_]
 Golden: TypeAlias = str | Path | pl.DataFrame | Mapping[str, float] | GoldenItems | None
 """Known answers: a table of ``stimulus``, ``value`` and perhaps ``label``, its file, or golden
@@ -55,8 +56,15 @@ class Trials:
     """Whether answers are points of one scale, and not percent of the scale of each label."""
     ratings: Ratings
     """The table that the answers come from."""
-    found: dict[Any, Any] = field(init=False, default_factory=dict)
+    _found: dict[Any, Any] = field(init=False, default_factory=dict)
     """What was found of these answers that several rules ask for."""
+
+    def once(self, key: Any, find: Callable[[], T]) -> T:
+        """Find something of these answers when it is first asked for, and keep it."""
+        if key not in self._found:
+            self._found[key] = find()
+        known: T = self._found[key]
+        return known
 
     @property
     def n_units(self) -> int:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.arrays import distinct
+from affectlab.core.arrays import counted, distinct
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm, wilson_interval
-from affectlab.core.types import Ints
 from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
     intraclass_correlation,
@@ -171,8 +170,6 @@ def _counts(row: dict[str, Any]) -> dict[str, Any]:
 
 _MOST_ANSWERS = 6
 """Different answers to a stimulus that are listed; of more, the ends."""
-_MOST_GAPS = 4
-"""Possible keys per answer up to which counting all of them beats sorting."""
 
 
 def scores_of(answers: Ratings) -> pl.DataFrame:
@@ -219,7 +216,7 @@ def _cells(ratings: Ratings) -> pl.DataFrame:
     answers = answers_of(ratings)
     values, level = distinct(answers.value)
     key, n_keys = answers.cell * values.size + level, answers.cell.max(initial=-1) + 1
-    key, n = _counted(key, int(n_keys) * values.size)
+    key, n = counted(key, int(n_keys) * values.size)
     cell, level = np.divmod(key, values.size)
     # The most frequent answers of a cell come first, of equally frequent ones the smaller.
     order = np.lexsort((level, -n, cell))
@@ -248,16 +245,6 @@ def _cells(ratings: Ratings) -> pl.DataFrame:
         pl.Series("stimulus", answers.units, dtype=pl.String).gather(unit),
         answers=pl.when("several").then(pl.format("{} to {}", *ends)).otherwise("said"),
     ).select("label", "stimulus", "answer", "most", "n_ratings", "answers")
-
-
-def _counted(key: Ints, n_keys: int) -> tuple[Ints, Ints]:
-    """Give the different keys below ``n_keys``, rising, and how often each occurs."""
-    if n_keys > _MOST_GAPS * key.size:
-        keys, n = np.unique(key, return_counts=True)
-        return keys, n.astype(np.int64)
-    n = np.bincount(key, minlength=n_keys)
-    keys = np.flatnonzero(n)
-    return keys, n[keys]
 
 
 def _answer(ratings: Ratings) -> Callable[[float], str]:

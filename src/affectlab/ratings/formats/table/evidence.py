@@ -72,11 +72,6 @@ class Column:
     whole: bool
     """Whether all are whole numbers."""
 
-    @property
-    def meant(self) -> frozenset[str]:
-        """What the words in its name may mean."""
-        return meant(self.name)
-
 
 class Evidence:
     """The columns of a table, of which each shape is measured once and when it is asked for."""

@@ -247,12 +247,10 @@ class Kappas(NamedTuple):
         cannot tell how often they might. The upper end is then kappa with as many shared answers as
         none of those that the one gave more of speaks against (Clopper and Pearson 1934).
         """
-        unshared = self.unshared > 0
+        unshared, se = self.unshared > 0, self.se
         if self.drawn is not None:
-            hidden = unshared | (self.drawn.count < FEWEST_CLUSTERS)
-            se = np.where(hidden, np.nan, self.se)
-            return around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
-        se, low, high = around(self.value, self.se, self.freedom, confidence, (-1.0, 1.0))
+            se = np.where(unshared | (self.drawn.count < FEWEST_CLUSTERS), np.nan, se)
+        se, low, high = around(self.value, se, self.freedom, confidence, (-1.0, 1.0))
         many = np.maximum(self.unshared, 1)
         most = self.value + self.gain * many * (1 - ((1 - confidence) / 2) ** (1 / many))
         high = np.where(unshared & ~np.isnan(se), np.fmax(high, np.minimum(most, 1.0)), high)
@@ -325,11 +323,11 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
     modal = (rows + columns).argmax(axis=1)
     others = np.stack([n - rows[place, modal], n - columns[place, modal]])
     both = n - rows[place, modal] - columns[place, modal] + tables[place, modal, modal]
-    lone = (both == 0) & (others.sum(axis=0) <= n) & ~np.isnan(value) & (n > 0)
+    lone = (both == 0) & (others.sum(axis=0) <= n) & ~np.isnan(value)
     apart = np.stack([np.einsum("ki,ik->k", part, w[:, modal]) for part in (rows, columns)])
     apart = ratio(apart, others, 0.0).sum(axis=0) * np.where((others == 0).any(axis=0), 2.0, 1.0)
     unshared = np.where(lone, others.max(axis=0), 0).astype(np.int64)
-    gain = np.where(lone, ratio(n * apart, expected, 0.0), 0.0)
+    gain = np.where(lone, ratio(n * apart, expected), 0.0)
     freedom = np.minimum(carried, np.maximum(n - 1, 1))
     return Kappas(value, se, freedom, unshared, gain, n.astype(np.int64))
 
