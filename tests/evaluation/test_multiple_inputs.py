@@ -105,7 +105,7 @@ def test_what_helps_comes_before_a_long_list_of_columns(tmp_path) -> None:
     with pytest.raises(InputError) as caught:
         read_ratings(file)
     text = str(caught.value)
-    assert text.index("wide=") < text.index("found: stimulus")
+    assert text.index("rater=") < text.index("found: stimulus")
 
 
 def test_sentence_says_how_many_answers_of_people_are_judged() -> None:

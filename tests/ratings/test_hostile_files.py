@@ -45,8 +45,8 @@ REFUSED = {
     "missing column": (
         "stimulus,person,value\na,x,1\n",
         {},
-        r"r\.csv: no column for the rater; found: .*; .* \(columns=\{'rater': 'NAME'\}\), or one "
-        r"for all rows \(rater='NAME'\)$",
+        r"r\.csv: no column for the rater; .* \(columns=\{'rater': 'NAME'\}\), or one for all rows "
+        r"\(rater='NAME'\); found: ",
     ),
     "one column": ("hello world\nx\n", {}, r"r\.csv: there is only one column, 'hello world'"),
     "one column by the delimiter that is given": (

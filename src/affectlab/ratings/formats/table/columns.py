@@ -158,8 +158,8 @@ def find_columns(
             )
         one = f", or one for all rows ({option('rater', 'NAME')})" if role == "rater" else ""
         raise InputError(
-            f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "
-            f"its name ({option('columns', {role: 'NAME'})}){one}"
+            f"{where}: no column for the {role}; expected '{role}', or its name "
+            f"({option('columns', {role: 'NAME'})}){one}; found: {', '.join(header)}"
         )
     return {role: found[role] for role in ROLES if role in found}
 

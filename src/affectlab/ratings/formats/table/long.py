@@ -392,8 +392,8 @@ def _roles(
 
 def _no_values(source: str, header: Sequence[str]) -> InputError:
     return InputError(
-        f"{source}: no column for the value; found: {', '.join(header)}; "
-        f"expected 'value', or its name ({option('columns', {'value': 'NAME'})})"
+        f"{source}: no column for the value; expected 'value', or its name "
+        f"({option('columns', {'value': 'NAME'})}); found: {', '.join(header)}"
     )
 
 
