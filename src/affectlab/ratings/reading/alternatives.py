@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import on_command_line, option, plural, shown
 from affectlab.ratings.build import is_number
 from affectlab.ratings.files import read_columns
@@ -23,14 +24,16 @@ from affectlab.ratings.formats.table import (
     Evidence,
     PlainTable,
     called_after_raters,
+    cross,
+    crossings,
     find_chosen,
-    find_separator,
     meant,
     odd_words,
     stem_of,
 )
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.options import EACH_ROW, ReadOptions
 from affectlab.ratings.reading.prepared import Prepared
+from affectlab.ratings.schema import GUESSED
 from affectlab.ratings.table import Ratings
 
 _MOST_TRIED = 6
@@ -40,6 +43,10 @@ _NEAR = 1.0
 """How much less fitting than the best a reading may be, to be given beside it."""
 _LEAST = 0.5
 """How well a reading has to fit to be tried: two columns of numbers of no known name do not."""
+_CLEAR = 4.0
+"""How well a reading has to fit to be taken where nothing is said."""
+_SURELY = 6.0
+"""How well it has to fit to be taken where columns could be read otherwise."""
 _CLEARLY = 0.5
 """How much better than the reading that a file has another one fits that is given beside it."""
 _FEW_LABELS = 30
@@ -66,6 +73,114 @@ class Way:
     """What it holds, in words."""
     command: str
     """The command, or the call, that reads the file so."""
+    fit: float
+    """How well names and contents fit it."""
+    options: Mapping[str, Any]
+    """What was added to what is said of the file."""
+    made: Prepared
+    ratings: Ratings
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a file holds, as its columns say or as its shape decides; or why nothing does."""
+
+    made: Prepared
+    ratings: Ratings | None
+    problem: str | None
+    ways: tuple[Way, ...] = ()
+    """Other readings that use every row."""
+
+    def read(self) -> Ratings:
+        """Give the ratings; raises :class:`InputError` with the readings there are."""
+        if self.ratings is None:
+            raise InputError.with_ways(str(self.problem), lines_of(self.ways))
+        return self.ratings
+
+
+def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
+    """Read a file; where its columns do not say how, as the one reading that clearly fits."""
+    try:
+        ratings = made.read()
+    except InputError as error:
+        return _chosen_way(Completed(made, None, str(error), tried(made, given, readable=False)))
+    if not isinstance(made.format, PlainTable):
+        return Completed(made, ratings, None)
+    if people := two_people(made, ratings):
+        ways = tuple(_ways(made, given, {}, people.ways))
+        return (
+            Completed(made, None, people.sentence, ways) if ways else Completed(made, ratings, None)
+        )
+    layout = _layout(made)
+    if layout is None or not is_contested(layout):
+        return Completed(made, ratings, None)
+    better = tuple(way for way in tried(made, given, readable=True) if way.fit > _SURELY)
+    return _chosen_way(Completed(made, ratings, None, better))
+
+
+def _chosen_way(found: Completed) -> Completed:
+    """Take the reading that clearly fits better than all others, and say so."""
+    if not found.ways or found.ways[0].fit < _CLEAR or len(found.ways) > 1:
+        return found
+    best = found.ways[0]
+    step = (
+        f"{GUESSED}{best.holds}: {_options_of(best.options)}; if it is otherwise, say which column "
+        f"is what ({option('columns', {'stimulus': 'NAME'})})"
+    )
+    return Completed(best.made, best.ratings._derive(best.ratings._body, steps=(step,)), None)
+
+
+def _options_of(said: Mapping[str, Any]) -> str:
+    return " ".join(option(name, _plain(value)) for name, value in said.items())
+
+
+def is_contested(layout: Layout) -> bool:
+    """Whether the name of a column speaks for another role than it has."""
+    main = {"rater", "stimulus", "label"}
+    return any(
+        role in main and role not in meant(column) and main & meant(column)
+        for role, column in layout.roles.items()
+    )
+
+
+@dataclass(frozen=True)
+class TwoPeople:
+    """One name that stands for two people, and the readings there are."""
+
+    sentence: str
+    ways: tuple[Candidate, ...]
+
+
+def two_people(made: Prepared, ratings: Ratings) -> TwoPeople | None:
+    """Find a rater of two ages, sexes or countries, whom another column tells apart."""
+    personal = [
+        name
+        for name in ratings.frame.columns
+        if "person" in meant(name) and not {"stimulus", "value"} & meant(name)
+    ]
+    layout = _layout(made) if personal else None
+    if layout is None or "rater" not in layout.roles:
+        return None
+    evidence = Evidence(read_columns(made.head, on_bad="set_aside").columns)
+    rater = layout.roles["rater"]
+    about = [name for name in personal if name in evidence.names]
+    differ = [name for name in about if not evidence.determines(rater, name)]
+    used = {*layout.roles.values(), *layout.labels, *about}
+    for other in evidence.names:
+        apart = other not in used and evidence.column(other).distinct > 1
+        if not differ or not apart or evidence.determines(rater, other):
+            continue
+        if all(evidence.count(other, rater, one) == evidence.count(other, rater) for one in differ):
+            name, values = evidence.several(rater, differ[0])
+            return TwoPeople(
+                f"{made.head.path}: rater {name!r} has {differ[0]} {' and '.join(values)}, and "
+                f"column '{other}' tells them apart: expected one {differ[0]} of each rater",
+                (
+                    Candidate({"columns": {"rater": f"{other}+{rater}"}}, 1),
+                    Candidate({"columns": {"rater": rater}, "unused": differ}, 1),
+                ),
+            )
+    return None
 
 
 def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
@@ -108,7 +223,7 @@ def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[
             found: list[Candidate] = []
             least = _LEAST
             if layout is None:
-                found = [*over_rows(evidence), *over_columns(evidence)]
+                found = [*over_rows(evidence), *of_nobody(evidence), *over_columns(evidence)]
             elif readable and {"stimulus", "rater"} <= layout.roles.keys():
                 least = _fit_of(evidence, layout) + _CLEARLY
                 found = [*over_rows(evidence)]
@@ -135,19 +250,21 @@ def _ways(
     for one in candidates:
         if best is not None and one.fit < best - _NEAR:
             return
-        options = _changed(made.options, one.options)
-        if options is None:
+        changed = _changed(made.options, one.options)
+        if changed is None:
             continue
         try:
-            ratings = replace(made, options=options).read()
+            ratings = replace(made, options=changed).read()
         except InputError:
             continue
         if (holds := _plausible(ratings, one)) is not None:
             best = one.fit if best is None else best
             said = {**given, **added, **one.options}
             if "columns" in one.options:
-                said["columns"] = dict(options.columns or {})
-            yield Way(holds, command_of(made, said))
+                said["columns"] = dict(changed.columns or {})
+            options = {**added, **one.options}
+            now = replace(made, options=changed)
+            yield Way(holds, command_of(made, said), one.fit, options, now, ratings)
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -197,7 +314,8 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:
         return None
-    if ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings:
+    nobody = one.options.get("wide") == "votes" or one.options.get("rater") == EACH_ROW
+    if not nobody and (ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings):
         return None
     size = (
         f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
@@ -233,13 +351,18 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
             if value == "set_aside":
                 parts.append(option("on_bad", "set_aside", cli="--set-aside"))
             continue
-        plain = list(value) if isinstance(value, tuple) else value
-        parts.append(option(key, str(plain) if isinstance(plain, Path) else plain))
+        parts.append(option(key, _plain(value)))
     if on_command_line():
         file = "-" if name == "standard input" else shlex.quote(name)
         return " ".join(("affectlab report", file, *parts))
     in_memory = made.head.frame is not None and not Path(name).is_dir()
     return ", ".join(parts) if in_memory else f"read_ratings({', '.join((repr(name), *parts))})"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def _can_be_written(given: Mapping[str, Any]) -> bool:
@@ -275,6 +398,25 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
             named.add(frozenset(axes))
             for roles in permutations(axes):
                 yield from _of_axes(evidence, roles, told)
+
+
+def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that each row is of somebody else, where one column names what comes back."""
+    keys = [name for name in evidence.keys if evidence.column(name).kind != "numbers"]
+    if evidence.row_names or len(keys) != 1 or not _can_be_named(evidence.names):
+        return
+    (stimulus,) = keys
+    numbers = evidence.answers_in_numbers(stimulus)
+    said: dict[str, Any] = {"rater": EACH_ROW, "columns": {"stimulus": stimulus}}
+    if len(numbers) == 1:
+        said["columns"]["value"] = numbers[0]
+    elif numbers:
+        rest = [name for name in evidence.names if name not in (stimulus, *numbers)]
+        said |= {"wide": "labels", **({"attributes": rest} if rest else {})}
+    else:
+        return
+    # That nobody answered twice is for the owner of the file to say.
+    yield Candidate(said, 1 + min(_as_stimulus(evidence, stimulus), 1))
 
 
 def _of_axes(
@@ -365,23 +507,74 @@ def _as_any(evidence: Evidence, name: str) -> float:
 
 def over_columns(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest readings of a table in which raters, or stimuli, are spread over columns."""
-    if any("best_worst" in meant(name) for name in evidence.names):
-        return
     names = [name for name in evidence.names if _can_be_named([name])]
     if len(names) < len(evidence.names):
         return
+    yield from _votes(evidence, names)
     yield from _over_raters(evidence, names)
     yield from _over_stimuli(evidence, names)
+    yield from _over_crossed(evidence, names)
 
 
-def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
-    rows = [
+def _rows(evidence: Evidence, names: Sequence[str]) -> list[str]:
+    """Columns that name the rows; of those that name the same things, a name before a text."""
+    found = [
         name
         for name in names
         if evidence.column(name).distinct == evidence.height
         and (not evidence.column(name).runs or "stimulus" in meant(name))
         and evidence.column(name).kind != "mails"
     ]
+    kinds = {name: evidence.column(name).kind == "texts" for name in found}
+    return sorted(found, key=lambda name: (kinds[name], -_as_stimulus(evidence, name)))
+
+
+def _votes(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
+    """Suggest counts of who chose each category: what they add up to is equal, or stands there."""
+    rows = _rows(evidence, names)[:1]
+    numbers = [
+        name
+        for name in names
+        if name not in rows
+        and evidence.column(name).kind == "numbers"
+        and evidence.column(name).whole
+        and not evidence.column(name).runs
+        and not {"moment", "person", "session"} & meant(name)
+    ]
+    given = {name: evidence.numbers(name) for name in numbers}
+    counts = {name: one for name, one in given.items() if np.isfinite(one).all() and one.min() >= 0}
+    for stimulus in rows:
+        for group, fit in _adding_up(counts):
+            if cross(group) or any({"rater", "model"} & meant(name) for name in group):
+                continue
+            rest = [name for name in names if name not in group and name != stimulus]
+            more: dict[str, Any] = {"attributes": rest} if rest else {}
+            fit += _as_stimulus(evidence, stimulus)
+            yield Candidate({"wide": "votes", "columns": {"stimulus": stimulus}, **more}, fit)
+            return
+
+
+def _adding_up(counts: Mapping[str, NDArray[np.float64]]) -> Iterator[tuple[list[str], float]]:
+    """Columns that add up to another one, to the same in each row, or nearly so."""
+    decided = [name for name in counts if "decided" in meant(name)]
+    for total in (*counts, None):
+        for left_out in ([], decided):
+            group = [name for name in counts if name != total and name not in left_out]
+            if len(group) < 2:
+                continue
+            parts = np.stack([counts[name] for name in group])
+            together = parts.sum(axis=0)
+            if together.max() < 3:
+                continue
+            equal = together == (together[0] if total is None else counts[total])
+            if equal.all():
+                yield group, 5.0
+            elif total is None and together.var() < parts.var(axis=1).sum() / 2:
+                yield group, 1.0
+
+
+def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
+    rows = _rows(evidence, names)
     pairs: list[tuple[str, str]] = []
     if not rows:
         few = [name for name in evidence.keys if evidence.column(name).kind == "words"]
@@ -392,7 +585,7 @@ def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate
             for label in labels
             if name != label and evidence.names_rows(name, label)
         ]
-    for stimulus, *label in [*((name,) for name in rows), *pairs]:
+    for stimulus, *label in [*((name,) for name in rows[:1]), *pairs]:
         axes = {stimulus, *label}
         rated = [
             name
@@ -401,12 +594,17 @@ def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate
             and evidence.column(name).distinct > 1
             and not {"decided", "moment", "person", "trial"} & meant(name)
         ]
-        words = [name for name in rated if evidence.column(name).kind == "words"]
+        words = [
+            name
+            for name in rated
+            if evidence.column(name).kind == "words"
+            and evidence.column(name).distinct < evidence.height
+        ]
         numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
         after_raters = [
             name
             for name in rated
-            if "rater" in meant(name) or "@" in name or name in called_after_raters(rated)
+            if {"rater", "model"} & meant(name) or "@" in name or name in called_after_raters(rated)
         ]
         group = [name for name in after_raters if name in numbers]
         if len(words) > 1 and evidence.shared_words(words):
@@ -419,16 +617,16 @@ def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate
         ):
             # Beside what was shown there are only numbers, under names of nobody knows what.
             group = numbers
-        if len(group) < 2 or any("model" in meant(name) for name in rated):
+        if len(group) < 2:
             continue
-        if evidence.names_cross(group) or any(
-            find_separator(evidence.cells[name]) is not None for name in group
-        ):
+        if cross(group):
             continue
         columns = dict(zip(("stimulus", "label"), (stimulus, *label), strict=False))
         rest = [name for name in names if name not in group and name not in axes]
         more: dict[str, Any] = {"attributes": rest} if rest else {}
-        fit = _as_stimulus(evidence, stimulus) + (3 if set(group) <= set(after_raters) else 0)
+        fit = _as_stimulus(evidence, stimulus)
+        if set(group) <= set(after_raters):
+            fit += 3 if rest else 6
         yield Candidate({"wide": "raters", "columns": columns, **more}, fit)
 
 
@@ -454,13 +652,65 @@ def _over_stimuli(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidat
             alike = (
                 len(group) > 2 and len(group) == len(numbers) and not evidence.are_labels([stem])
             )
-            if not alike or evidence.names_cross(group):
+            if not alike or cross(group):
                 continue
             rest = [name for name in names if name not in group and name != rater]
             more: dict[str, Any] = {"attributes": rest} if rest else {}
             if codes := _negative(evidence, group):
                 more["missing_codes"] = codes
             yield Candidate({"wide": "stimuli", "columns": {"rater": rater}, **more}, 2)
+
+
+def _over_crossed(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
+    """Suggest readings of names that cross: who or what a row is about decides the one part."""
+    numbers = [name for name in names if evidence.column(name).kind == "numbers"]
+    rows = [
+        name
+        for name in names
+        if evidence.column(name).distinct == evidence.height
+        and not {"moment", "person"} & meant(name)
+    ]
+    # Whoever fills in a sheet does so at a time.
+    sheets = any("moment" in meant(name) and name not in numbers for name in names)
+    for found in crossings(numbers):
+        free = [name for name in rows if name not in found.columns]
+        for place, (called, asked) in enumerate(
+            ((found.first, found.second), (found.second, found.first))
+        ):
+            sides = list(dict.fromkeys(called)), list(dict.fromkeys(asked))
+            labels = 1 + _as_labels(evidence, sides[1])
+            labels -= 3 if evidence.are_labels(sides[0]) else 0
+            for key in free:
+                for role, many, fit in (
+                    (
+                        "rater",
+                        "stimuli",
+                        _as_rater(evidence, key) + _as_stimuli(sides[0]) + 2 * sheets,
+                    ),
+                    ("stimulus", "raters", _as_stimulus(evidence, key) + _as_raters(sides[0])),
+                ):
+                    order = (many, "labels") if place == 0 else ("labels", many)
+                    wide = {"wide": ",".join(order), "columns": {role: key}}
+                    yield Candidate(wide, fit + labels)
+
+
+def _as_labels(evidence: Evidence, names: Sequence[str]) -> float:
+    if evidence.are_labels(names):
+        return 3
+    of_others = all({"rater", "stimulus"} & meant(name) for name in names)
+    return -3 if of_others or all(map(is_number, names)) else 0
+
+
+def _as_raters(names: Sequence[str]) -> float:
+    told = [bool({"rater", "model", "decided"} & meant(name)) for name in names]
+    stimuli = all("stimulus" in meant(name) for name in names)
+    return 3 if all(told) or called_after_raters(names) == [*names] else -2 if stimuli else 0
+
+
+def _as_stimuli(names: Sequence[str]) -> float:
+    told = [media_kind(name) is not None or "stimulus" in meant(name) for name in names]
+    raters = all("rater" in meant(name) for name in names)
+    return 3 if all(told) else -2 if raters else 0
 
 
 def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:

@@ -6,13 +6,16 @@ from affectlab.ratings.formats.table.columns import (
     find_chosen as find_chosen,
     find_columns as find_columns,
     find_one as find_one,
+    words_in as words_in,
 )
+from affectlab.ratings.formats.table.crossed import Crossing as Crossing, crossings as crossings
 from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
-    meant as meant,
+    cross as cross,
     odd_words as odd_words,
     stem_of as stem_of,
 )
+from affectlab.ratings.formats.table.lexicon import find_rater as find_rater, meant as meant
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,
     called_after_raters as called_after_raters,

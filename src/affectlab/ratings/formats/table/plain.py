@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
@@ -19,7 +19,7 @@ from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_on
 from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
 from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import describe_wide, pointed, unpivot
-from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
@@ -64,7 +64,7 @@ class PlainTable(Format):
             contents, rater_column = cast("Contents", long), long.rater_column
             contents.columns = blanked(contents.columns, ("value",), options.missing_codes)
             contents.history = (*guess, *contents.history)
-            contents.scale = options.scale
+            contents.scale = contents.scale or options.scale
         else:
             layout = describe_long(given.columns, options, source, head.delimiter)
             contents = read_long(given, layout, options, source, decimal_commas=commas)
@@ -85,8 +85,19 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)
-    given = without_totals(given)
+    given = without_totals(_joined(given, options.columns or {}))
     return given if options.rater is None else _with_rater(given, options, str(head.path))
+
+
+def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
+    """Add columns that the user names as several: ``block+participant``."""
+    made = {}
+    for name in named.values():
+        parts = name.split("+")
+        if name not in given.columns and len(parts) > 1 and {*parts} <= given.columns.keys():
+            cells = [given.columns[part].cast(pl.String).str.strip_chars() for part in parts]
+            made[name] = pl.select(pl.concat_str(cells, separator=" ")).to_series().alias(name)
+    return replace(given, columns={**made, **given.columns}) if made else given
 
 
 def _has_commas(given: Columns, head: Peek, options: ReadOptions) -> bool:
@@ -116,8 +127,11 @@ def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
             "all answers; leave the name out"
         )
     height = len(next(iter(given.columns.values()), ()))
-    everybody = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
-    return replace(given, columns={**given.columns, "rater": everybody})
+    if options.rater == EACH_ROW:
+        raters = pl.Series("rater", [f"row {k + 1}" for k in range(height)], dtype=pl.String)
+    else:
+        raters = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
+    return replace(given, columns={**given.columns, "rater": raters})
 
 
 def _models(
