@@ -22,7 +22,10 @@ from affectlab.ratings.formats.table.long import (
     guess_wide as guess_wide,
     is_of_numbers as is_of_numbers,
 )
-from affectlab.ratings.formats.table.plain import PlainTable
+from affectlab.ratings.formats.table.plain import (
+    PlainTable,
+    table_columns as table_columns,
+)
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,
     EMPTY_CELLS as EMPTY_CELLS,

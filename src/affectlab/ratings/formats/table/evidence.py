@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,12 @@ from numpy.typing import NDArray
 from affectlab.core.files.media import media_kind
 from affectlab.ratings.build import MISSING, is_number
 from affectlab.ratings.formats.table.chosen import LIST, find_separator
-from affectlab.ratings.formats.table.columns import DIMENSIONS, is_no_label, words_in
+from affectlab.ratings.formats.table.columns import (
+    DIMENSIONS,
+    find_one,
+    is_no_label,
+    words_in,
+)
 from affectlab.ratings.formats.table.crossed import crossings
 from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
@@ -53,7 +57,8 @@ class Evidence:
 
     def __init__(self, columns: Mapping[str, pl.Series]) -> None:
         self.names = tuple(name for name in columns if name.strip())
-        self.height = min(len(next(iter(columns.values()), ())), _FIRST_ROWS)
+        self.rows = len(next(iter(columns.values()), ()))
+        self.height = min(self.rows, _FIRST_ROWS)
         self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in self.names}
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
@@ -128,6 +133,7 @@ class Evidence:
             and {"moment", "session"} & meant(name) != {"moment"}
             and (self.column(name).kind != "numbers" or self.column(name).whole)
             and name not in self.spread
+            and "@" not in name
         ][:_MOST_KEYS]
         found = [name for name in found if not self._numbers_pairs(name, found)]
         free = [
@@ -156,6 +162,7 @@ class Evidence:
             and not self.determines(other, one)
             and self.count(one) * self.count(other) <= 2 * self.count(name)
             and min(self.count(one), self.count(other)) > 2
+            and {"rater", "stimulus", "label"} & (meant(one) | meant(other))
             for one, other in combinations(told, 2)
         )
 
@@ -166,18 +173,24 @@ class Evidence:
 
     @cached_property
     def spread(self) -> tuple[str, ...]:
-        """Columns of numbers that are numbered alike, or whose names cross: each holds answers."""
-        numbers = [
+        """Columns that are numbered alike, or whose names cross: each holds answers."""
+        free = [
             name
             for name in self.names
-            if self.column(name).kind == "numbers"
-            and "id" not in words_in(name)
+            if "id" not in words_in(name)
             and not {"person", "moment", "trial", "session"} & meant(name)
         ]
-        stems = Counter(stem_of(name) for name in numbers)
-        alike = [name for name in numbers if stems[stem_of(name)] > 1]
-        crossed = [name for one in crossings(numbers)[:1] for name in one.columns]
-        return tuple(name for name in numbers if name in alike or name in crossed)
+        numbers = [name for name in free if self.column(name).kind == "numbers"]
+        found = {name for one in crossings(numbers)[:1] for name in one.columns}
+        alike: dict[tuple[str, Kind], list[str]] = {}
+        for name in free:
+            alike.setdefault((stem_of(name), self.column(name).kind), []).append(name)
+        for (_, kind), names in alike.items():
+            if len(names) > 1 and (
+                kind == "numbers" or (kind == "words" and self.shared_words(names))
+            ):
+                found.update(names)
+        return tuple(name for name in self.names if name in found)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
@@ -190,12 +203,13 @@ class Evidence:
             and 1 < self.height == self.column(name).distinct
         )
 
-    def _rank(self, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
+    def _rank(self, name: str) -> tuple[bool | int, ...]:
         means = meant(name)
         return (
             self.column(name).kind == "texts",
             bool({"trial", "session", "moment"} & means),
             not {"rater", "stimulus", "label"} & means,
+            not any(find_one(role, [name]) for role in ("rater", "stimulus", "label")),
             "id" not in words_in(name),
             self.column(name).kind == "numbers",
             self.names.index(name),
@@ -223,24 +237,21 @@ class Evidence:
         ]
 
     def answers_in_words(self, *keys: str) -> list[str]:
-        """Columns of words that may be what was chosen: a few that come back."""
+        """Columns of words that may be what was chosen: a few that come back, or sets of these."""
         return [
             name
             for name in self.varying(*keys)
-            if self.column(name).kind == "words"
-            and self.column(name).distinct <= min(50, self.height / 2)
+            if self.column(name).kind in ("words", "texts")
+            and len({*_parts([self.cells[name].drop_nulls()])[0]}) <= min(50, self.height / 2)
             and not {"moment", "person", "decided"} & meant(name)
         ]
 
     def shared_words(self, names: Sequence[str]) -> bool:
         """Whether columns hold the same few words, or sets of these."""
-        cells = [self.cells[name].drop_nulls().unique() for name in names]
-        mark = find_separator(pl.concat(cells))
-        if mark is not None and mark != LIST:
-            cells = [one.str.split(mark).explode().str.strip_chars() for one in cells]
-        sets = [{*one} for one in cells]
+        cells = [self.cells[name].drop_nulls() for name in names]
+        sets = [{*one} for one in _parts(cells)]
         every = set[str]().union(*sets)
-        few = 1 < len(every) <= min(50, self.height / 2)
+        few = 1 < len(every) <= min(50, sum(map(len, cells)) / 2)
         return few and all(len(one & other) >= 1 for one, other in combinations(sets, 2))
 
     def are_labels(self, names: Sequence[str]) -> bool:
@@ -249,7 +260,9 @@ class Evidence:
         found = [
             name
             for name in folded
-            if name in DIMENSIONS or any(name in taxonomy for taxonomy in self._taxonomies)
+            if name in DIMENSIONS
+            or "emotion" in meant(name)
+            or any(name in taxonomy for taxonomy in self._taxonomies)
         ]
         return 2 * len(found) > len(folded)
 
@@ -272,6 +285,15 @@ def stem_of(name: str) -> str:
     ('RA', 'Annotator', 'rater', 'joy')
     """
     return _NUMBERED.sub("", name)
+
+
+def _parts(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """Give what stands in cells, or the parts of them where they hold sets."""
+    unique = [one.unique() for one in columns]
+    mark = find_separator(pl.concat(unique))
+    if mark is None or mark == LIST:
+        return unique
+    return [one.str.split(mark).explode().str.strip_chars().unique() for one in unique]
 
 
 def _texts(column: pl.Series) -> pl.Series:

@@ -641,9 +641,14 @@ def guess_wide(
             or ("model" in meant(name) and kinds == {is_of_numbers(columns[name])})
         ]
         others = [name for name in rest if name not in after_raters]
-        if stimulus is None and header[0] in others:
+        if stimulus is None:
             # The first column names the rows where no other does.
-            others.remove(header[0])
+            first = columns[header[0]]
+            about_time = {"moment", "session", "trial", "person"} & meant(header[0])
+            names = not is_of_numbers(first) and first.n_unique() == len(first)
+            if len(others) > 1 and (about_time or not names):
+                return None
+            others = [name for name in others if name != header[0]]
         said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:

@@ -474,18 +474,22 @@ class Long(Contents):
 
 
 def unpivot(
-    given: Columns, options: ReadOptions, source: str, *, decimal_commas: bool = False
+    given: Columns,
+    layout: WideLayout,
+    options: ReadOptions,
+    source: str,
+    *,
+    decimal_commas: bool = False,
 ) -> Long:
     """Turn one column per rater, per label or per stimulus into one row per answer.
 
     Raises
     ------
     InputError
-        As :func:`describe_wide`, and when a column holds both numbers and words.
+        When a column holds both numbers and words, or an attribute differs within its owner.
     """
     in_points = pointed(given.columns) if decimal_commas else {}
     columns = given.columns | in_points
-    layout = describe_wide(columns, options, source)
     across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
     steps = [*layout.steps, *commas_step([name for name in rest if name in in_points])]
     # Names stay as they are written, so that of the roles no comma becomes a point.
