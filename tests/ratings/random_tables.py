@@ -118,6 +118,8 @@ class RandomTable:
     text: str
     known: frozenset[str]
     """Roles whose names are known."""
+    roles: Mapping[str, str]
+    """Columns of stimulus, rater and label, where there is one."""
 
 
 def random_table(draw: random.Random) -> RandomTable:
@@ -173,4 +175,6 @@ def random_table(draw: random.Random) -> RandomTable:
     header, *body = table(right, rows, dict(columns))
     if draw.random() < 0.4:
         draw.shuffle(body)
-    return RandomTable(layout, right, as_text([header, *body], separator), known)
+    named = {"stimulus": "s", "rater": "r", "label": "l"}
+    roles = {role: called[letter] for role, letter in named.items() if letter in template}
+    return RandomTable(layout, right, as_text([header, *body], separator), known, roles)

@@ -1922,45 +1922,9 @@ CASES = (
 STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
 
 TODAY: dict[str, str] = {
-    "faces_with_ages_of_both": (
-        "refused: face_id is no name of a stimulus, though rater_id and rating are known"
-    ),
-    "tracking_ids": "silent: fbclid, gclid, addresses, coordinates and e-mail become attributes",
-    "item_is_the_question": (
-        "silent: item is the stimulus by its name, and what was shown becomes the label"
-    ),
-    "none_is_a_category": "silent: `none` is taken for no answer, which only a count says",
-    "individual_ratings_without_raters": (
-        "refused: nothing says that each row may be an answer of somebody unknown"
-    ),
-    "human_beside_models": "refused: columns of models are not seen as raters",
-    "a_model_between_annotators": (
-        "silent: gpt4o becomes an attribute of the stimulus beside two annotators"
-    ),
-    "questions_by_video": (
-        "refused: ID is taken for the stimulus, and names cross only where labels are dimensions"
-    ),
-    "images_by_emotion": "refused: names cross only where labels are dimensions such as valence",
-    "emotions_by_face_dots": (
-        "refused: subject_nr is not known, and names cross only where labels are dimensions"
-    ),
-    "faces_by_emotion_colons": (
-        "refused: names cross only where labels are dimensions such as valence"
-    ),
-    "emotions_by_annotator": "refused: names that cross label and rater are not seen",
-    "sets_by_coder": "silent: a set of labels in the cell of a coder is a category of its own",
-    "sets_of_human_and_model": (
-        "refused: people and model are not seen as raters, and sets are read in long tables only"
-    ),
     "tags_of_annotators": (
         "silent: labels that were agreed on are read as everybody's answer, and tags describe it"
     ),
-    "votes_by_emotion": (
-        "refused: counts of votes are not seen, and columns of raters, which are advised, are none"
-    ),
-    "votes_for_captions": "refused: counts of votes are not seen",
-    "best_and_worst_items": "refused: a choice of the best and the worst is not known",
-    "best_worst_options": "refused: a choice of the best and the worst is not known",
     "qualtrics_stimulus_in_the_text": (
         "silent: the stimulus is Q3 and not the picture that the words of the question name"
     ),
@@ -1997,18 +1961,8 @@ TODAY: dict[str, str] = {
         "silent: the model is a person, as its kind stood in the file beside"
     ),
     "qualtrics_codes_multi": "refused: cells with several codes are no answers",
-    "two_coders_several_labels": (
-        "silent: a set of labels in the cell of a coder is a category of its own"
-    ),
     "jatos_no_line_breaks": (
         "refused: lists one behind the other are said to be no JSON, and not where"
     ),
-    "participant_trial_experiment": (
-        "refused: a command names all columns, and the scale of one label is not told apart"
-    ),
-    "writer_and_readers": (
-        "refused: Sentence is no stimulus where a column is called UserID, and names do not cross"
-    ),
-    "ids_start_again": "silent: one rater has two ages and sexes, which is not noticed",
 }
 """What happens today where a file is not read as it should be: a word for it, and a sentence."""

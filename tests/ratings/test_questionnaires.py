@@ -189,7 +189,7 @@ def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
     file = exported(tmp_path / "survey.csv", page="visit")
     with pytest.raises(InputError) as caught:
         read_ratings(file, wide="stimuli")
-    said = str(caught.value)
+    said = caught.value.sentence
     assert "62 of 63 columns hold only words" in said
     assert "'id' (the rater); attributes: 'submitdate', 'startlanguage', 'G01Q00'" in said
     assert "stimuli: 'visit'; say which columns describe" in said

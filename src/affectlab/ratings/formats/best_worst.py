@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.pairs import Comparison, pair_contents
 from affectlab.ratings.formats.records import Rejects, Unusable, numbered
-from affectlab.ratings.formats.table import find_rater, words_in
+from affectlab.ratings.formats.table import find_rater, stem_of, words_in
 from affectlab.ratings.options import ReadOptions
 
 _BEST, _WORST = {"best", "most"}, {"worst", "least"}
@@ -45,6 +46,10 @@ class BestWorst(Format):
     >>> r.stimulus_names, [r.scale.categories[int(value)] for value in r.value]
     (('a | b', 'b | c', 'a | c'), ['B', 'A', 'A'])
     """
+
+    layout = Layout(
+        {"rater": "judge"}, labels=("best", "worst"), others=("item1", "item2", "item3")
+    )
 
     def recognise(self, head: Peek) -> Sure:
         rows = [dict(zip(head.columns, row, strict=False)) for row in head.first_rows[1:]]
@@ -80,6 +85,10 @@ class BestWorst(Format):
                 found += _compared(place, row, who, items, best, worst)
             except Unusable as problem:
                 rejects.note(read.place(place), problem)
+        pairs = [(one.judge, *sorted((one.first, one.second))) for one in found]
+        if len({*pairs}) < len(pairs):
+            # The same two may stand in several sets of items.
+            found = [replace(one, beside={"trial": one.row + 1}) for one in found]
         contents = pair_contents(found, read.locate, path=head.path)
         contents.set_aside = read.set_aside
         return contents
@@ -104,7 +113,9 @@ def _columns(
         return None
     chosen = {row[name] for row in rows for name in (best[0], worst[0])} - {None, ""}
     others = [name for name in names if name not in (*best, *worst)]
-    items = [name for name in others if chosen & {row[name] for row in rows}]
+    holding = [name for name in others if chosen & {row[name] for row in rows}]
+    stems = {stem_of(name) for name in holding}
+    items = [name for name in others if name in holding or stem_of(name) in stems]
     shown = [{row[name] for name in items} for row in rows]
     fits = all(
         {row[best[0]], row[worst[0]]} - {None, ""} <= one

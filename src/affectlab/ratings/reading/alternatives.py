@@ -103,9 +103,10 @@ def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
             ways = tuple(_ways(made, given, {}, people.ways))
         sentence = f"{made.head.path}: {people.sentence}"
         return Completed(made, None, sentence, ways) if ways else read
-    if not is_contested(evidence, layout):
+    least = contested(evidence, layout)
+    if least is None:
         return read
-    better = tuple(way for way in tried(made, given, readable=True) if way.fit > _SURELY)
+    better = tried(made, given, readable=True, least=least)
     return _chosen_way(Completed(made, ratings, None, better))
 
 
@@ -138,35 +139,37 @@ def _options_of(said: Mapping[str, Any]) -> str:
     return " ".join(option(name, _plain(value)) for name, value in said.items())
 
 
-def is_contested(evidence: Evidence, layout: Layout) -> bool:
-    """Whether columns may be something else than what they are taken for.
+def contested(evidence: Evidence, layout: Layout) -> float | None:
+    """Say how well another reading must fit to be taken instead; None where none could be.
 
-    The name of one speaks for another role; a trial or session tells answers apart of which another
-    column says what was asked; answers are the same for each stimulus or rater; or words are the
-    answers beside numbers that vary.
+    One could where the name of a column speaks for another role; where a trial or session tells
+    answers apart of which another column says what was asked; where answers are the same for each
+    stimulus or rater; or where words are the answers beside numbers that vary.
     """
-    main = {"rater", "stimulus", "label"}
+    main = ("stimulus", "rater", "label")
     roles = layout.roles
+    keys = [roles[role] for role in main if role in roles]
+    if not {*keys} <= {*evidence.names}:
+        return None
     if any(
-        role in main and role not in meant(column) and main & meant(column)
+        role in main and role not in meant(column) and {*main} & meant(column)
         for role, column in roles.items()
     ):
-        return True
-    keys = [roles[role] for role in ("stimulus", "rater", "label") if role in roles]
-    if not {*keys} <= {*evidence.names}:
-        return False
+        return max(_SURELY, _fit_of(evidence, layout) + _CLEARLY)
     free = [name for name in evidence.keys if name not in {*roles.values(), *layout.labels}]
-    if {"trial", "session"} & roles.keys() and any(
+    asked = {"trial", "session"} & roles.keys() and any(
         "session" not in meant(name) and evidence.names_rows(*keys, name) for name in free
-    ):
-        return True
+    )
     told = [key for key in keys if evidence.count(key) < evidence.height]
-    if any(evidence.determines(key, name) for key in told for name in layout.labels):
-        return True
+    same = any(evidence.determines(key, name) for key in told for name in layout.labels)
     value = roles.get("value")
-    words = value in evidence.names and evidence.column(str(value)).kind == "words"
-    named = {"value"} & meant(str(value))
-    return words and not named and bool(evidence.answers_in_numbers(*keys, str(value)))
+    words = (
+        value in evidence.names
+        and evidence.column(str(value)).kind == "words"
+        and "value" not in meant(str(value))
+        and evidence.answers_in_numbers(*keys, str(value))
+    )
+    return _CLEAR if asked or same or words else None
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,20 @@ def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
     return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
 
 
-def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[Way, ...]:
-    """Try the readings that the shape of a table suggests; give those that use every row."""
+def tried(
+    made: Prepared, given: Mapping[str, Any], *, readable: bool, least: float | None = None
+) -> tuple[Way, ...]:
+    """Try the readings that the shape of a table suggests; give those that use every row.
+
+    Parameters
+    ----------
+    made, given
+        The source, and what is said of it.
+    readable
+        Whether it can be read as it is; then only what fits clearly better is tried.
+    least
+        How well a reading has to fit; None: told by the reading there is.
+    """
     if not _can_be_written(given):
         return ()
     with warnings.catch_warnings():
@@ -243,9 +258,9 @@ def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[
                 return ()
             layout = _layout(made)
             in_rows = layout is not None and {"stimulus", "rater"} <= layout.roles.keys()
-            least = _LEAST
-            if readable and in_rows and layout is not None:
+            if least is None and readable and in_rows and layout is not None:
                 least = _fit_of(evidence, layout) + _CLEARLY
+            least = _LEAST if least is None else least
             found = suggested(evidence, (ROWS,) if readable and in_rows else RULES)
             candidates += [one for one in found if one.fit > least]
             if layout is not None and not readable:

@@ -319,7 +319,10 @@ def _column(name: str, cells: pl.Series) -> Column:
         kind = "files"
     elif all(map(_MAIL.fullmatch, some)):
         kind = "mails"
-    elif sum(len(word.split()) for word in some) >= _LONG_TEXT * len(some):
+    elif (
+        sum(len(word.split()) for word in some) >= _LONG_TEXT * len(some)
+        and find_separator(values) is None
+    ):
         kind = "texts"
     return Column(
         name,

@@ -643,12 +643,12 @@ def guess_wide(
         others = [name for name in rest if name not in after_raters]
         if stimulus is None:
             # The first column names the rows where no other does.
-            first = columns[header[0]]
-            about_time = {"moment", "session", "trial", "person"} & meant(header[0])
-            names = not is_of_numbers(first) and first.n_unique() == len(first)
-            if len(others) > 1 and (about_time or not names):
+            first = header[0]
+            of_moments = {"moment", "session", "trial", "person"} & meant(first)
+            of_names = not is_of_numbers(columns[first]) and columns[first].is_unique().all()
+            if others != [first] and (first not in others or of_moments or not of_names):
                 return None
-            others = [name for name in others if name != header[0]]
+            others.remove(first)
         said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:
