@@ -1980,9 +1980,6 @@ TODAY: dict[str, str] = {
     "psychopy_two_versions": (
         "refused: files of a folder must have the same columns, and describe fails, too"
     ),
-    "jspsych_shows_then_asks": (
-        "silent: the words of the question are the one stimulus, and trials tell its answers apart"
-    ),
     "disagreement_annotations_by_name": "refused: an object for each text is no list of answers",
     "disagreement_annotations_in_lists": ("refused: an object for each text is no list of answers"),
     "disagreement_sets": "refused: an object for each text is no list of answers",
@@ -1999,9 +1996,6 @@ TODAY: dict[str, str] = {
     "qualtrics_codes_multi": "refused: cells with several codes are no answers",
     "two_coders_several_labels": (
         "silent: a set of labels in the cell of a coder is a category of its own"
-    ),
-    "jatos_no_line_breaks": (
-        "refused: lists one behind the other are said to be no JSON, and not where"
     ),
     "participant_trial_experiment": (
         "refused: a command names all columns, and the scale of one label is not told apart"

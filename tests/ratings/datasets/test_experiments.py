@@ -226,5 +226,5 @@ def test_words_are_what_is_rated_where_no_files_are_shown(read: Read) -> None:
     ]
     with pytest.raises(InputError, match="no trial of jsPsych has an answer"):
         read(json.dumps(RUN[:1]), "w.json")
-    with pytest.raises(InputError, match=r"w\.json: not valid JSON"):
+    with pytest.raises(InputError, match=r"w\.json, line 1: not valid JSON: .* \(column \d+\)"):
         read(json.dumps(RUN)[:-9], "w.json")

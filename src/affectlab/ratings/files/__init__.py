@@ -41,6 +41,7 @@ from affectlab.ratings.files.source import read_columns as read_columns
 from affectlab.ratings.files.strict_json import (
     BadJson as BadJson,
     is_numeric as is_numeric,
+    json_sequence as json_sequence,
     parse_json as parse_json,
 )
 from affectlab.ratings.files.workbook import SHEET as SHEET

@@ -407,9 +407,14 @@ class Peek:
     @property
     def is_json(self) -> bool:
         """Whether it is read as JSON or JSON Lines: by its name, or by how it begins."""
-        if self.is_binary or self.suffix in DELIMITED:
+        if self.is_binary:
             return False
-        return self.suffix in JSON_LINES or self.starts_with_json()
+        if self.suffix == ".txt":
+            # Names of such files say nothing, so that a whole value has to stand there.
+            return isinstance(self.first_record, dict | list)
+        return self.suffix in JSON_LINES or (
+            self.suffix not in DELIMITED and self.starts_with_json()
+        )
 
     def starts_with_json(self) -> bool:
         """Whether the file begins like a JSON object or list."""
