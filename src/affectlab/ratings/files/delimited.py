@@ -23,6 +23,8 @@ _BLOCK = 1 << 22
 _SHOWN = 3
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 _DIGITS = re.compile(r"\d+")
+_END = re.compile(r"\s*end of file\s*", re.IGNORECASE)
+"""A last line that says that a file is complete, as Gorilla writes it."""
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,10 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
     kept: list[list[str]] = []
     lines: list[int] = []
     ragged: list[int] = []
-    for line, row in _rows(peek):
+    rows = list(_rows(peek))
+    if rows and width > 1 and len(rows[-1][1]) == 1 and _END.fullmatch(rows[-1][1][0]):
+        rows.pop()
+    for line, row in rows:
         if len(row) == width:
             kept.append(row)
             lines.append(line)

@@ -268,7 +268,7 @@ class Format(Described):
         rejects = Rejects(head.path, options.on_bad)
         contents = self.contents(head, options, rejects)
         contents.set_aside = (*contents.set_aside, *rejects.set_aside)
-        contents.history = (*rejects.steps, *contents.history)
+        contents.history = (*head.steps, *rejects.steps, *contents.history)
         ratings = contents.assemble(options, str(head.path))
         contents.check(ratings)
         return ratings

@@ -66,13 +66,13 @@ def opened(
     if source == STANDARD_INPUT if isinstance(source, str) else False:
         with _spooled("standard input", "standard-input") as file:
             file.write_bytes(sys.stdin.buffer.read())
-            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter).with_encoding()
     elif is_address(source):
         address = _web_address(source)
         name = PurePosixPath(unquote(urlsplit(address).path)).name or "ratings"
         with _spooled(source, name) as file:
             _download(address, file, source)
-            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter).with_encoding()
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
         if not str(source):
@@ -80,7 +80,7 @@ def opened(
         if path.is_dir():
             yield Peek.of_frame(_of_folder(path, encoding, delimiter, on_bad), str(path))
         else:
-            yield Peek.open(path, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(path, encoding=encoding, delimiter=delimiter).with_encoding()
     else:
         yield Peek.of_frame(_of_memory(source), _IN_MEMORY)
 
