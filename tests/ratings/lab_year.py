@@ -523,11 +523,11 @@ YEAR = (
     ),
     Messy(
         "`Strongly agree`, `Agree`, …",
-        "categories without an order; a warning gives the scale to declare",
+        "levels from low to high, as such words of eight languages are; a warning says so",
         column("Agree", "Strongly agree", "Disagree", "Agree"),
-        scales={"rating": "nominal: Agree, Strongly agree, Disagree"},
-        values=(0, 1, 2, 0),
-        said=("scale='ordinal:Disagree,Agree,Strongly agree'",),
+        scales={"rating": "ordinal: Disagree, Agree, Strongly agree"},
+        values=(2, 3, 1, 2),
+        said=("guessed: answers have an order, from 'Disagree' to 'Strongly agree'",),
     ),
     Messy(
         "numbers, with words at the ends: `1 - not at all`, `3`, `7 - very`",

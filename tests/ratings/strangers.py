@@ -1964,7 +1964,6 @@ TODAY: dict[str, str] = {
     "qualtrics_stimulus_in_the_text": (
         "silent: the stimulus is Q3 and not the picture that the words of the question name"
     ),
-    "google_grid_in_words": "told: words of agreement have no order; a warning prints the scale",
     "google_checkboxes": (
         "refused: a form without a grid is no form, and cells with several choices no sets"
     ),

@@ -26,6 +26,7 @@ from affectlab.ratings.options import Absent, ReadOptions, Wide
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wordings import read_words
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
@@ -154,10 +155,12 @@ class Contents:
         taxonomy = self.taxonomy
         if isinstance(taxonomy, str):
             taxonomy = load_taxonomy(taxonomy)
+        known = options.scale.over(DeclaredScales.parse(self.scale))
+        columns, known, worded = read_words(columns, known)
         try:
             checked = check_columns(
                 columns,
-                scale=options.scale.over(DeclaredScales.parse(self.scale)),
+                scale=known,
                 taxonomy=options.taxonomy or taxonomy,
                 on_bad=options.on_bad,
                 locate=self.locate,
@@ -168,7 +171,7 @@ class Contents:
             if self.split:
                 rows, of_rater, of_stimulus = split_extras(body.extras, body.rater, body.stimulus)
                 checked = replace(checked, body=replace(body, extras=rows))
-            tables, history = [], self.history
+            tables, history = [], (*self.history, *worded)
             for key, own, given in (
                 ("rater", (self.raters, of_rater), options.raters),
                 ("stimulus", (self.stimuli, of_stimulus), options.stimuli),
