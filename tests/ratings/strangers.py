@@ -1961,15 +1961,6 @@ TODAY: dict[str, str] = {
     "votes_for_captions": "refused: counts of votes are not seen",
     "best_and_worst_items": "refused: a choice of the best and the worst is not known",
     "best_worst_options": "refused: a choice of the best and the worst is not known",
-    "qualtrics_stimulus_in_the_text": (
-        "silent: the stimulus is Q3 and not the picture that the words of the question name"
-    ),
-    "google_checkboxes": (
-        "refused: a form without a grid is no form, and cells with several choices no sets"
-    ),
-    "surveymonkey_two_headers": (
-        "refused: a second row of names is not seen, and a name that is left out is an error"
-    ),
     "two_levels_of_names": (
         "refused: a second row of names is not seen, and a name that stands twice is an error"
     ),
@@ -1992,7 +1983,6 @@ TODAY: dict[str, str] = {
     "copied_without_what_lay_beside": (
         "silent: the model is a person, as its kind stood in the file beside"
     ),
-    "qualtrics_codes_multi": "refused: cells with several codes are no answers",
     "two_coders_several_labels": (
         "silent: a set of labels in the cell of a coder is a category of its own"
     ),

@@ -171,6 +171,12 @@ SURVEYS = {
         [1, "", "2026-11-27 09:00", 31, 1, 0, 0, 1, 2],
         [2, "", "2026-11-27 09:09", 40, 1, 1, 0, 0, 2],
     ),
+    "surveymonkey": table(
+        ["Respondent ID", "Collector ID", "Start Date", "Face 1", "", "Face 2", "", "How old?"],
+        ["", "", "", "Joy", "Fear", "Joy", "Fear", "Response"],
+        [118, 4, "2026-11-27", 5, 1, 2, 2, 31],
+        [119, 4, "2026-11-27", 4, "", 1, 3, 40],
+    ),
     "qualtrics": qualtrics(
         {
             "ResponseId": ("Response ID", "_recordId"),

@@ -4,6 +4,7 @@ from affectlab.ratings.files.delimited import (
     Columns as Columns,
     commas_step as commas_step,
     read_delimited as read_delimited,
+    rows_below as rows_below,
     with_points as with_points,
 )
 from affectlab.ratings.files.frames import (

@@ -321,11 +321,7 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
             kept.append(row)
             lines.append(line)
         elif on_bad == "raise":
-            fields = "field" if len(row) == 1 else "fields"
-            raise InputError(
-                f"{peek.path}, line {line}: {len(row)} {fields}, expected {width} "
-                f"(separated by {peek.separator!r})"
-            )
+            raise InputError(_uneven(peek, line, row))
         else:
             ragged.append(line)
     aside: tuple[SetAside, ...] = ()
@@ -360,6 +356,36 @@ def _rows(peek: Peek) -> Iterator[tuple[int, list[str]]]:
         ) from None
     finally:
         csv.field_size_limit(limit)
+
+
+def rows_below(peek: Peek) -> list[tuple[str, tuple[str, ...]]]:
+    """Give the rows below the header of a text table or a sheet, each with its place.
+
+    Raises
+    ------
+    InputError
+        When one has more or fewer fields than the header.
+    """
+    if peek.is_workbook:
+        book = peek.workbook
+        return [
+            (place, tuple("" if cell is None else str(cell) for cell in row))
+            for place, row in zip(book.places[1:], book.rows[1:], strict=True)
+        ]
+    width = len(peek.header)
+    rows = []
+    for line, row in _rows(peek):
+        if len(row) != width:
+            raise InputError(_uneven(peek, line, row))
+        rows.append((f"line {line}", tuple(row)))
+    return rows
+
+
+def _uneven(peek: Peek, line: int, row: Sequence[str]) -> str:
+    return (
+        f"{peek.path}, line {line}: {plural(len(row), 'field')}, expected {len(peek.header)} "
+        f"(separated by {peek.separator!r})"
+    )
 
 
 def above_header(title: Sequence[str]) -> tuple[str, ...]:

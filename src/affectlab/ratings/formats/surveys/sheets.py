@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, asked_of
 from affectlab.ratings.build import is_number, words_of
@@ -19,6 +20,8 @@ from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
 from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.wordings import is_no_answer
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"
@@ -45,6 +48,12 @@ _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
 _FEW_CHOICES = 7
 _MOST_CHOICES = 20
 _LONGEST_CHOICE = 40
+_SENTENCE = 4
+"""Words that questions must share for what differs to be what they are about."""
+_AROUND = " -?!.,:;\"'"
+_IN_WORDS = "stimuli are called as the words of the questions name them"
+_SURE = ";"
+"""What stands between choices and in none."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,9 @@ class AnswerSheets(Format, ABC):
         Column that names the person.
     """
 
+    takes = ("separator",)
+    choices: ClassVar[tuple[str, ...]] = ()
+    """What stands between several choices in a cell, as regular expressions."""
     questions: tuple[str, ...] | None = None
     rows: Literal["labels", "stimuli"] | None = None
     rater: str | None = None
@@ -127,10 +139,11 @@ class AnswerSheets(Format, ABC):
         """
 
     def _read(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
+        head = self.opened(head, options)
         found = self.sheet(read_columns(head, on_bad=options.on_bad), rejects)
         if found is None:
             raise InputError(f"{head.path} is {self.expected}")
-        return found
+        return _with_choices(found, self.choices, options.separator)
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> SheetLayout:
         """Say what each column is taken for."""
@@ -173,7 +186,7 @@ class AnswerSheets(Format, ABC):
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),
             set_aside=read.set_aside,
-            history=layout.steps,
+            history=(*read.history, *layout.steps),
             split=False,
             unit="cell",
         )
@@ -196,7 +209,7 @@ class AnswerSheets(Format, ABC):
                 unused[name] = CONSENT
             elif once and _WHO.search(said):
                 unused[name] = _IDENTITY
-            elif not one.option and not len(words_of(columns[name])):
+            elif not one.option and not len(_answers_of(columns[name])):
                 unused[name] = _EMPTY
             elif not (once and _is_personal(one)):
                 asked[name] = one
@@ -286,12 +299,27 @@ class AnswerSheets(Format, ABC):
                     label = f"{one.question}: {label}"
                 about[name] = (one.loop or one.question, label)
             return about, ()
+        lone = len({one.question for one in parts}) == len(parts)
+        crossed = crossed_names([_in_words(one) for one in parts]) if lone else None
+        if crossed is not None and self.rows is None:
+            kept = option("format", f"{self.name},rows=labels")
+            said = "the words of the questions name what was shown, and what was asked of it"
+            step = f"{GUESSED}{said} ({kept} takes questions as stimuli)"
+            return dict(zip(asked, crossed, strict=True)), (step,)
         if not any(one.row for one in parts):
-            return {name: (one.question, None) for name, one in asked.items()}, ()
+            names = _stimuli_in_words(parts, files=True)
+            steps = (_IN_WORDS,) if names else ()
+            return {n: (names.get(q := one.question, q), None) for n, one in asked.items()}, steps
         several = len({one.question for one in parts}) > 1
+        named: tuple[str, ...] = ()
         if self.rows == "labels" or (self.rows is None and _rows_are_labels(parts)):
             way, other = "labels, and questions as stimuli", "stimuli"
-            about = {name: (one.question, one.row or "answer") for name, one in asked.items()}
+            names = _stimuli_in_words(parts)
+            named = (_IN_WORDS,) if names else ()
+            about = {
+                name: (names.get(one.question, one.question), one.row or "answer")
+                for name, one in asked.items()
+            }
         else:
             way, other = "stimuli" + ", and questions as labels" * several, "labels"
             about = {
@@ -299,7 +327,8 @@ class AnswerSheets(Format, ABC):
                 for name, one in asked.items()
             }
         turn = f"; {option('format', f'{self.name},rows={other}')} takes them as {other}"
-        return about, (f"rows of matrices were taken as {way}{turn if self.rows is None else ''}",)
+        turned = f"rows of matrices were taken as {way}{turn if self.rows is None else ''}"
+        return about, (turned, *named)
 
 
 def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
@@ -312,28 +341,88 @@ def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
     )
 
 
-def split_choices(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, dict[str, Asked]]:
-    """Give each option of a question a column, where cells hold several with ``;`` between."""
-    columns, parts = dict(read.columns), dict(asked)
-    for name, one in asked.items():
-        text = columns[name].cast(pl.String)
-        if one.row is not None or not text.str.contains(";", literal=True).any():
+def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) -> Sheet:
+    """Give each option of a question a column, where cells hold several of them.
+
+    Options are those that anybody chose, of this question or of one that shares them.
+    """
+    if separator is not None:
+        patterns = (re.escape(separator),) if separator else ()
+    columns = sheet.read.columns
+    words: dict[str, dict[str, None]] = {}
+    for name, one in sheet.asked.items():
+        if not (one.typed or one.option or (one.loop and one.row)):
+            given = words_of(columns[name]).unique(maintain_order=True)
+            words.setdefault(one.question, {}).update(dict.fromkeys(given))
+    several: dict[str, tuple[str, list[str]]] = {}
+    for question, cells in words.items():
+        for pattern in patterns:
+            options = _options(cells, pattern, sure=separator is not None or pattern == _SURE)
+            if options:
+                several[question] = pattern, options
+                break
+    if not several:
+        return sheet
+    guessed = [question for question, (pattern, _) in several.items() if pattern != _SURE]
+    shared = {question: _shared_options(one, several) for question, (_, one) in several.items()}
+    for question, cells in words.items():
+        alike = [
+            q for q in several if cells and question not in several and {*cells} <= {*shared[q]}
+        ]
+        if alike:
+            several[question], shared[question] = several[alike[0]], shared[alike[0]]
+    made, asked = dict(columns), {}
+    for name, one in sheet.asked.items():
+        if name not in columns or one.question not in several or one.typed or one.option:
+            asked[name] = one
             continue
-        chosen = [set(_parts(cell)) for cell in text]
-        options = list(dict.fromkeys(w for cell in text for w in _parts(cell)))
-        if len(options) > _MOST_CHOICES or any(len(w) > _LONGEST_CHOICE for w in options):
-            continue
-        del columns[name], parts[name]
-        for option_name in options:
+        pattern, _ = several[one.question]
+        chosen = [set(_parts(cell, pattern)) for cell in made.pop(name).cast(pl.String)]
+        for option_name in shared[one.question]:
             column = f"{name}: {option_name}"
             yes = [None if not own else "1" if option_name in own else "0" for own in chosen]
-            columns[column] = pl.Series(column, yes, dtype=pl.String)
-            parts[column] = Asked(one.question, option_name, one.loop, one.text, option=True)
-    return replace(read, columns=columns), parts
+            made[column] = pl.Series(column, yes, dtype=pl.String)
+            asked[column] = Asked(
+                one.question, option_name, one.loop or one.row, one.text, option=True
+            )
+    steps = sheet.steps
+    if guessed and separator is None:
+        steps += (
+            f"{GUESSED}cells of {quoted(guessed)} hold several choices, each of them yes or no "
+            f"({option('separator', '')} takes each cell as one answer)",
+        )
+    return replace(sheet, read=replace(sheet.read, columns=made), asked=asked, steps=steps)
 
 
-def _parts(cell: str | None) -> list[str]:
-    return [part.strip() for part in (cell or "").split(";") if part.strip()]
+def _options(cells: Collection[str], pattern: str, *, sure: bool) -> list[str]:
+    """List the options that cells hold several of; none where they may be texts with commas.
+
+    Options stand behind others in one cell and alone or first in another; halves of a text, or of
+    a number, do not.
+    """
+    parts = [_parts(cell, pattern) for cell in cells]
+    options = list(dict.fromkeys(one for own in parts for one in own))
+    if all(map(is_number, options)):
+        options.sort(key=float)
+    short = len(options) <= _MOST_CHOICES and all(len(one) <= _LONGEST_CHOICE for one in options)
+    if not short or all(len(own) < 2 for own in parts):
+        return []
+    first, later = {own[0] for own in parts if own}, {one for own in parts for one in own[1:]}
+    once = all(len(set(own)) == len(own) for own in parts)
+    return options if sure or (once and 2 * len(first & later) >= len(later)) else []
+
+
+def _shared_options(
+    options: Sequence[str], several: Mapping[str, tuple[str, list[str]]]
+) -> list[str]:
+    """Give the options of a question, and those of others that share at least half of them."""
+    own = set(options)
+    near = [o for _, o in several.values() if 2 * len(own & {*o}) >= min(len(own), len(o))]
+    return list(dict.fromkeys(one for other in near for one in other))
+
+
+def _parts(cell: str | None, pattern: str) -> list[str]:
+    return [part.strip() for part in re.split(pattern, cell or "") if part.strip()]
 
 
 def row_names(texts: Sequence[str]) -> list[str]:
@@ -370,8 +459,76 @@ def differing_words(texts: Sequence[str]) -> list[str] | None:
     end = 0
     while end < shortest - start and len({one[-1 - end] for one in words}) == 1:
         end += 1
-    names = [" ".join(one[start : len(one) - end]).strip(" -?!.,:;\"'") for one in words]
+    names = [" ".join(one[start : len(one) - end]).strip(_AROUND) for one in words]
     return names if all(names) and len(set(names)) == len(names) else None
+
+
+def crossed_names(texts: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Tell what is shown from what is asked of it, where sentences name both.
+
+    Sentences are compared in their parts with `` - `` between them, else word by word. What varies
+    is a stimulus and an emotion, or a dimension, each pair in one sentence; what else varies does
+    so with one of the two.
+
+    Examples
+    --------
+    >>> crossed_names(["How much joy is in a?", "How much fear is in a?", "How much joy is in b?"])
+    [('a', 'joy'), ('a', 'fear'), ('b', 'joy')]
+    """
+    for between, split in (
+        (" - ", [t.split(" - ") for t in texts]),
+        (" ", [*map(str.split, texts)]),
+    ):
+        if len(texts) < 3 or len({len(one) for one in split}) > 1 or len(split[0]) < 2:
+            continue
+        runs: list[list[int]] = []
+        for at in range(len(split[0])):
+            if len({one[at] for one in split}) > 1:
+                if between == " " and runs and runs[-1][-1] == at - 1:
+                    runs[-1].append(at)
+                else:
+                    runs.append([at])
+        varied = [
+            [between.join(one[at] for at in run).strip(_AROUND) for one in split] for run in runs
+        ]
+        labels = [one for one in varied if _are_labels({*one})]
+        pairs = (
+            list(zip(shown, asked, strict=True))
+            for asked in labels
+            for shown in varied
+            if shown not in labels and all(_told_by(one, shown, asked) for one in varied)
+        )
+        found = next((one for one in pairs if len({*one}) == len(one)), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _told_by(names: Sequence[str], *others: Sequence[str]) -> bool:
+    """Whether names vary with those of one of others."""
+    return any(len({*zip(one, names, strict=True)}) == len({*one}) for one in others)
+
+
+def _stimuli_in_words(parts: Sequence[Asked], *, files: bool = False) -> dict[str, str]:
+    """Name questions by what differs in their words; of single ones, only where it is a file."""
+    texts = {one.question: one.text for one in parts}
+    names = (
+        differing_words(list(texts.values())) if len(texts) > 1 and all(texts.values()) else None
+    )
+    if names is None:
+        return {}
+    media = all(media_kind(name) is not None for name in names)
+    shared = min(
+        len(text.split()) - len(name.split())
+        for text, name in zip(texts.values(), names, strict=True)
+    )
+    lettered = all(any(map(str.isalpha, name)) for name in names)
+    plain = media or (lettered and shared >= _SENTENCE and not files)
+    return dict(zip(texts, names, strict=True)) if plain else {}
+
+
+def _in_words(one: Asked) -> str:
+    return f"{one.text} - {one.row}" if one.row else one.text
 
 
 def _is_personal(one: Asked) -> bool:
@@ -381,7 +538,7 @@ def _is_personal(one: Asked) -> bool:
 
 def _kind(columns: Iterable[pl.Series]) -> str:
     """Tell numbers from words to choose from, and these from free text."""
-    given = pl.concat([words_of(column) for column in columns])
+    given = pl.concat([_answers_of(column) for column in columns])
     distinct = given.unique().to_list()
     if all(map(is_number, distinct)):
         return "number"
@@ -390,9 +547,16 @@ def _kind(columns: Iterable[pl.Series]) -> str:
     return "word" if few and short and len(distinct) <= _MOST_CHOICES else "text"
 
 
+def _answers_of(column: pl.Series) -> pl.Series:
+    """Give the words that answer something."""
+    given = words_of(column)
+    none = [word for word in given.unique() if is_no_answer(word)]
+    return given.filter(~given.is_in(none)) if none else given
+
+
 def _alike(columns: Mapping[str, pl.Series]) -> set[str]:
     """Name the columns that share a choice with another."""
-    values = {name: set(words_of(column).to_list()) for name, column in columns.items()}
+    values = {name: set(_answers_of(column).to_list()) for name, column in columns.items()}
     return {
         name
         for name, own in values.items()
@@ -428,13 +592,18 @@ def _without_lone_rows(asked: dict[str, Asked]) -> dict[str, Asked]:
 def _rows_are_labels(parts: Sequence[Asked]) -> bool:
     """Whether the rows of matrices are what is rated of each question."""
     rows = {one.row for one in parts if one.row}
-    if any(one.option for one in parts) or any(one.casefold() in _DIMENSIONS for one in rows):
-        return True
-    known = [load_taxonomy(name) for name in list_taxonomies()]
-    if 2 * sum(any(row in taxonomy for taxonomy in known) for row in rows) >= len(rows):
+    if any(one.option for one in parts) or _are_labels(rows):
         return True
     stems = {one.question: one.text for one in parts}
     return len(stems) > 1 and len(set(stems.values())) == 1 and all(stems.values())
+
+
+def _are_labels(names: Collection[str]) -> bool:
+    """Whether names are mostly those of emotions, or one is that of a dimension."""
+    if any(one.casefold() in _DIMENSIONS for one in names):
+        return True
+    known = [load_taxonomy(name) for name in list_taxonomies()]
+    return 2 * sum(any(one in taxonomy for taxonomy in known) for one in names) >= len(names)
 
 
 def _cells(columns: Mapping[str, pl.Series], asked: Mapping[str, Asked]) -> dict[str, pl.Series]:
