@@ -20,7 +20,7 @@ from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.files import Locate, Peek, read_columns, typed_column
+from affectlab.ratings.files import Columns, Locate, OnBad, Peek, read_columns, typed_column
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import Absent, ReadOptions, Wide
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
@@ -235,6 +235,10 @@ class Format(Described):
     def opened(self, head: Peek, options: ReadOptions) -> Peek:  # noqa: ARG002
         """Say which part of a file is read, and how, where that is for the format to say."""
         return head
+
+    def columns(self, head: Peek, on_bad: OnBad) -> Columns:
+        """Give a file as the columns under which it lies below others of its folder."""
+        return read_columns(head, on_bad=on_bad)
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
         """Say what each column of a file is taken for, before anything is read."""

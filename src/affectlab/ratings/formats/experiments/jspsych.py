@@ -8,22 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import polars as pl
+
 from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
 from affectlab.core.words import option
 from affectlab.ratings.attributes import PERSONAL
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import BadJson, Peek, json_sequence, read_columns
+from affectlab.ratings.files import BadJson, Columns, OnBad, Peek, json_sequence, read_columns
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
     Answer,
     Trials,
-    is_media,
     milliseconds,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, numbered
+from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.schema import GUESSED
 
@@ -117,6 +119,22 @@ class JsPsych(Trials):
         if head.is_binary or not head.starts_with_json():
             return Sure.if_(set(_NEEDED) <= set(head.columns))
         return Sure.if_(all(re.search(rf'"{name}"\s*:', head.text) for name in _NEEDED))
+
+    def columns(self, head: Peek, on_bad: OnBad) -> Columns:
+        """Give trials as rows, in which lists and objects are JSON, as in CSV of jsPsych."""
+        if head.is_binary or not head.starts_with_json():
+            return super().columns(head, on_bad)
+        groups = _groups(head, ReadOptions(on_bad=on_bad), Rejects(head.path, on_bad))
+        trials = [one for group in groups for one in group]
+        cells = {
+            name: [_cell(trial.get(name)) for _, trial in trials]
+            for name in dict.fromkeys(name for _, trial in trials for name in trial)
+        }
+        return Columns(
+            {name: pl.Series(name, own, dtype=pl.String) for name, own in cells.items()},
+            lambda row: f"{head.path}, {trials[row][0]}",
+            typed=False,
+        )
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         """Say which keys hold the answer and its time, and which name what was shown and whom."""
@@ -296,6 +314,11 @@ def _groups(
                 rejects.skip(place or "list 1", "list without trials of jsPsych")
     if single:
         yield single
+
+
+def _cell(value: Any) -> str | None:
+    """Write a value as a cell of jsPsych's CSV."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _parsed(value: Any) -> Any:

@@ -12,16 +12,17 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.files.media import media_kind
 from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, asked_of
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
 from affectlab.ratings.formats.records import Rejects, numbered
+from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import folded
 from affectlab.ratings.schema import GUESSED
-from affectlab.ratings.wordings import is_no_answer
+from affectlab.ratings.wordings import EMOTIONS, is_no_answer
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"
@@ -29,7 +30,7 @@ TIMING = "of times"
 ORDER = "of the order in which was asked"
 CONSENT = "of consent"
 _IDENTITY = "that say who people are"
-_FREE_TEXT = "of free text"
+FREE_TEXT = "of free text"
 _EMPTY = "without any answer"
 _CONSENT = re.compile(
     r"(\b|_)consent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
@@ -45,6 +46,7 @@ _ABOUT_PERSON = re.compile(
 )
 _DIMENSIONS = {"valence", "arousal", "dominance", "intensity", "pleasantness", "attractiveness"}
 _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
+_DIGITS = re.compile(r"\d+")
 _FEW_CHOICES = 7
 _MOST_CHOICES = 20
 _LONGEST_CHOICE = 40
@@ -91,6 +93,10 @@ class Sheet:
     """What tells several sheets of one person apart."""
     sessions: tuple[str, ...] = ()
     """Columns that it was taken from."""
+    stimulus: str | None = None
+    """Column that says what the looped questions of each row are about; None: no row does."""
+    trial: str | None = None
+    """Column that numbers the rows of a person."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,23 +171,31 @@ class AnswerSheets(Format, ABC):
             else columns[name].cast(pl.String).str.strip_chars().alias("rater")
         )
         names, asked = layout.labels, {name: sheet.asked[name] for name in layout.labels}
-        cells = _cells(columns, asked)
-        stimuli = [layout.about[one][0] for one in names]
+        given = _about_something(sheet, names, rejects)
+        rows = given.columns["row"]
+        height = len(rows)
+        cells = _cells(given.columns, asked)
+        if sheet.stimulus is None:
+            shown = _repeated("stimulus", [layout.about[one][0] for one in names], height)
+        else:
+            shown = pl.concat([given.columns[sheet.stimulus].cast(pl.String)] * len(names))
         answers = {
-            "stimulus": _repeated("stimulus", stimuli, height),
-            "rater": pl.concat([raters] * len(names)),
+            "stimulus": shown.alias("stimulus"),
+            "rater": pl.concat([raters.gather(rows)] * len(names)),
             "value": pl.concat([cells[one].alias("value") for one in names]),
         }
         labels = [layout.about[one][1] for one in names]
         if any(labels):
             answers["label"] = _repeated("label", [one or "answer" for one in labels], height)
         if sheet.session is not None:
-            answers["session"] = pl.concat([sheet.session.alias("session")] * len(names))
+            answers["session"] = pl.concat([sheet.session.gather(rows)] * len(names))
+        if sheet.trial is not None:
+            answers["trial"] = pl.concat([given.columns[sheet.trial]] * len(names))
         described = [raters, *(_described(columns[one]) for one in layout.raters)]
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
-            lambda at: f"{read.locate(at % height)}, column '{names[at // height]}'",
+            lambda at: f"{given.locate(at % height)}, column '{names[at // height]}'",
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),
@@ -196,7 +210,7 @@ class AnswerSheets(Format, ABC):
         unused = {
             name: why
             for name, why in sheet.unused.items()
-            if name in columns and name not in sheet.sessions
+            if name in columns and name not in (*sheet.sessions, sheet.trial)
         }
         rater = self._rater(sheet, head)
         asked: dict[str, Asked] = {}
@@ -216,14 +230,16 @@ class AnswerSheets(Format, ABC):
         if self.rows is None:
             asked = _without_lone_rows(asked)
         used, remarks = self._answers(asked, columns, head)
-        unused |= dict.fromkeys(remarks, _FREE_TEXT)
+        unused |= dict.fromkeys(remarks, FREE_TEXT)
         about, steps = self._about({name: asked[name] for name in used})
-        others = {*unused, *used, rater, *sheet.sessions}
+        others = {*unused, *used, rater, *sheet.sessions, sheet.stimulus, sheet.trial}
         raters = [name for name in columns if name not in others]
         return SheetLayout(
             {
                 **({} if rater is None else {"rater": rater}),
                 **dict(zip(["session"], sheet.sessions, strict=False)),
+                **({} if sheet.stimulus is None else {"stimulus": sheet.stimulus}),
+                **({} if sheet.trial is None else {"trial": sheet.trial}),
             },
             others=sheet.sessions[1:],
             labels=tuple(used),
@@ -231,7 +247,7 @@ class AnswerSheets(Format, ABC):
             unused=unused,
             questions={name: one.text for name, one in sheet.asked.items() if one.text},
             about=about,
-            steps=(*sheet.steps, *steps, *_said(about, raters, unused)),
+            steps=(*sheet.steps, *steps, *_said(about, raters, unused, sheet.stimulus)),
         )
 
     def _rater(self, sheet: Sheet, head: Peek) -> str | None:
@@ -329,6 +345,21 @@ class AnswerSheets(Format, ABC):
         turn = f"; {option('format', f'{self.name},rows={other}')} takes them as {other}"
         turned = f"rows of matrices were taken as {way}{turn if self.rows is None else ''}"
         return about, (turned, *named)
+
+
+def _about_something(sheet: Sheet, names: Sequence[str], rejects: Rejects) -> Columns:
+    """Give the rows that say what they are about, with their numbers as a column ``row``."""
+    read = sheet.read
+    rows = list(range(len(next(iter(read.columns.values())))))
+    if sheet.stimulus is not None:
+        named = _described(read.columns[sheet.stimulus]).is_not_null()
+        cells = [_described(read.columns[name]).is_not_null() for name in names]
+        answered = pl.DataFrame(cells).select(pl.any_horizontal(pl.all())).to_series()
+        for row in (answered & ~named).arg_true():
+            rejects.skip(read.place(row), f"answers without a name in '{sheet.stimulus}'")
+        rows = named.arg_true().to_list()
+    given = without_rows(read, rows)
+    return replace(given, columns={**given.columns, "row": pl.Series("row", rows, dtype=pl.UInt32)})
 
 
 def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
@@ -517,7 +548,7 @@ def _stimuli_in_words(parts: Sequence[Asked], *, files: bool = False) -> dict[st
     )
     if names is None:
         return {}
-    media = all(media_kind(name) is not None for name in names)
+    media = all(map(is_media, names))
     shared = min(
         len(text.split()) - len(name.split())
         for text, name in zip(texts.values(), names, strict=True)
@@ -594,7 +625,8 @@ def _rows_are_labels(parts: Sequence[Asked]) -> bool:
     rows = {one.row for one in parts if one.row}
     if any(one.option for one in parts) or _are_labels(rows):
         return True
-    stems = {one.question: one.text for one in parts}
+    # Questions that count what they show are alike, too.
+    stems = {one.question: _DIGITS.sub("", one.text) for one in parts}
     return len(stems) > 1 and len(set(stems.values())) == 1 and all(stems.values())
 
 
@@ -603,7 +635,10 @@ def _are_labels(names: Collection[str]) -> bool:
     if any(one.casefold() in _DIMENSIONS for one in names):
         return True
     known = [load_taxonomy(name) for name in list_taxonomies()]
-    return 2 * sum(any(one in taxonomy for taxonomy in known) for one in names) >= len(names)
+    n_known = sum(
+        any(one in taxonomy for taxonomy in known) or folded(one) in EMOTIONS for one in names
+    )
+    return 2 * n_known >= len(names)
 
 
 def _cells(columns: Mapping[str, pl.Series], asked: Mapping[str, Asked]) -> dict[str, pl.Series]:
@@ -653,11 +688,16 @@ def _one_each(raters: pl.DataFrame) -> pl.DataFrame:
 
 
 def _said(
-    about: Mapping[str, tuple[str, str | None]], raters: Sequence[str], unused: Mapping[str, str]
+    about: Mapping[str, tuple[str, str | None]],
+    raters: Sequence[str],
+    unused: Mapping[str, str],
+    stimulus: str | None,
 ) -> tuple[str, ...]:
     stimuli, labels = ({pair[at] for pair in about.values()} for at in (0, 1))
     each = "" if labels == {None} else f", {plural(len(labels), 'label')}"
     n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
+    if stimulus is not None:
+        n_stimuli = f"stimuli in '{stimulus}'"
     steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
     if raters:
         steps.append(f"{plural(len(raters), 'column')} about the raters: {quoted(raters)}")

@@ -13,7 +13,7 @@ from affectlab.ratings.build import words_of
 from affectlab.ratings.files import Columns, Peek, rows_below
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Asked, Sheet
+from affectlab.ratings.formats.surveys.sheets import FREE_TEXT, PLATFORM, AnswerSheets, Asked, Sheet
 from affectlab.ratings.options import ReadOptions
 
 _PERSON = "respondent id"
@@ -23,6 +23,7 @@ _OF_PLATFORM = {
 }  # fmt: skip
 _SINGLE = {"", "response", "open-ended response"}
 """What stands in the second row where a question has one column."""
+_TYPED = re.compile(r"\[other \(please specify\)\]", re.IGNORECASE)
 _ROW = re.compile(r"(?P<question>.*) \[(?P<row>.*)\]", re.DOTALL)
 
 
@@ -91,6 +92,7 @@ class SurveyMonkey(AnswerSheets):
         if not _is_export(tuple(read.columns)):
             return None
         unused = {name: PLATFORM for name in read.columns if _folded(name) in _OF_PLATFORM}
+        unused |= {name: FREE_TEXT for name in read.columns if _TYPED.search(name)}
         rows: dict[str, list[str]] = {}
         parts = {}
         for name in read.columns:
@@ -105,7 +107,6 @@ class SurveyMonkey(AnswerSheets):
                 row,
                 text=question,
                 option=question in choices,
-                typed="specify" in _folded(row or ""),
             )
             for name, (question, row) in parts.items()
         }
