@@ -1114,6 +1114,7 @@ _asked_twice = world(
     ("m1", "m2"), names("clip{}.mp4", 4), ("How pleasant was it?", "How moved are you?"), FIVE
 )
 _repeats = world(names("{}", 4), ("a face", "a dog", "a cup"), ("Joy", "Fear"), YES_NO)
+_statements = world(names("{}", 12), names("{}", 3), ("Happy", "Sad"), _agree)
 _windows_task = world(("801", "802"), names("m{}.png", 4), levels=FIVE)
 
 
@@ -1664,6 +1665,37 @@ EXPORTS = (
             ),
         ),
         right=_monkey_sets,
+    ),
+    Stranger(
+        name="microsoft_forms_statements",
+        like="a form with the same statements below each picture: Happy, Sad, Happy2, Sad2, …",
+        kind="stimulus x label",
+        write=csv(
+            _statements,
+            "r",
+            {
+                "ID": "{r}",
+                "Start time": "11/27/26 9:00:00",
+                "Completion time": "11/27/26 9:05:00",
+                "Email": "anonymous",
+                "Name": "",
+                **{
+                    f"{label}{'' if k == '1' else k}": Answers(
+                        lambda given, k=k, label=label: next(
+                            written(one.value)
+                            for one in given
+                            if one.stimulus == k and one.label == label
+                        )
+                    )
+                    for k in each(_statements, "stimulus")
+                    for label in each(_statements, "label")
+                },
+                "What is your age?": lambda row: 20 + row.r_n,
+            },
+        ),
+        right=_statements,
+        scales={"": f"ordinal: {', '.join(_agree)}"},
+        never=("Email", "Name"),
     ),
     Stranger(
         name="jspsych_folder_of_json",

@@ -97,6 +97,8 @@ class Sheet:
     """Column that says what the looped questions of each row are about; None: no row does."""
     trial: str | None = None
     """Column that numbers the rows of a person."""
+    split: Mapping[str, str] = field(default_factory=dict)
+    """Column of the file by those that were made of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +106,7 @@ class SheetLayout(Layout):
     """What the columns of a survey are taken for: `labels` are those that hold answers."""
 
     about: Mapping[str, tuple[str, str | None]]
-    """Stimulus and label of each column of answers."""
+    """Stimulus and label of each column of answers, also of those made of a column of the file."""
     steps: tuple[str, ...] = ()
     """What was decided without the user, for the history."""
 
@@ -170,7 +172,8 @@ class AnswerSheets(Format, ABC):
             if name is None
             else columns[name].cast(pl.String).str.strip_chars().alias("rater")
         )
-        names, asked = layout.labels, {name: sheet.asked[name] for name in layout.labels}
+        names = list(layout.about)
+        asked = {name: sheet.asked[name] for name in names}
         given = _about_something(sheet, names, rejects)
         rows = given.columns["row"]
         height = len(rows)
@@ -184,6 +187,7 @@ class AnswerSheets(Format, ABC):
             "rater": pl.concat([raters.gather(rows)] * len(names)),
             "value": pl.concat([cells[one].alias("value") for one in names]),
         }
+        columns_of = [sheet.split.get(one, one) for one in names]
         labels = [layout.about[one][1] for one in names]
         if any(labels):
             answers["label"] = _repeated("label", [one or "answer" for one in labels], height)
@@ -195,7 +199,7 @@ class AnswerSheets(Format, ABC):
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
-            lambda at: f"{given.locate(at % height)}, column '{names[at // height]}'",
+            lambda at: f"{given.locate(at % height)}, column '{columns_of[at // height]}'",
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),
@@ -242,10 +246,14 @@ class AnswerSheets(Format, ABC):
                 **({} if sheet.trial is None else {"trial": sheet.trial}),
             },
             others=sheet.sessions[1:],
-            labels=tuple(used),
+            labels=tuple(dict.fromkeys(sheet.split.get(name, name) for name in used)),
             raters=tuple(name for name in raters if name not in ("rater", "rater_kind")),
             unused=unused,
-            questions={name: one.text for name, one in sheet.asked.items() if one.text},
+            questions={
+                sheet.split.get(name, name): one.text
+                for name, one in sheet.asked.items()
+                if one.text
+            },
             about=about,
             steps=(*sheet.steps, *steps, *_said(about, raters, unused, sheet.stimulus)),
         )
@@ -402,7 +410,7 @@ def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) 
         ]
         if alike:
             several[question], shared[question] = several[alike[0]], shared[alike[0]]
-    made, asked = dict(columns), {}
+    made, asked, split = dict(columns), {}, {}
     for name, one in sheet.asked.items():
         if name not in columns or one.question not in several or one.typed or one.option:
             asked[name] = one
@@ -413,6 +421,7 @@ def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) 
             column = f"{name}: {option_name}"
             yes = [None if not own else "1" if option_name in own else "0" for own in chosen]
             made[column] = pl.Series(column, yes, dtype=pl.String)
+            split[column] = name
             asked[column] = Asked(
                 one.question, option_name, one.loop or one.row, one.text, option=True
             )
@@ -422,7 +431,8 @@ def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) 
             f"{GUESSED}cells of {quoted(guessed)} hold several choices, each of them yes or no "
             f"({option('separator', '')} takes each cell as one answer)",
         )
-    return replace(sheet, read=replace(sheet.read, columns=made), asked=asked, steps=steps)
+    read = replace(sheet.read, columns=made)
+    return replace(sheet, read=read, asked=asked, steps=steps, split=split)
 
 
 def _options(cells: Collection[str], pattern: str, *, sure: bool) -> list[str]:
