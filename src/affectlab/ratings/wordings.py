@@ -38,7 +38,7 @@ def _between(low: str, high: str) -> tuple[str, ...]:
     return (*below, *neither, "neither", "neutral", "undecided", *reversed(above))
 
 
-_LADDERS = (
+_WORDINGS = (
     # English.
     *(_between(low, high) for low, high in _POLES),
     ("definitely not", "probably not", "might or might not", "probably yes", "definitely yes"),
@@ -122,13 +122,15 @@ _LADDERS = (
 )  # fmt: skip
 """Common wordings of response scales, each from low to high; not all on one scale at a time."""
 
-NO_ANSWER = {
+_LADDERS = tuple(tuple(map(folded, wording)) for wording in _WORDINGS)
+
+_NO_ANSWER = {
     *("prefer not to answer", "prefer not to say", "i prefer not to answer"),
     *("i prefer not to say", "rather not say", "i'd rather not say", "no answer", "not answered"),
     *("no response", "don't know", "i don't know", "do not know", "not applicable", "n.a."),
     *("no opinion", "refused", "declined to answer"),
-    *("k.a.", "k. a.", "ka", "keine angabe", "keine angaben", "keine antwort", "weiß nicht"),
-    *("weiß ich nicht", "ich weiß nicht", "weiss nicht", "nicht beantwortet"),
+    *("k.a.", "k. a.", "ka", "keine angabe", "keine angaben", "keine antwort", "weiss nicht"),
+    *("weiss ich nicht", "ich weiss nicht", "nicht beantwortet"),
     *("möchte ich nicht beantworten", "möchte ich nicht sagen"),
     *("ne sais pas", "je ne sais pas", "sans réponse", "pas de réponse", "sans opinion"),
     *("ne se prononce pas", "je préfère ne pas répondre", "préfère ne pas répondre"),
@@ -182,14 +184,14 @@ def in_order(words: Iterable[str], *, least: int = 2) -> tuple[str, ...]:
     for end in ("", shared) if shared else ("",):
         short = {word.removesuffix(end): own for word, own in plain.items()}
         for ladder in _LADDERS:
-            if short.keys() <= set(ladder) and not short.keys() <= _BARE:
+            if short.keys() <= {*ladder} and not short.keys() <= _BARE:
                 return tuple(short[word] for word in ladder if word in short)
     return ()
 
 
 def is_no_answer(word: str) -> bool:
     """Whether a word stands for no answer beside numbers or words that have an order."""
-    return _plain(word) in NO_ANSWER
+    return _plain(word) in _NO_ANSWER
 
 
 def read_words(

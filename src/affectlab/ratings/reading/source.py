@@ -206,13 +206,12 @@ def _partial(
     core = {find_one(role, shared) for role in ("stimulus", "value")}
     nested = len(shared) == min(map(len, headers)) and None not in core
     if not known and not nested:
-        path, header = next(
-            (path, own)
-            for path, own in zip(files, headers, strict=True)
-            if set(own) != set(headers[0])
-        )
+        alike = [sum(len({*own} & {*other}) for other in headers) for own in headers]
+        odd = min(range(len(files)), key=lambda at: alike[at])
+        path, header = files[odd], headers[odd]
+        other = next(one for one in files if one != path)
         raise InputError(
-            f"{path} has other columns than {files[0].name} ({', '.join(header)}); "
+            f"{path} has other columns than {other.name} ({', '.join(header)}); "
             "expected a folder of tables with the same columns"
         )
     return [name for name in names if name not in shared]

@@ -443,8 +443,6 @@ def _options(cells: Collection[str], pattern: str, *, sure: bool) -> list[str]:
     """
     parts = [_parts(cell, pattern) for cell in cells]
     options = list(dict.fromkeys(one for own in parts for one in own))
-    if all(map(is_number, options)):
-        options.sort(key=float)
     short = len(options) <= _MOST_CHOICES and all(len(one) <= _LONGEST_CHOICE for one in options)
     if not short or all(len(own) < 2 for own in parts):
         return []
@@ -459,7 +457,8 @@ def _shared_options(
     """Give the options of a question, and those of others that share at least half of them."""
     own = set(options)
     near = [o for _, o in several.values() if 2 * len(own & {*o}) >= min(len(own), len(o))]
-    return list(dict.fromkeys(one for other in near for one in other))
+    every = list(dict.fromkeys(one for other in near for one in other))
+    return sorted(every, key=float) if all(map(is_number, every)) else every
 
 
 def _parts(cell: str | None, pattern: str) -> list[str]:
