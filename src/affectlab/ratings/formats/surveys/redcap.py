@@ -145,7 +145,7 @@ class RedCap(AnswerSheets):
         named = {
             name: repeated[name]
             for name in fields
-            if (counts[name].max() or 0) > 1
+            if (counts[name] > 1).any()
             and (find_one("stimulus", [name]) or not all(map(is_number, words_of(repeated[name]))))
         }
         return find_stimulus(named)

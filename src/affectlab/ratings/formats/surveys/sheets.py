@@ -410,7 +410,9 @@ def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) 
         ]
         if alike:
             several[question], shared[question] = several[alike[0]], shared[alike[0]]
-    made, asked, split = dict(columns), {}, {}
+    made = dict(columns)
+    asked: dict[str, Asked] = {}
+    split: dict[str, str] = {}
     for name, one in sheet.asked.items():
         if name not in columns or one.question not in several or one.typed or one.option:
             asked[name] = one
@@ -517,7 +519,7 @@ def crossed_names(texts: Sequence[str]) -> list[tuple[str, str]] | None:
     """
     for between, split in (
         (" - ", [t.split(" - ") for t in texts]),
-        (" ", [*map(str.split, texts)]),
+        (" ", [text.split() for text in texts]),
     ):
         if len(texts) < 3 or len({len(one) for one in split}) > 1 or len(split[0]) < 2:
             continue

@@ -94,7 +94,7 @@ class SurveyMonkey(AnswerSheets):
         unused = {name: PLATFORM for name in read.columns if _folded(name) in _OF_PLATFORM}
         unused |= {name: FREE_TEXT for name in read.columns if _TYPED.search(name)}
         rows: dict[str, list[str]] = {}
-        parts = {}
+        parts: dict[str, tuple[str, str | None]] = {}
         for name in read.columns:
             if name not in unused:
                 match = _ROW.fullmatch(name)
@@ -125,7 +125,8 @@ def _is_export(header: Sequence[str]) -> bool:
 def _names(top: Sequence[str], second: Sequence[str]) -> list[str]:
     """Call columns by their question and what they are of it."""
     seen: Counter[str] = Counter()
-    question, names = "", []
+    question = ""
+    names: list[str] = []
     for said, part in zip(top, second, strict=True):
         if said.strip():
             question = " ".join(said.split())
