@@ -127,6 +127,8 @@ class Peek:
     frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """A table that is in memory and in no file; `path` is what it is called, and `head` how it
     begins as CSV."""
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was understood of it, so that a reader and a description read it once."""
 
     @classmethod
     def of_frame(cls, frame: pl.DataFrame, name: str, steps: tuple[str, ...] = ()) -> Peek:

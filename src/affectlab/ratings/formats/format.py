@@ -18,7 +18,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
-from affectlab.ratings.attributes import combine_tables, overlay, split_extras
+from affectlab.ratings.attributes import combine_tables, identifying, overlay, split_extras
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.files import Columns, Locate, OnBad, Peek, read_columns, typed_column
 from affectlab.ratings.formats.records import Rejects
@@ -167,14 +167,21 @@ class Contents:
                 empty=f"{source} has a header but no rows; expected at least one answer",
                 unit=self.unit,
             )
-            body, of_rater, of_stimulus = checked.body, None, None
+            body, rows = checked.body, checked.body.extras
+            of_rater = of_stimulus = None
             if self.split:
-                rows, of_rater, of_stimulus = split_extras(body.extras, body.rater, body.stimulus)
-                checked = replace(checked, body=replace(body, extras=rows))
+                rows, of_rater, of_stimulus = split_extras(rows, body.rater, body.stimulus)
             tables, history = [], (*self.history, *worded)
+            about = [one for one in (self.raters, of_rater) if one is not None]
+            who = identifying(dict.fromkeys([*rows, *(n for one in about for n in one.columns)]))
+            if who:
+                rows = {name: column for name, column in rows.items() if name not in who}
+                about = [one.drop(who, strict=False) for one in about]
+                history = (*history, f"left out what may say who somebody is: {', '.join(who)}")
+            checked = replace(checked, body=replace(body, extras=rows))
             for key, own, given in (
-                ("rater", (self.raters, of_rater), options.raters),
-                ("stimulus", (self.stimuli, of_stimulus), options.stimuli),
+                ("rater", about, options.raters),
+                ("stimulus", [self.stimuli, of_stimulus], options.stimuli),
             ):
                 table, steps = overlay(key, combine_tables(key, own), given)
                 tables.append(table)

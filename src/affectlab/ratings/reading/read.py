@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affectlab.core.errors import InputError
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.formats import Format
 from affectlab.ratings.mapping import MappingLike
 from affectlab.ratings.options import Absent, Wide
-from affectlab.ratings.reading.alternatives import lines_of, tried
+from affectlab.ratings.reading.alternatives import complete
 from affectlab.ratings.reading.prepared import prepared
 from affectlab.ratings.reading.source import is_hub_set
 from affectlab.ratings.scales import ScaleLike
@@ -167,10 +166,6 @@ def read_ratings(
 
         return read_address(source, given)
     with prepared(source, given) as made:
-        try:
-            ratings = made.read()
-        except InputError as error:
-            ways = lines_of(tried(made, given, readable=False))
-            raise InputError.with_ways(str(error), ways) from None
+        ratings = complete(made, given).read()
     warn_of_guess(ratings, columns=True)
     return ratings
