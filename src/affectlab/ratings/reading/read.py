@@ -110,7 +110,8 @@ def read_ratings(
         ``"raise"``: stop at the first row that cannot be used. ``"set_aside"``: leave such rows
         out, and count them with the reason in :attr:`Ratings.set_aside`.
     encoding
-        Encoding of a text file; None: told by a byte order mark, else UTF-8.
+        Encoding of a text file; None: told by a byte order mark, else UTF-8; or UTF-16,
+        Windows-1252 or Latin-1 where the beginning of the file is plainly that (a warning says so).
     delimiter
         Delimiter of a text table; None: told by the first line, which may be ``sep=;``. Where it
         is a semicolon, a comma between digits is a decimal comma.
