@@ -167,6 +167,7 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         value in evidence.names
         and evidence.column(str(value)).kind == "words"
         and "value" not in meant(str(value))
+        and not evidence.names_rows(*keys)
         and evidence.answers_in_numbers(*keys, str(value))
     )
     return _CLEAR if asked or same or words else None

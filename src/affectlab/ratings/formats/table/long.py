@@ -646,9 +646,10 @@ def guess_wide(
             first = header[0]
             of_moments = {"moment", "session", "trial", "person"} & meant(first)
             of_names = not is_of_numbers(columns[first]) and columns[first].is_unique().all()
-            if others != [first] and (first not in others or of_moments or not of_names):
+            named = first in others and of_names and not of_moments
+            if others != [first] and first != "text" and not named:
                 return None
-            others.remove(first)
+            others = [name for name in others if name != first]
         said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:
