@@ -161,6 +161,7 @@ def _row_names(evidence: Evidence, role: str) -> list[str]:
         and evidence.column(name).kind != ("files" if role == "rater" else "mails")
         and (evidence.column(name).kind != "numbers" or evidence.column(name).whole)
         and name not in evidence.spread
+        and media_kind(name) is None
         and not {"moment", "person", "trial", "decided"} & meant(name)
     ]
     late = {
@@ -332,8 +333,12 @@ def over_stimuli(evidence: Evidence) -> Iterator[Candidate]:
         for name in rated:
             stems.setdefault(stem_of(name), []).append(name)
         stem, group = max(stems.items(), key=lambda one: len(one[1]), default=("", []))
+        files = [name for name in rated if media_kind(name) is not None]
+        if len(files) > len(group):
+            stem, group = "", files
         kinds = {evidence.column(name).kind for name in group}
-        alike = len(group) > 2 and len(kinds) == 1 and not evidence.are_labels([stem])
+        least = 2 if _are_stimuli(group) > 0 else 3
+        alike = len(group) >= least and len(kinds) == 1 and not evidence.are_labels([stem])
         others = [
             name
             for name in rated
