@@ -1095,6 +1095,10 @@ _brexit = world(names("Ann{}", 5), names("{}", 6), levels=YES_NO)
 _nli = sets(names("Ann{}", 4), names("{}", 6, 49807), ("contradiction", "entailment"), "nli")
 _truth = world(names("private.{}", 3), names("bucket/{}.png", 5), levels=("joy", "fear"))
 _web = world(names("web{}", 4), names("f{}.webp", 4), DIMENSIONS, NINE)
+_pages = world(names("ann{}", 3), names("page{}.png", 4), DIMENSIONS, NINE)
+_pushed = world(names("-Nx{}", 4), names("clip{}.mp4", 3), levels=NINE)
+_linked = world(names("a{}", 3), names("{}", 5, 10), levels=("joy", "fear"))
+_listed = world(names("w{}", 3), names("t{}", 6), levels=("joy", "fear", "anger"))
 _frames = world(("deepface",), names("img{}.jpg", 12), EKMAN[:4], (5, 10, 20, 40, 80))
 _copied = world(("ann", "bo", "gpt-4o"), names("x{}.png", 6), DIMENSIONS, SEVEN)
 _norms = world(("mean",), names("word{}", 12), DIMENSIONS, NINE)
@@ -1605,6 +1609,88 @@ EXPORTS = (
         right=_web,
     ),
     Stranger(
+        name="lists_of_answers_by_picture",
+        like="an object with a list for each picture, of what each annotator said",
+        kind="lists of annotations",
+        write=as_json(
+            "labels.json",
+            {
+                page: [
+                    {
+                        "annotator": rater,
+                        **{one.label: one.value for one in of(_pages, stimulus=page, rater=rater)},
+                    }
+                    for rater in each(_pages, "rater")
+                ]
+                for page in each(_pages, "stimulus")
+            },
+        ),
+        right=_pages,
+    ),
+    Stranger(
+        name="pushed_trials",
+        like="a database of a web study: participants and trials under keys that were made up",
+        kind="lists of annotations",
+        write=as_json(
+            "export.json",
+            {
+                "participants": {
+                    rater: {
+                        "age": 20 + n,
+                        "trials": {
+                            f"-M{rater}{k}": {"video": one.stimulus, "rating": one.value, "rt": 900}
+                            for k, one in enumerate(of(_pushed, rater=rater))
+                        },
+                    }
+                    for n, rater in enumerate(each(_pushed, "rater"))
+                },
+                "settings": {"version": 3},
+            },
+        ),
+        right=_pushed,
+    ),
+    Stranger(
+        name="lists_joined_by_id",
+        like="images, annotations and categories in three lists that refer to each other by id",
+        kind="lists of annotations",
+        write=as_json(
+            "instances.json",
+            {
+                "info": {"year": 2024},
+                "images": [
+                    {"id": int(one), "file_name": f"{one}.jpg"} for one in each(_linked, "stimulus")
+                ],
+                "annotations": [
+                    {
+                        "id": n,
+                        "image_id": int(one.stimulus),
+                        "annotator": one.rater,
+                        "category_id": 1 + (one.value == "fear"),
+                    }
+                    for n, one in enumerate(_linked)
+                ],
+                "categories": [{"id": 1, "name": "joy"}, {"id": 2, "name": "fear"}],
+            },
+        ),
+        right=_linked,
+        also={f"{one}.jpg": one for one in each(_linked, "stimulus")},
+    ),
+    Stranger(
+        name="lists_in_text",
+        like="a CSV that a data frame wrote: `['w1', 'w2']` beside `['joy', 'fear']`",
+        kind="lists of annotations",
+        write=csv(
+            _listed,
+            "s",
+            {
+                "text_id": "{s}",
+                "annotators": str(each(_listed, "rater")),
+                "emotions": Answers(lambda given: str([one.value for one in given])),
+            },
+        ),
+        right=_listed,
+    ),
+    Stranger(
         name="face_model_without_a_name",
         like="scores of a face model, a row for each picture, and no column that names the model",
         kind="nobody named",
@@ -1982,13 +2068,6 @@ TODAY: dict[str, str] = {
     ),
     "jspsych_shows_then_asks": (
         "silent: the words of the question are the one stimulus, and trials tell its answers apart"
-    ),
-    "disagreement_annotations_by_name": "refused: an object for each text is no list of answers",
-    "disagreement_annotations_in_lists": ("refused: an object for each text is no list of answers"),
-    "disagreement_sets": "refused: an object for each text is no list of answers",
-    "ground_truth_all_workers": "refused: a list within a column is said to be no single value",
-    "participants_with_lists_of_responses": (
-        "refused: an object with a list of participants is no list of answers"
     ),
     "face_model_without_a_name": (
         "refused: a name of the one rater is asked for, and no command can be pasted"
