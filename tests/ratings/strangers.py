@@ -1104,17 +1104,36 @@ _copied = world(("ann", "bo", "gpt-4o"), names("x{}.png", 6), DIMENSIONS, SEVEN)
 _norms = world(("mean",), names("word{}", 12), DIMENSIONS, NINE)
 
 
-def _copy_alone(place: Path) -> Path:
-    """Write a table as affectlab does, and keep the table alone."""
-    (place / "whole").mkdir()
+def _ours() -> Ratings:
     given = {name: [getattr(one, name) for one in _copied] for name in Answer._fields}
     kinds = {
         "rater": ["ann", "bo", "gpt-4o"],
         "rater_kind": ["human", "human", "model"],
     }
-    made = Path(Ratings(given, scale="1-7", raters=kinds).write(place / "whole" / "ratings.csv"))
+    return Ratings(given, scale="1-7", raters=kinds)
+
+
+def _copy_alone(place: Path) -> Path:
+    """Write a table as affectlab does, and keep the table alone."""
+    (place / "whole").mkdir()
+    made = Path(_ours().write(place / "whole" / "ratings.csv"))
     (place / "ratings.csv").write_bytes(made.read_bytes())
     return place / "ratings.csv"
+
+
+def _folder_of_ours(place: Path) -> Path:
+    """Write a folder as a demonstration leaves it: answers, a page and tables of results."""
+    folder = place / "demo"
+    (folder / "tables").mkdir(parents=True)
+    _ours().write(folder / "ratings.csv")
+    (folder / "report.html").write_text("<html></html>")
+    (folder / "tables" / "scores.csv").write_text("stimulus,label,score\nx1.png,valence,3.5\n")
+    return folder
+
+
+def _exported(place: Path) -> Path:
+    """Export a table as wide CSV."""
+    return Path(_ours().export("wide", place / "for-spss"))
 
 
 def _psychopy_folder(place: Path) -> Path:
@@ -1718,6 +1737,24 @@ EXPORTS = (
         scales={"": "ordinal 1 to 7, step 1"},
     ),
     Stranger(
+        name="folder_that_affectlab_wrote",
+        like="the output folder of a demonstration: ratings.csv, a report and tables of results",
+        kind="our own files",
+        write=_folder_of_ours,
+        right=_copied,
+        kinds={"gpt-4o": "model"},
+        scales={"": "ordinal 1 to 7, step 1"},
+    ),
+    Stranger(
+        name="folder_that_affectlab_exported",
+        like="the folder of a wide export for statistics programs, with its codebook",
+        kind="our own files",
+        write=_exported,
+        right=_copied,
+        kinds={"gpt-4o": "model"},
+        scales={"": "ordinal 1 to 7, step 1"},
+    ),
+    Stranger(
         name="norms_with_short_names",
         like="affective norms of videos: V_M_Tot, V_SD_Tot, A_M_Tot, A_SD_Tot",
         kind="summaries",
@@ -2071,9 +2108,6 @@ TODAY: dict[str, str] = {
     ),
     "face_model_without_a_name": (
         "refused: a name of the one rater is asked for, and no command can be pasted"
-    ),
-    "copied_without_what_lay_beside": (
-        "silent: the model is a person, as its kind stood in the file beside"
     ),
     "qualtrics_codes_multi": "refused: cells with several codes are no answers",
     "two_coders_several_labels": (

@@ -18,10 +18,9 @@ from affectlab.core.words import option, plural, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
-from affectlab.ratings.mapping import to_toml
+from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
-from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
 from affectlab.ratings.table import Ratings
 
@@ -323,16 +322,8 @@ _PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
 
 def _scale_of(ratings: Ratings) -> str | dict[str, str] | None:
     """Give scales in their short form where they have one that is read back."""
-    written = {name: _short(scale) for name, scale in ratings.scales.items()}
+    written = {name: short_scale(scale) for name, scale in ratings.scales.items()}
     known = {name: one for name, one in written.items() if one is not None}
     if len(set(written.values())) == 1 or not ratings.has_labels:
         return next(iter(written.values()))
     return known or None
-
-
-def _short(scale: Scale) -> str | None:
-    if any("," in name for name in scale.categories):
-        return None
-    if scale.kind == "interval" and scale.low is None:
-        return "interval"
-    return str(scale).removesuffix(" (inferred)")

@@ -19,7 +19,9 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
+from affectlab.ratings.formats.stored import is_stored
 from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.mapping import beside
 from affectlab.taxonomy import are_labels
 
 STANDARD_INPUT = "-"
@@ -138,6 +140,29 @@ def _download(address: str, file: Path, source: str) -> None:
         raise InputError(f"{source} cannot be fetched: {error}") from None
 
 
+def _tables_in(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in _FOLDER and not path.name.startswith((".", "~$"))
+    )
+
+
+def table_in(folder: Path) -> Path | None:
+    """Give the one table of a folder, or of data/ in it, that says what it holds; else None.
+
+    That is one that affectlab wrote, or that has a mapping beside it.
+    """
+    for place in (folder, folder / "data"):
+        tables = (
+            [path for path in _tables_in(place) if path.stat().st_size] if place.is_dir() else []
+        )
+        told = [one for one in tables if beside(one).is_file() or is_stored(Peek.open(one))]
+        if told:
+            return told[0] if len(told) == 1 else None
+    return None
+
+
 def _of_folder(
     folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
 ) -> pl.DataFrame:
@@ -146,12 +171,12 @@ def _of_folder(
     The name of a file is the label where all are called after emotions, else the rater, where no
     column names these.
     """
-    files = sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in _FOLDER and not path.name.startswith((".", "~$"))
-    )
+    files = _tables_in(folder)
     if not files:
+        if (folder / "report.html").is_file():
+            raise InputError(
+                f"{folder} holds a report and no answers; expected the file that the report is of"
+            )
         raise InputError(
             f"{folder} is a folder without a table ({', '.join(_FOLDER)}); expected a file of "
             "ratings, or a folder of tables with the same columns"
