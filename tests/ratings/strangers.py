@@ -1722,10 +1722,11 @@ EXPORTS = (
                 "dominant_emotion": "joy",
                 "face_confidence": "0.98",
             },
+            name="deepface.csv",
         ),
         right=_frames,
-        anonymous=True,
-        asks="no column names who gave the scores",
+        kinds={"deepface": "model"},
+        scales={"": "interval 0 to 100"},
     ),
     Stranger(
         name="copied_without_what_lay_beside",
@@ -2105,9 +2106,6 @@ TODAY: dict[str, str] = {
     ),
     "jspsych_shows_then_asks": (
         "silent: the words of the question are the one stimulus, and trials tell its answers apart"
-    ),
-    "face_model_without_a_name": (
-        "refused: a name of the one rater is asked for, and no command can be pasted"
     ),
     "qualtrics_codes_multi": "refused: cells with several codes are no answers",
     "two_coders_several_labels": (
