@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.words import joined, option, plural
+from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
 from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
@@ -26,10 +27,10 @@ from affectlab.ratings.scales import (
     ScaleLike,
     shared_scale,
 )
-from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
+from affectlab.ratings.schema import GUESSED, HUMAN_KINDS, MODEL_KINDS, ROW_COLUMNS
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import load_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
 def read_models(
@@ -38,6 +39,7 @@ def read_models(
     *,
     rater: str | None = None,
     scale: ModelScales | None = None,
+    label_map: LabelMap | None = None,
     **options: Any,
 ) -> tuple[Ratings, ...]:
     """Read the answers of one or more models to what people were asked.
@@ -46,7 +48,8 @@ def read_models(
     names models beside people, as exports of annotation tools do, people are left out, which
     :attr:`Ratings.history` says. A file without
     a column of raters holds the answers of one model; one without a column of values has a column
-    per label.
+    per label. Stimuli are joined by their names; where none has a name of people's, by names
+    without folder and suffix, and else by their texts, which :attr:`Ratings.history` says.
 
     Parameters
     ----------
@@ -66,6 +69,9 @@ def read_models(
         shares, and are not taken to be on a
         longer scale. What was taken stands in :attr:`Ratings.history`. A model may name a class
         that no person named, unless the categories were declared.
+    label_map
+        Which labels of models are which of people: a mapping, ``"happy=joy,sad=sadness"``, or a
+        TOML file with a table ``labels``. None: words that a taxonomy has as one label are one.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
@@ -96,19 +102,24 @@ def read_models(
     if not paths:
         raise InputError("no file of models was given; expected one or more")
     asked = _Asked.parse(scale, like)
+    labels = None if label_map is None else load_label_map(label_map)
+    given_labels: set[str] = set()
 
     def read(asked: _Asked) -> list[tuple[Ratings, frozenset[str]]]:
         with warnings.catch_warnings():
             # What is guessed of a file is judged beside the scales of people.
             warnings.simplefilter("ignore", GuessedScalesWarning)
-            return [
-                _read_one(one, like, rater, asked.of_file(one, paths), dict(options))
+            raw = [
+                _read_one(one, like, rater, asked.of_file(one, paths), labels, dict(options))
                 for one in paths
             ]
+            given_labels.update(name for table, _ in raw for name in table.label_names)
+            return [_beside(table, unknown, like, labels) for table, unknown in raw]
 
     given = read(asked)
-    if labels := asked.labels_of([table for table, _ in given], paths):
-        asked = asked.by_label(labels)
+    check_choices("label of models", labels or (), sorted(given_labels), "label map")
+    if own := asked.labels_of([table for table, _ in given], paths):
+        asked = asked.by_label(own)
         given = read(asked)
     _check_file_names(paths, [table for table, _ in given])
     found = []
@@ -237,6 +248,7 @@ def _read_one(
     like: Ratings,
     rater: str | None,
     scale: ScaleLike | None,
+    labels: Mapping[str, str] | None,
     options: dict[str, Any],
 ) -> tuple[Ratings, frozenset[str]]:
     """Read a file; the second part are the labels whose scale nobody declared."""
@@ -261,19 +273,22 @@ def _read_one(
     header = _header(peek)
     roles = options.get("columns") or {}
     told = AnswerColumns()
+    columns: Mapping[str, pl.Series] = {}
     if options.get("format") is None and header:
         if rater is None and "rater" not in roles and find_one("rater", header) is None:
             rater = Path(path).stem
         if options.get("wide") is None and not {"value", "label", "text"} & set(roles):
             columns = read_columns(peek, on_bad=options.get("on_bad", "raise")).columns
-            told = answer_columns(columns, like, taxonomy, str(path))
+            told = answer_columns(columns, like, taxonomy, str(path), labels)
             options |= told.options
             options["columns"] = {**roles, **options.get("columns", {})} or None
-    if told.names:
+    if told.names or not _are_in(taxonomy, columns, told, options):
         # The names that the file has are in no taxonomy; those that people use may be.
         taxonomy = None
     own = DeclaredScales.parse(scale)
-    if not own and told.scores:
+    if not own and told.total != 1.0:
+        own = DeclaredScales(Scale("interval", 0.0, told.total))
+    elif not own and told.scores:
         own = DeclaredScales(told.scale)
     elif not own:
         own = DeclaredScales(shared_scale(like.scales), like.scales)
@@ -298,13 +313,48 @@ def _read_one(
         if not found.has_labels and _answer_words(like) and not _answer_words(found):
             # Numbers say nothing of words.
             raise error from None
+    if scale is None and told.total != 1.0:
+        step = (
+            f"{GUESSED}scores of each stimulus add up to {told.total:g}, as votes or percent do: "
+            "taken as shares of it "
+            f"({option('models_scale', f'0-{told.total:g} interval')} takes the numbers)"
+        )
+        found = found.with_values(found.value / told.total, told.scale, step=step)
     found = _as_models(_called(found, told), known)
     inferred = scale is None and told.scale is None
     return found, frozenset(found.label_names if inferred else ())
 
 
+def _beside(
+    table: Ratings, unknown: frozenset[str], like: Ratings, labels: Mapping[str, str] | None
+) -> tuple[Ratings, frozenset[str]]:
+    """Call labels and stimuli as people do; also the labels whose scale nobody declared."""
+    found = beside_people(table, like, labels)
+    called = dict(zip(table.label_names, found.label_names, strict=True))
+    return found, frozenset(called[name] for name in unknown)
+
+
 def _undeclared(table: Ratings) -> frozenset[str]:
     return frozenset(name for name, scale in table.scales.items() if not scale.declared)
+
+
+def _are_in(
+    taxonomy: Taxonomy | None,
+    columns: Mapping[str, pl.Series],
+    told: AnswerColumns,
+    options: Mapping[str, Any],
+) -> bool:
+    """Whether a taxonomy has all labels that will be read, as far as that is known by now."""
+    if taxonomy is None:
+        return True
+    if told.options.get("wide") == "labels":
+        others = {*told.options.get("attributes", ()), *told.options.get("unused", ())}
+        taken = {find_one("stimulus", list(columns)), find_one("rater", list(columns))}
+        names = [name for name in columns if name not in others | taken | {*ROW_COLUMNS}]
+        return all(name in taxonomy for name in names)
+    label = (options.get("columns") or {}).get("label") or find_one("label", list(columns))
+    given = columns.get(label or "")
+    return given is None or all(str(one) in taxonomy for one in given.drop_nulls().unique())
 
 
 def _header(peek: Peek) -> tuple[str, ...]:

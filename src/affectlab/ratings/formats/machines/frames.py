@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
-from affectlab.core.words import option
+from affectlab.core.words import on_command_line, option
 from affectlab.ratings.files import Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, column_names
 from affectlab.ratings.formats.records import Rejects
@@ -170,6 +170,8 @@ class Frames(Format, ABC):
         stimulus, rows, n_left = self.stimuli_of(picture, columns, rows)
         if n_left:
             every = option("format", f"{self.name},faces=all")
+            if on_command_line():
+                every = f"affectlab ratings convert FILE {every} --out all-faces.parquet"
             rejects.steps.append(
                 f"{GUESSED}of several faces in a picture the largest counts: {n_left:,} left out "
                 f"({every} keeps them)"
