@@ -18,7 +18,7 @@ from affectlab.ratings.codes import encode
 from affectlab.ratings.scale import folded
 from affectlab.ratings.schema import GUESSED
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import MappingFile, Taxonomy, list_taxonomies, load_taxonomy
+from affectlab.taxonomy import MappingFile, list_taxonomies, load_taxonomy
 
 LabelMap: TypeAlias = Mapping[str, str] | str | Path
 """Labels of models and what they are to people: a mapping, ``"happy=joy,sad=sadness"``, or a TOML
@@ -82,23 +82,20 @@ def same_labels(
     free = [name for name in known if name not in own]
     if not rest or not free:
         return {}
-    built_in = map(load_taxonomy, list_taxonomies())
-    for taxonomy in ([like.taxonomy] if like.taxonomy is not None else []) + list(built_in):
-        found = _by_taxonomy(rest, free, taxonomy)
-        if found:
-            return found
+    built_in = sorted(
+        map(load_taxonomy, list_taxonomies()), key=lambda one: -sum(name in one for name in known)
+    )
+    for taxonomy in [*([like.taxonomy] if like.taxonomy is not None else []), *built_in]:
+        theirs = {taxonomy.name_of(name): name for name in free if name in taxonomy}
+        ours = {name: taxonomy.name_of(name) for name in rest if name in taxonomy}
+        if shared := {*theirs} & {*ours.values()}:
+            counted = Counter(ours.values())
+            return {
+                name: theirs[label]
+                for name, label in ours.items()
+                if label in shared and counted[label] == 1
+            }
     return {}
-
-
-def _by_taxonomy(own: Sequence[str], known: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
-    theirs = {taxonomy.name_of(name): name for name in known if name in taxonomy}
-    ours = {name: taxonomy.name_of(name) for name in own if name in taxonomy}
-    counted = Counter(ours.values())
-    return {
-        name: theirs[label]
-        for name, label in ours.items()
-        if label in theirs and counted[label] == 1
-    }
 
 
 def words_for_labels(named: Mapping[str, str], label_map: Mapping[str, str] | None) -> str:
@@ -156,7 +153,8 @@ def with_question_of(table: Ratings, like: Ratings) -> Ratings:
         step = f"{GUESSED}the one label of models, '{own}', is what people were asked"
     else:
         body = replace(
-            table._body, label=encode(pl.Series("label", [asked]).new_from_index(0, len(table)))
+            table._body,
+            label=encode(pl.Series("label", [asked]).new_from_index(0, len(table)), what="label"),
         )
         step = f"{GUESSED}the answers of models are to people's one label, '{asked}'"
     return table._derive(body, scales={asked: scale}, steps=(step,))

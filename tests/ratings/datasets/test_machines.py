@@ -21,7 +21,7 @@ from affectlab.ratings import GuessedColumnsWarning, read_models, read_ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
-MACHINES = ("inspect", "lm-eval", "mteb", "pipeline", "openface", "py-feat")
+MACHINES = ("inspect", "lm-eval", "mteb", "pipeline", "openface", "py-feat", "face-scores", "vader")
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -24,25 +24,29 @@ _EMOTIONS = (
     "angry|anger|calm|contempt|disgust|disgusted|fear|fearful|happy|happiness|joy|neutral|sad|"
     "sadness|surprise|surprised"
 )
-_DEEPFACE: Final = {"angry", "happy", "sad"}
-_DOMINANT = "dominant_emotion"
+_DOMINANT, _EXPRESSIONS = "dominant_emotion", "expressions"
+_TOOLS: Final = {"face-api": {"fearful", "surprised"}, "DeepFace": {"angry", "happy", "sad"}}
+"""Programs, and words that only they have of those above."""
+_SIDES = (("w", "h"), ("width", "height"), ("_width", "_height"))
 _SHARES, _PERCENT = Scale.parse("0-1 interval"), Scale.parse("0-100 interval")
 
 
 @file_format(
-    "face-scores", "scores of faces with the dominant emotion, as of DeepFace (JSON or CSV)"
+    "face-scores", "scores of the emotions of faces, as of DeepFace and face-api (JSON or CSV)"
 )
 class FaceScores(Frames):
     """What ``DeepFace.analyze`` gives for the action ``emotion``, and tables like it.
 
     A list for each picture, a flat list with the path of the picture, or the table that
-    ``pandas.json_normalize`` makes of one. Each emotion is a label from 0 to 100, or to 1 where no
-    score is higher. Of several faces of a picture the largest counts (``faces=all``: each does,
-    with its number). The rater is called DeepFace where the words are its own, else as the file.
+    ``pandas.json_normalize`` makes of one; and the ``expressions`` of face-api as JSON. Each
+    emotion is a label from 0 to 100, or to 1 where no score is higher. Of several faces of a
+    picture the largest counts (``faces=all``: each does, with its number). The rater is called
+    DeepFace or face-api where the words are its own, else as the file.
 
     Notes
     -----
-    Source: the documentation of DeepFace, ``DeepFace.analyze``.
+    Source: the documentation of DeepFace, ``DeepFace.analyze``, and of face-api,
+    ``withFaceExpressions``.
 
     Examples
     --------
@@ -57,7 +61,7 @@ class FaceScores(Frames):
     (('a.jpg', 'b.jpg'), ('DeepFace',), ('model',), ('angry', 'happy', 'sad'))
     """
 
-    marks = frozenset({_DOMINANT})
+    marks = frozenset()
     scales = {_EMOTIONS: "0-100 interval"}  # noqa: RUF012
     program = "DeepFace"
     layout = Layout(
@@ -67,9 +71,10 @@ class FaceScores(Frames):
     )
 
     def recognise(self, head: Peek) -> Sure:
-        nested = head.is_json and f'"{_DOMINANT}"' in head.text
+        by_key = any(f'"{mark}"' in head.text for mark in (_DOMINANT, _EXPRESSIONS))
+        nested = head.is_json and by_key
         names = column_names(head) if nested else head.columns
-        if find_one("rater", names) is not None or _DOMINANT not in names:
+        if find_one("rater", names) is not None or not (nested or _DOMINANT in names):
             return Sure.NO
         return Sure.if_(sum(self._scale_of(self.called(name)) is not None for name in names) > 1)
 
@@ -78,7 +83,8 @@ class FaceScores(Frames):
         return name.strip().rpartition(".")[2]
 
     def size(self, columns: Columns) -> Floats | None:
-        return area(columns, "w", "h")
+        areas = (area(columns, width, height) for width, height in _SIDES)
+        return next((one for one in areas if one is not None), None)
 
     def pictures(self, head: Peek, columns: Columns, options: ReadOptions) -> pl.Series:
         """Name the picture of each row, by its path or by the key of its list."""
@@ -94,7 +100,7 @@ class FaceScores(Frames):
         return super().pictures(head, columns, _named(options, picture))
 
     def rater_of(self, head: Peek, labels: Sequence[str]) -> str:
-        return self.program if set(labels) >= _DEEPFACE else head.path.stem
+        return next((tool for tool, own in _TOOLS.items() if own <= {*labels}), head.path.stem)
 
     def scales_of(self, columns: Columns, rows: NDArray[np.intp]) -> dict[str, Scale]:
         """Take scores as percent, or as shares where none is above 1."""

@@ -62,6 +62,10 @@ class Vader(Format):
         """Take the compound score as the answer."""
         read = read_columns(head, on_bad=options.on_bad)
         names = list(read.columns)
+        if missing := [name for name in (*_SHARES, _COMPOUND) if name not in names]:
+            raise InputError(
+                f"{head.path}: column '{missing[0]}' is missing; expected {self.title}"
+            )
         stimulus = (options.columns or {}).get("stimulus") or find_one("stimulus", names)
         stimulus = stimulus or next((name for name in _NAMES if name in names), None)
         if stimulus not in names:
