@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
@@ -21,6 +22,7 @@ from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
 from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
+from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
 from affectlab.ratings.table import Ratings
 
@@ -53,6 +55,10 @@ class RatingsDescription(Result):
     """Why the file cannot be read as it is; None: it can."""
     commands: tuple[str, ...] = ()
     """Lines with the commands, or calls, to go on with, and what each reading holds."""
+
+    def __str__(self) -> str:
+        # Commands stay on one line, to be copied.
+        return "\n".join((super().__str__(), *self.commands))
 
     def save(self, path: str | Path) -> Path:
         """Write the mapping; beside the file, with ``.mapping.toml`` added, it is found by itself.
@@ -105,6 +111,7 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     rater = "annotator"
     value = "emotion"
     """
+    check_choices("option", options, inspect.signature(read_ratings).parameters, "describe_ratings")
     given = {name: value for name, value in options.items() if value is not None}
     with prepared(source, given) as made, warnings.catch_warnings():
         # What was guessed stands in the notes.

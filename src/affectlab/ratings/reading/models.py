@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
+from affectlab.core.spelling import spelled
 from affectlab.core.words import joined, option, plural
 from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
 from affectlab.ratings.files import Peek, as_path, read_columns
@@ -33,6 +35,7 @@ from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
+@spelled
 def read_models(
     path: str | Path | Sequence[str | Path],
     like: Ratings,
@@ -98,6 +101,7 @@ def read_models(
     >>> [(table.rater_names, str(table.scale)) for table in models]
     [(('tiny',), 'interval 0 to 7'), (('net',), 'interval 0 to 1')]
     """
+    check_choices("option", options, inspect.signature(read_ratings).parameters, "read_models")
     paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
     if not paths:
         raise InputError("no file of models was given; expected one or more")

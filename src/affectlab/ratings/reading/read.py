@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.spelling import spelled
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.formats import Format
 from affectlab.ratings.mapping import MappingLike
@@ -19,6 +20,7 @@ from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
 
+@spelled
 def read_ratings(
     source: Any,
     *,
