@@ -1099,6 +1099,13 @@ _pages = world(names("ann{}", 3), names("page{}.png", 4), DIMENSIONS, NINE)
 _pushed = world(names("-Nx{}", 4), names("clip{}.mp4", 3), levels=NINE)
 _linked = world(names("a{}", 3), names("{}", 5, 10), levels=("joy", "fear"))
 _listed = world(names("w{}", 3), names("t{}", 6), levels=("joy", "fear", "anger"))
+_posts = world(names("{}", 3, 203), names("{}_gab", 6, 10), levels=("normal", "hate", "rude"))
+_columnar = world(names("{}", 3, 4), names("{}_tw", 6), levels=("normal", "hate", "rude"))
+_places = world(names("annotator{}", 3), names("{}", 8, 1), names("label {}", 4), YES_NO)
+_lexicon = world(("VADER",), names("t{}", 8), levels=(-1, 0, 1))
+_tool = world(
+    ("face-api",), names("pic{}.png", 6), ("angry", "fearful", "happy", "surprised"), (0, 1)
+)
 _frames = world(("deepface",), names("img{}.jpg", 12), EKMAN[:4], (5, 10, 20, 40, 80))
 _copied = world(("ann", "bo", "gpt-4o"), names("x{}.png", 6), DIMENSIONS, SEVEN)
 _norms = world(("mean",), names("word{}", 12), DIMENSIONS, NINE)
@@ -1710,6 +1717,110 @@ EXPORTS = (
         right=_listed,
     ),
     Stranger(
+        name="posts_with_annotators",
+        like="an object for each post: annotators with label and target, rationales, tokens",
+        kind="lists of annotations",
+        write=as_json(
+            "dataset.json",
+            {
+                post: {
+                    "post_id": post,
+                    "annotators": [
+                        {"label": one.value, "annotator_id": int(one.rater), "target": ["None"]}
+                        for one in of(_posts, stimulus=post)
+                    ],
+                    "rationales": [] if n % 2 else [[0, 1, 0], [1, 1, 0]],
+                    "post_tokens": ["you", "see", f"word{n}"],
+                }
+                for n, post in enumerate(each(_posts, "stimulus"))
+            },
+        ),
+        right=_posts,
+    ),
+    Stranger(
+        name="annotators_as_lists_in_an_object",
+        like="the same as lines, annotators as an object of lists in one order",
+        kind="lists of annotations",
+        write=as_json(
+            "train.jsonl",
+            [
+                {
+                    "id": post,
+                    "annotators": {
+                        "label": [one.value for one in of(_columnar, stimulus=post)],
+                        "annotator_id": [int(one.rater) for one in of(_columnar, stimulus=post)],
+                        "target": [["None"], ["Islam", "Women"], ["None"]],
+                    },
+                    "rationales": [[0, 1, 0, 1], [1, 1, 0, 0]],
+                    "post_tokens": ["so", "it", "is", f"word{n}"],
+                }
+                for n, post in enumerate(each(_columnar, "stimulus"))
+            ],
+            lines=True,
+        ),
+        right=_columnar,
+    ),
+    Stranger(
+        name="labels_by_place",
+        like="a list of zeros and ones of each annotator, one for each emotion, and their sums",
+        kind="lists of annotations",
+        write=as_json(
+            "train.json",
+            [
+                {
+                    "text": f"post no {text_id}",
+                    "text_id": int(text_id),
+                    "agreed_labels": [int(n > 1) for n in sums],
+                    **{
+                        rater: [int(one.value) for one in of(here, rater=rater)]
+                        for rater in each(_places, "rater")
+                    },
+                    "sum_labels": sums,
+                }
+                for text_id in each(_places, "stimulus")
+                for here in [of(_places, stimulus=text_id)]
+                for sums in [
+                    [
+                        int(sum(float(one.value) for one in of(here, label=label)))
+                        for label in each(_places, "label")
+                    ]
+                ]
+            ],
+        ),
+        right=_places,
+    ),
+    Stranger(
+        name="lexicon_scores",
+        like="polarity scores of a lexicon: neg, neu, pos and compound of each text",
+        kind="nobody named",
+        write=csv(
+            _lexicon,
+            "s",
+            {"id": "{s}", "neg": "0.1", "neu": "0.6", "pos": "0.3", "compound": ANSWERS},
+        ),
+        right=_lexicon,
+        kinds={"VADER": "model"},
+        scales={"": "interval -1 to 1"},
+    ),
+    Stranger(
+        name="expressions_of_a_face_library",
+        like="JSON of a face library of the browser: a picture, and an object of expressions",
+        kind="nobody named",
+        write=as_json(
+            "faces.json",
+            [
+                {
+                    "image": picture,
+                    "expressions": {one.label: one.value for one in of(_tool, stimulus=picture)},
+                }
+                for picture in each(_tool, "stimulus")
+            ],
+        ),
+        right=_tool,
+        kinds={"face-api": "model"},
+        scales={"": "interval 0 to 1"},
+    ),
+    Stranger(
         name="face_model_without_a_name",
         like="scores of a face model, a row for each picture, and no column that names the model",
         kind="nobody named",
@@ -2075,9 +2186,6 @@ TODAY: dict[str, str] = {
     "sets_by_coder": "silent: a set of labels in the cell of a coder is a category of its own",
     "sets_of_human_and_model": (
         "refused: people and model are not seen as raters, and sets are read in long tables only"
-    ),
-    "tags_of_annotators": (
-        "silent: labels that were agreed on are read as everybody's answer, and tags describe it"
     ),
     "votes_by_emotion": (
         "refused: counts of votes are not seen, and columns of raters, which are advised, are none"

@@ -32,6 +32,8 @@ _ANSWERS = re.compile(
     re.IGNORECASE,
 )
 """Names of lists of answers."""
+_ABOUT = "about."
+"""What stands before names of lists and objects that lie beside those of answers."""
 _SAID = re.compile(r"(annotation|label)s", re.IGNORECASE)
 """Those of which one is not called in the singular."""
 
@@ -108,15 +110,55 @@ def _flat(
     def place(entry: int) -> str:
         return f"{peek.path}, {unit} {entry + 1 if numbers is None else numbers[entry]}"
 
-    found = _spread(columns, place)
-    columns = found.columns
-    for name, column in columns.items():
+    found = _by_place(_spread(columns, place))
+    spread = bool(found.history) or _height(found.columns) != _height(columns)
+    columns = {}
+    left: list[str] = []
+    for name, column in found.columns.items():
         words = _lists_of_words(column)
-        if words is not None:
-            columns = {**columns, name: words}
-        elif column.dtype.is_nested() or column.dtype == pl.Object:
+        if words is not None or not _is_nested(column):
+            columns[name] = column if words is None else words
+        elif spread:
+            left.append(name)
+        else:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
-    return replace(found, columns=columns)
+    steps = (f"columns that hold lists, left out: {quoted(left)}",) if left else ()
+    return replace(found, columns=columns, history=(*found.history, *steps))
+
+
+def _height(columns: Mapping[str, pl.Series]) -> int:
+    return len(next(iter(columns.values()), ()))
+
+
+def _by_place(read: Columns) -> Columns:
+    """Give lists of numbers that are all of one length a row for each place, as for labels."""
+    lists = {name: _as_lists(one) for name, one in read.columns.items()}
+    lists = {
+        name: one
+        for name, one in lists.items()
+        if isinstance(one.dtype, pl.List) and one.dtype.inner.is_numeric()
+    }
+    lengths = {length for one in lists.values() for length in _lengths(one).unique()}
+    if len(lists) < 2 or len(lengths) != 1 or max(lengths) < 2 or "label" in read.columns:
+        return read
+    (n,) = lengths
+    height = _height(read.columns)
+    index = np.repeat(np.arange(height), n)
+    columns = {
+        name: _entries(lists[name]) if name in lists else one.gather(index)
+        for name, one in read.columns.items()
+    }
+    places = pl.Series("label", [f"label {place + 1}" for _ in range(height) for place in range(n)])
+    step = (
+        f"{GUESSED}lists of {n} numbers in {quoted(lists)} hold an answer about each of {n} "
+        "labels, which are called by their places"
+    )
+    return Columns(
+        {**columns, "label": places},
+        lambda row: read.locate(int(index[row])),
+        read.set_aside,
+        history=(*read.history, step),
+    )
 
 
 def _spread_cells(read: Columns) -> Columns:
@@ -158,6 +200,16 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
                 for name, one in columns.items()
             }
             together, by_rater = list(called.values()), True
+        elif (lists := _lists_of_objects(columns)) is not None:
+            together, left = lists
+            if names_rater(_fields_in(columns[together[0]])):
+                columns = _about(columns, together[0])
+            if left:
+                columns = {name: one for name, one in columns.items() if name not in left}
+                steps.append(
+                    f"{GUESSED}the lists in '{together[0]}' hold the answers, as they name raters; "
+                    f"those in {quoted(left)} left out"
+                )
         elif not by_rater and (keyed := _by_key(columns)):
             columns |= keyed
             steps.append(f"{GUESSED}each key in {quoted([*keyed])} names an entry, as in a list")
@@ -166,14 +218,6 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
             # Beside lists of answers a short name could be taken for that of one.
             columns = _fields_of(columns, objects, short=not by_rater)
             continue
-        elif (lists := _lists_of_objects(columns)) is not None:
-            together, left = lists
-            if left:
-                columns = {name: one for name, one in columns.items() if name not in left}
-                steps.append(
-                    f"{GUESSED}the lists in '{together[0]}' hold the answers, as they name raters; "
-                    f"those in {quoted(left)} left out"
-                )
         else:
             break
         lengths = _lengths(columns[together[0]])
@@ -203,8 +247,11 @@ def _lists_by_rater(
     Lists may stand in text, with commas. There are none where no column lists raters.
     """
     raters = next((name for name in columns if of_raters(name)), None)
-    # Where a column names the one rater of each row, lists of people are something else.
-    if raters is None or any(of_raters(f"{one}s") for one in columns):
+    one = next((name for name in columns if of_raters(f"{name}s")), None)
+    if one is not None:
+        # Where a column names the one rater of each row, lists of people are something else.
+        raters = one if _is_listed(_as_lists(columns[one])) else None
+    if raters is None:
         return columns, []
     who = _as_lists(columns[raters], in_text=True)
     if not _is_listed(who):
@@ -215,9 +262,12 @@ def _lists_by_rater(
         for name, one in columns.items()
         if name != raters
     }
-    others = [name for name, one in listed.items() if _is_listed(one)]
+    lists = [name for name, one in listed.items() if isinstance(one.dtype, pl.List)]
+    others = [name for name in lists if _is_listed(listed[name])]
     lengths = _lengths(who)
-    fits = [name for name in others if _lengths(listed[name]).equals(lengths)]
+    fits = [name for name in lists if _lengths(listed[name]).equals(lengths)]
+    if not set(fits) & set(others):
+        fits = []
     in_text = columns[raters].dtype == pl.String
     together = fits or (others if len(others) == 1 and not in_text else [])
     if not together:
@@ -333,6 +383,21 @@ def _fields_of(
             own = key if short and key not in columns and key not in made else f"{name}.{key}"
             made[own] = _parsed(part).alias(own)
     return made
+
+
+def _about(columns: dict[str, pl.Series], answers: str) -> dict[str, pl.Series]:
+    """Call objects and lists beside the one of answers so that none is taken for an answer."""
+    named = {
+        name if name == answers or not _is_nested(one) else f"{_ABOUT}{name}": one
+        for name, one in columns.items()
+    }
+    while objects := [name for name, one in named.items() if name != answers and _are_objects(one)]:
+        named = _fields_of(named, objects, short=False)
+    return {name: one.alias(name) for name, one in named.items()}
+
+
+def _is_nested(column: pl.Series) -> bool:
+    return column.dtype == pl.Object or column.dtype.is_nested()
 
 
 def _by_key(columns: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
