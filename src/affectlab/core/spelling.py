@@ -33,7 +33,9 @@ def spelled(function: Callable[Given, Found]) -> Callable[Given, Found]:
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is None:
                 # The call itself failed, and nothing inside the function.
-                check_parameters(function.__name__, given, inspect.signature(function))
+                check_parameters(
+                    getattr(function, "__name__", "call"), given, inspect.signature(function)
+                )
             raise
 
     return called

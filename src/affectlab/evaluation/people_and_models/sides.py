@@ -17,6 +17,7 @@ from affectlab.evaluation.people_and_models.names import (
     on_one_nominal,
 )
 from affectlab.ratings import (
+    GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     ModelRatings,
@@ -27,7 +28,6 @@ from affectlab.ratings import (
     on_own_scales,
     said_by_label,
 )
-from affectlab.ratings.schema import GUESSED
 from affectlab.taxonomy import Taxonomy
 
 _MOST_STEPS = 10

@@ -19,7 +19,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
-from affectlab.ratings.formats.stored import is_stored
+from affectlab.ratings.formats import is_stored
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.mapping import beside
 from affectlab.taxonomy import are_labels
