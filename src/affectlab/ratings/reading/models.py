@@ -13,7 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.spelling import spelled
-from affectlab.core.words import joined, option, plural
+from affectlab.core.words import joined, on_command_line, option, plural
 from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
 from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
@@ -130,6 +130,7 @@ def read_models(
     for one, (table, unknown) in zip(paths, given, strict=True):
         for part, declared in asked.apart(table, one, paths):
             found += [part] if declared else on_own_scales(part, like, unknown)
+    _check_answers_apart(paths, [table for table, _ in given])
     models = by_scale_of_models(found)
     for table in models:
         warn_of_guess(table)
@@ -245,6 +246,22 @@ def _check_file_names(paths: Sequence[str | Path], found: Sequence[Ratings]) -> 
                 "files, or add a column 'rater'"
             )
         seen[name] = path
+
+
+def _check_answers_apart(paths: Sequence[str | Path], found: Sequence[Ratings]) -> None:
+    """Refuse two files in which a model of one name, as a program has, answers about a stimulus."""
+    for at, (path, table) in enumerate(zip(paths, found, strict=True)):
+        for other, before in zip(paths[:at], found[:at], strict=True):
+            names = [name for name in table.rater_names if name in before.rater_names]
+            shared = [name for name in table.stimulus_names if name in before.stimulus_names]
+            if names and shared and set(table.label_names) & set(before.label_names):
+                way = option("rater", "NAME")
+                if on_command_line():
+                    way = f"affectlab ratings convert {path} {way} --out named.parquet"
+                raise InputError(
+                    f"{other} and {path}: both hold answers of {names[0]!r} about {shared[0]!r}; "
+                    f"expected another name in one ({way})"
+                )
 
 
 def _read_one(

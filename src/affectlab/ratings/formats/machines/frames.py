@@ -171,7 +171,7 @@ class Frames(Format, ABC):
         if n_left:
             every = option("format", f"{self.name},faces=all")
             if on_command_line():
-                every = f"affectlab ratings convert FILE {every} --out all-faces.parquet"
+                every = f"affectlab ratings convert {head.path} {every} --out all-faces.parquet"
             rejects.steps.append(
                 f"{GUESSED}of several faces in a picture the largest counts: {n_left:,} left out "
                 f"({every} keeps them)"
