@@ -152,3 +152,20 @@ def test_a_face_model_as_it_writes_stands_beside_people(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(vader)
     (found,) = read_models(tmp_path / "scores.csv", people(("valence",)))
     assert (found.label_names, str(found.scale)) == (("valence",), "interval -1 to 1")
+
+
+def test_a_scale_may_be_said_of_what_a_program_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    rows = "".join(f"{name},0,.5,.5,.25\n" for name in FACES)
+    file.write_text(f"id,neg,neu,pos,compound\n{rows}")
+    (found,) = read_models(file, people(("valence",)), scale="-2..2 interval")
+    assert (str(found.scale), found.rater_names) == ("interval -2 to 2", ("VADER",))
+
+
+def test_two_files_of_one_program_need_names(tmp_path: Path) -> None:
+    rows = "".join(f"{name},0,.5,.5,.25\n" for name in FACES)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file in files:
+        file.write_text(f"id,neg,neu,pos,compound\n{rows}")
+    with pytest.raises(InputError, match=r"both hold answers of 'VADER' about 'img0'"):
+        read_models(files, people(("valence",)))

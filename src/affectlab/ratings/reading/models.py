@@ -285,9 +285,11 @@ def _read_one(
             # What affectlab wrote says itself what it holds; only what the user says goes first.
             found = _as_models(read_ratings(path, scale=scale, **options), known)
             return found, _undeclared(found)
-        if scale is None and not isinstance(known, PlainTable):
+        if not isinstance(known, PlainTable):
             called = {"rater": Path(path).stem} if known.anonymous else {}
-            found = _as_models(read_ratings(path, **{**called, **options, "format": known}), known)
+            found = _as_models(
+                read_ratings(path, **{**called, **options, "scale": scale, "format": known}), known
+            )
             return found, _undeclared(found)
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
