@@ -280,13 +280,14 @@ def _read_one(
     given = options.get("format")
     known = find_format(peek) if given is None else load_format(given)
     named = set(options.get("columns") or ())
-    if rater is None and named <= set(known.roles) and options.get("wide") is None:
-        if known.recognise(peek) == Sure.STATED:
+    if named <= set(known.roles) and options.get("wide") is None:
+        if rater is None and known.recognise(peek) == Sure.STATED:
             # What affectlab wrote says itself what it holds; only what the user says goes first.
             found = _as_models(read_ratings(path, scale=scale, **options), known)
             return found, _undeclared(found)
-        if not isinstance(known, PlainTable):
+        if not isinstance(known, PlainTable) and known.recognise(peek) < Sure.STATED:
             called = {"rater": Path(path).stem} if known.anonymous else {}
+            called |= {} if rater is None else {"rater": rater}
             found = _as_models(
                 read_ratings(path, **{**called, **options, "scale": scale, "format": known}), known
             )
