@@ -118,12 +118,10 @@ def _numbers(texts: Iterable[str]) -> list[float]:
 
 
 def _far(number: float, command: str) -> float:
-    """People won against, of six, are counted; all else is measured."""
-    return (
-        2
-        if command in ("evaluate alignment", "evaluate published") and number.is_integer()
-        else NEAR[command]
-    )
+    """People won against, of six, are counted, also in per cent; all else is measured."""
+    if command not in ("evaluate alignment", "evaluate published") or -1 < number < 1:
+        return NEAR[command]
+    return 2 if number.is_integer() else 200 / 6
 
 
 def test_numbers_nearby_are_found_and_others_are_not() -> None:

@@ -15,7 +15,7 @@ from affectlab.core.errors import InputError
 READ = {
     "rater": ("image,person,value\na,x,1\n", (), "columns"),
     "wide": ("image,anna,bob\na,1,2\nb,3,3\nc,2,1\n", (), "wide"),
-    "encoding": ("image,rater,value\né,x,1\n".encode("latin-1"), (), "encoding"),
+    "encoding": ("image,rater,value\nмир,x,1\n".encode("cp1251"), (), "encoding"),
     "delimiter": ("image;x\na;1\n", ("--delimiter", ","), "delimiter"),
     "stimuli": ("participant,a,b\nann,1,2\n", ("--wide", "labels"), "wide"),
     "set aside": ("image,rater,value\na,x,-1\n", ("--scale", "0-7"), "on_bad"),

@@ -158,7 +158,7 @@ def test_from_films_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     known = pair_scores(pairs.with_columns(pl.col("difference").alias("value")))
     true_jnd = jnd_score(known, n_boot=0).value
     assert jnd.value == pytest.approx(true_jnd, abs=6)
-    assert jnd.low < jnd.value < jnd.high
+    assert "4 sequences, expected 5 or more" in str(jnd)
     # Staircases of a handful of comparisons leave pairs that hardly differ; 20 points are known.
     times, true_times = (jnd_times(one, "five/frames.csv", jnd=20.0) for one in (scores, known))
     shortest, true_shortest = (one.sequences["time_ms"].min() for one in (times, true_times))

@@ -113,9 +113,12 @@ YEAR = (
     ),
     Messy(
         "a text file of Windows with umlauts and curly quotes",
-        "one sentence: it names line, byte and encoding",
-        text("r.csv", "image,rater,label\na,Jörg,don’t know\n", "cp1252"),
-        refused="line 2: byte 0xf6 is not UTF-8; name the file's encoding (encoding='cp1252')",
+        "read; a warning names the encoding, and how to name another",
+        text("r.csv", "image,rater,rating\na,Jörg,1\nb,don’t know,2\n", "cp1252"),
+        raters=("Jörg", "don’t know"),
+        scales={"rating": "ordinal 1 to 2, step 1"},
+        values=(1, 2),
+        said=("was read as cp1252",),
     ),
     Messy(
         "remarks and a date above the header",
@@ -520,11 +523,11 @@ YEAR = (
     ),
     Messy(
         "`Strongly agree`, `Agree`, …",
-        "categories without an order; a warning gives the scale to declare",
+        "levels from low to high, as such words of eight languages are; a warning says so",
         column("Agree", "Strongly agree", "Disagree", "Agree"),
-        scales={"rating": "nominal: Agree, Strongly agree, Disagree"},
-        values=(0, 1, 2, 0),
-        said=("scale='ordinal:Disagree,Agree,Strongly agree'",),
+        scales={"rating": "ordinal: Disagree, Agree, Strongly agree"},
+        values=(2, 3, 1, 2),
+        said=("guessed: answers have an order, from 'Disagree' to 'Strongly agree'",),
     ),
     Messy(
         "numbers, with words at the ends: `1 - not at all`, `3`, `7 - very`",

@@ -1095,7 +1095,7 @@ _brexit = world(names("Ann{}", 5), names("{}", 6), levels=YES_NO)
 _nli = sets(names("Ann{}", 4), names("{}", 6, 49807), ("contradiction", "entailment"), "nli")
 _truth = world(names("private.{}", 3), names("bucket/{}.png", 5), levels=("joy", "fear"))
 _web = world(names("web{}", 4), names("f{}.webp", 4), DIMENSIONS, NINE)
-_pages = world(names("ann{}", 3), names("page{}.png", 4), DIMENSIONS, NINE)
+_leaves = world(names("ann{}", 3), names("page{}.png", 4), DIMENSIONS, NINE)
 _pushed = world(names("-Nx{}", 4), names("clip{}.mp4", 3), levels=NINE)
 _linked = world(names("a{}", 3), names("{}", 5, 10), levels=("joy", "fear"))
 _listed = world(names("w{}", 3), names("t{}", 6), levels=("joy", "fear", "anger"))
@@ -1109,6 +1109,24 @@ _tool = world(
 _frames = world(("deepface",), names("img{}.jpg", 12), EKMAN[:4], (5, 10, 20, 40, 80))
 _copied = world(("ann", "bo", "gpt-4o"), names("x{}.png", 6), DIMENSIONS, SEVEN)
 _norms = world(("mean",), names("word{}", 12), DIMENSIONS, NINE)
+
+
+_sentences = world(names("R_{}klm", 12), names("face{}.jpg", 3), ("joy", "fear"), SEVEN)
+_chosen_texts = sets(
+    names("R_{}nop", 12), names("face{}.jpg", 3), ("Joy", "Fear", "Anger, or rage"), "texts"
+)
+_tick_grid = sets(names("{}", 12), names("Bild {}", 3), ("Freude", "Angst", "Wut"), "grid")
+_zu = ("stimme überhaupt nicht zu", "stimme eher nicht zu", "stimme eher zu", "stimme voll zu")
+_agreed = world(names("{}", 12), ("Q01", "Q02"), ("Freude", "Angst"), _zu)
+_kept_back = world(names("g{}@i.example", 12), names("Gesicht {}", 2), ("Freude", "Wut"), FIVE)
+_monkey_sets = sets(names("1190{}", 12, 10), ("Face 1", "Face 2"), ("Happy", "Sad", "Calm"), "ms")
+_pages = world(names("subject_{}", 3), names("pic{}.png", 4), ("valence", "arousal"), NINE)
+_asked_twice = world(
+    ("m1", "m2"), names("clip{}.mp4", 4), ("How pleasant was it?", "How moved are you?"), FIVE
+)
+_repeats = world(names("{}", 4), ("a face", "a dog", "a cup"), ("Joy", "Fear"), YES_NO)
+_statements = world(names("{}", 12), names("{}", 3), ("Happy", "Sad"), _agree)
+_windows_task = world(("801", "802"), names("m{}.png", 4), levels=FIVE)
 
 
 def _ours() -> Ratings:
@@ -1156,6 +1174,26 @@ def _psychopy_folder(place: Path) -> Path:
             for n, one in enumerate(of(_psychopy, rater=rater))
         ]
         (place / "data" / f"{rater}_faces.csv").write_text(as_csv(header, *rows))
+    return place / "data"
+
+
+def _jspsych_folder(place: Path) -> Path:
+    """Write the trials of each participant as a file that alone says who it was."""
+    (place / "data").mkdir()
+    for rater in each(_pages, "rater"):
+        trials = [
+            trial(
+                "survey-likert",
+                n,
+                stimulus=f"<img src='{face}'>",
+                response={
+                    one.label: int(one.value) for one in of(_pages, rater=rater, stimulus=face)
+                },
+                question_order=[0, 1],
+            )
+            for n, face in enumerate(each(_pages, "stimulus"))
+        ]
+        (place / "data" / f"{rater}.json").write_text(json.dumps(trials))
     return place / "data"
 
 
@@ -1503,6 +1541,279 @@ EXPORTS = (
         right=_next,
     ),
     Stranger(
+        name="qualtrics_sentences_that_cross",
+        like="a survey with a question of its own for each picture and emotion",
+        kind="survey text",
+        write=text(
+            "Sentences.csv",
+            qualtrics(
+                {
+                    "StartDate": ("Start Date", "startDate"),
+                    "ResponseId": ("Response ID", "_recordId"),
+                    **{
+                        f"Q{n}": (f"How much {label} does {face} show?", f"QID{n}")
+                        for n, (face, label) in enumerate(
+                            ((f, e) for f in each(_sentences, "stimulus") for e in ("joy", "fear")),
+                            start=2,
+                        )
+                    },
+                },
+                *[
+                    ["2026-03-04", rater]
+                    + [
+                        written(one.value)
+                        for face in each(_sentences, "stimulus")
+                        for one in of(_sentences, rater=rater, stimulus=face)
+                    ]
+                    for rater in each(_sentences, "rater")
+                ],
+            ),
+        ),
+        right=_sentences,
+    ),
+    Stranger(
+        name="qualtrics_choices_in_one_cell",
+        like="a survey exported as texts, choices not split: `Joy,Anger, or rage`",
+        kind="sets in cells",
+        write=text(
+            "Choices.csv",
+            qualtrics(
+                {
+                    "StartDate": ("Start Date", "startDate"),
+                    "ResponseId": ("Response ID", "_recordId"),
+                    **{
+                        f"Q{n}": (
+                            f"Which emotions does {face} show? Select all that apply",
+                            f"QID{n}",
+                        )
+                        for n, face in enumerate(each(_chosen_texts, "stimulus"), start=7)
+                    },
+                },
+                *[
+                    ["2026-03-04", rater]
+                    + [
+                        chosen(",")(of(_chosen_texts, rater=rater, stimulus=face))
+                        for face in each(_chosen_texts, "stimulus")
+                    ]
+                    for rater in each(_chosen_texts, "rater")
+                ],
+            ),
+        ),
+        right=_chosen_texts,
+    ),
+    Stranger(
+        name="google_tick_grid",
+        like="a German form: a grid of boxes to tick, a row for each picture",
+        kind="sets in cells",
+        write=csv(
+            _tick_grid,
+            "r",
+            {
+                "Zeitstempel": "2026/11/27 9:00:00 AM MEZ",
+                "Welche Gefühle zeigt es? [{s}]": Answers(chosen(";")),
+            },
+            quoted=True,
+        ),
+        right=_tick_grid,
+        also={f"participant-{k:02d}": str(k) for k in range(1, 13)},
+    ),
+    Stranger(
+        name="limesurvey_words_and_no_answer",
+        like="arrays of a German survey in words, `keine Angabe` among them, a Windows encoding",
+        kind="words of agreement",
+        write=csv(
+            _agreed,
+            "r",
+            {
+                "id": "{r}",
+                "submitdate": "2026-03-04 10:00:00",
+                "lastpage": "3",
+                "startlanguage": "de",
+                "{s}[{l}]": Answers(
+                    lambda given: (
+                        "keine Angabe" if given[0][:2] == ("Q02", "7") else written(given[0].value)
+                    )
+                ),
+            },
+            separator=";",
+            encoding="cp1252",
+            quoted=True,
+        ),
+        right=tuple(one for one in _agreed if one[:2] != ("Q02", "7")),
+        scales={"": f"ordinal: {', '.join(_zu)}"},
+    ),
+    Stranger(
+        name="google_grid_with_k_a",
+        like="a German form with grids of numbers, and `k.A.` for no answer",
+        kind="missing answers",
+        write=csv(
+            _kept_back,
+            "r",
+            {
+                "Zeitstempel": "27.11.2026 09:00:00",
+                "E-Mail-Adresse": "{r}",
+                "{s} [{l}]": Answers(
+                    lambda given: (
+                        "k.A."
+                        if given[0][1:3] == ("g3@i.example", "Wut")
+                        else written(given[0].value)
+                    )
+                ),
+            },
+        ),
+        right=tuple(one for one in _kept_back if one[1:3] != ("g3@i.example", "Wut")),
+        also={f"participant-{k:02d}": f"g{k}@i.example" for k in range(1, 13)},
+        scales={"": "ordinal 1 to 5, step 1"},
+        never=("E-Mail-Adresse",),
+    ),
+    Stranger(
+        name="surveymonkey_choices",
+        like="two rows of names: choices of one question over several columns, `Other` typed in",
+        kind="two headers",
+        write=text(
+            "Choices.csv",
+            as_csv(
+                ["Respondent ID", "Collector ID", "Start Date", "How old are you?"]
+                + [cell for face in ("Face 1", "Face 2") for cell in (face, "", "", "")],
+                ["", "", "", "Open-Ended Response"]
+                + ["Happy", "Sad", "Calm", "Other (please specify)"] * 2,
+                *[
+                    [rater, "4002", "03/04/2026", 20 + n]
+                    + [
+                        cell
+                        for face in each(_monkey_sets, "stimulus")
+                        for cell in (
+                            *(
+                                one.label if ticked(one) else ""
+                                for one in of(_monkey_sets, rater=rater, stimulus=face)
+                            ),
+                            "",
+                        )
+                    ]
+                    for n, rater in enumerate(each(_monkey_sets, "rater"))
+                ],
+            ),
+        ),
+        right=_monkey_sets,
+    ),
+    Stranger(
+        name="microsoft_forms_statements",
+        like="a form with the same statements below each picture: Happy, Sad, Happy2, Sad2, …",
+        kind="stimulus x label",
+        write=csv(
+            _statements,
+            "r",
+            {
+                "ID": "{r}",
+                "Start time": "11/27/26 9:00:00",
+                "Completion time": "11/27/26 9:05:00",
+                "Email": "anonymous",
+                "Name": "",
+                **{
+                    f"{label}{'' if k == '1' else k}": Answers(
+                        lambda given, k=k, label=label: next(
+                            written(one.value)
+                            for one in given
+                            if one.stimulus == k and one.label == label
+                        )
+                    )
+                    for k in each(_statements, "stimulus")
+                    for label in each(_statements, "label")
+                },
+                "What is your age?": lambda row: 20 + row.r_n,
+            },
+        ),
+        right=_statements,
+        scales={"": f"ordinal: {', '.join(_agree)}"},
+        never=("Email", "Name"),
+    ),
+    Stranger(
+        name="jspsych_folder_of_json",
+        like="a folder with the trials of each participant as JSON, named by its file alone",
+        kind="folders",
+        write=_jspsych_folder,
+        right=_pages,
+    ),
+    Stranger(
+        name="jspsych_two_questions_after",
+        like="a clip in one trial, and two questions about it in the next two",
+        kind="trials",
+        write=as_json(
+            "results.json",
+            [
+                made
+                for rater in each(_asked_twice, "rater")
+                for clip in each(_asked_twice, "stimulus")
+                for made in (
+                    trial("video-keyboard-response", 0, stimulus=[clip], subject=rater),
+                    *(
+                        trial(
+                            "html-slider-response",
+                            1,
+                            stimulus=f"<p>{one.label}</p>",
+                            response=int(one.value),
+                            subject=rater,
+                        )
+                        for one in of(_asked_twice, rater=rater, stimulus=clip)
+                    ),
+                    trial("html-button-response", 2, stimulus="Go on?", response=0, subject=rater),
+                )
+            ],
+        ),
+        right=_asked_twice,
+    ),
+    Stranger(
+        name="redcap_labels_repeated",
+        like="a clinical database with labels: a row about the person, and one for each picture",
+        kind="repeated instruments",
+        write=text(
+            "Pictures_DATA_LABELS.csv",
+            as_csv(
+                ["Record ID", "Repeat Instrument", "Repeat Instance", "Age", "Picture shown"]
+                + [f"What does it make you feel? (choice={label})" for label in ("Joy", "Fear")]
+                + ["Complete?"],
+                *[
+                    row
+                    for rater in each(_repeats, "rater")
+                    for row in (
+                        [rater, "", "", 30 + int(rater), "", "", "", "Complete"],
+                        *(
+                            [rater, "Picture", n, "", shown]
+                            + [
+                                "Checked" if ticked(one) else "Unchecked"
+                                for one in of(_repeats, rater=rater, stimulus=shown)
+                            ]
+                            + ["Complete"]
+                            for n, shown in enumerate(each(_repeats, "stimulus"), start=1)
+                        ),
+                    )
+                ],
+            ),
+        ),
+        right=_repeats,
+    ),
+    Stranger(
+        name="jatos_lists_over_many_lines",
+        like="results of a server for experiments, each list over many lines, UTF-16",
+        kind="ragged files",
+        write=text(
+            "jatos_results.txt",
+            "".join(
+                json.dumps(
+                    [
+                        trial("audio-slider-response", n, stimulus=one.stimulus, response=one.value)
+                        | {"PROLIFIC_PID": rater}
+                        for n, one in enumerate(of(_windows_task, rater=rater))
+                    ],
+                    indent=1,
+                )
+                for rater in each(_windows_task, "rater")
+            ),
+            "utf-16-le",
+        ),
+        right=_windows_task,
+    ),
+    Stranger(
         name="disagreement_annotations_by_name",
         like="data of a shared task: an object for each text, annotations by annotator",
         kind="lists of annotations",
@@ -1644,14 +1955,14 @@ EXPORTS = (
                 page: [
                     {
                         "annotator": rater,
-                        **{one.label: one.value for one in of(_pages, stimulus=page, rater=rater)},
+                        **{one.label: one.value for one in of(_leaves, stimulus=page, rater=rater)},
                     }
-                    for rater in each(_pages, "rater")
+                    for rater in each(_leaves, "rater")
                 ]
-                for page in each(_pages, "stimulus")
+                for page in each(_leaves, "stimulus")
             },
         ),
-        right=_pages,
+        right=_leaves,
     ),
     Stranger(
         name="pushed_trials",
@@ -2157,77 +2468,8 @@ CASES = (
 STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
 
 TODAY: dict[str, str] = {
-    "faces_with_ages_of_both": (
-        "refused: face_id is no name of a stimulus, though rater_id and rating are known"
-    ),
-    "tracking_ids": "silent: fbclid, gclid, addresses, coordinates and e-mail become attributes",
-    "item_is_the_question": (
-        "silent: item is the stimulus by its name, and what was shown becomes the label"
-    ),
-    "none_is_a_category": "silent: `none` is taken for no answer, which only a count says",
-    "individual_ratings_without_raters": (
-        "refused: nothing says that each row may be an answer of somebody unknown"
-    ),
-    "human_beside_models": "refused: columns of models are not seen as raters",
-    "a_model_between_annotators": (
-        "silent: gpt4o becomes an attribute of the stimulus beside two annotators"
-    ),
-    "questions_by_video": (
-        "refused: ID is taken for the stimulus, and names cross only where labels are dimensions"
-    ),
-    "images_by_emotion": "refused: names cross only where labels are dimensions such as valence",
-    "emotions_by_face_dots": (
-        "refused: subject_nr is not known, and names cross only where labels are dimensions"
-    ),
-    "faces_by_emotion_colons": (
-        "refused: names cross only where labels are dimensions such as valence"
-    ),
-    "emotions_by_annotator": "refused: names that cross label and rater are not seen",
-    "sets_by_coder": "silent: a set of labels in the cell of a coder is a category of its own",
-    "sets_of_human_and_model": (
-        "refused: people and model are not seen as raters, and sets are read in long tables only"
-    ),
-    "votes_by_emotion": (
-        "refused: counts of votes are not seen, and columns of raters, which are advised, are none"
-    ),
-    "votes_for_captions": "refused: counts of votes are not seen",
-    "best_and_worst_items": "refused: a choice of the best and the worst is not known",
-    "best_worst_options": "refused: a choice of the best and the worst is not known",
-    "qualtrics_stimulus_in_the_text": (
-        "silent: the stimulus is Q3 and not the picture that the words of the question name"
-    ),
-    "google_grid_in_words": "told: words of agreement have no order; a warning prints the scale",
-    "google_checkboxes": (
-        "refused: a form without a grid is no form, and cells with several choices no sets"
-    ),
-    "surveymonkey_two_headers": (
-        "refused: a second row of names is not seen, and a name that is left out is an error"
-    ),
     "two_levels_of_names": (
         "refused: a second row of names is not seen, and a name that stands twice is an error"
     ),
-    "redcap_repeated_instrument": (
-        "silent: the emotions are stimuli, and the face that a field names is lost"
-    ),
-    "psychopy_two_versions": (
-        "refused: files of a folder must have the same columns, and describe fails, too"
-    ),
-    "jspsych_shows_then_asks": (
-        "silent: the words of the question are the one stimulus, and trials tell its answers apart"
-    ),
-    "qualtrics_codes_multi": "refused: cells with several codes are no answers",
-    "two_coders_several_labels": (
-        "silent: a set of labels in the cell of a coder is a category of its own"
-    ),
-    "jatos_no_line_breaks": (
-        "refused: lists one behind the other are said to be no JSON, and not where"
-    ),
-    "participant_trial_experiment": (
-        "refused: a command names all columns, and the scale of one label is not told apart"
-    ),
-    "writer_and_readers": (
-        "refused: Sentence is no stimulus where a column is called UserID, and names do not cross"
-    ),
-    "ids_start_again": "silent: one rater has two ages and sexes, which is not noticed",
 }
 """What happens today where a file is not read as it should be: a word for it, and a sentence."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
 
 Read = Callable[..., Ratings]
 SHEET = "participant,img1,img2,img3\np1,1,2,3\np2,2,,4\n"
@@ -189,7 +189,7 @@ def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
     file = exported(tmp_path / "survey.csv", page="visit")
     with pytest.raises(InputError) as caught:
         read_ratings(file, wide="stimuli")
-    said = str(caught.value)
+    said = caught.value.sentence
     assert "62 of 63 columns hold only words" in said
     assert "'id' (the rater); attributes: 'submitdate', 'startlanguage', 'G01Q00'" in said
     assert "stimuli: 'visit'; say which columns describe" in said
@@ -202,7 +202,8 @@ def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wide", ["stimuli", "auto"])
 def test_what_platforms_write_is_no_answer(tmp_path: Path, wide: str) -> None:
     """Page numbers, seeds and times became stimuli, and with ``wide="auto"`` raters."""
-    words = read_ratings(exported(tmp_path / "words.csv"), wide=wide)  # type: ignore[arg-type]
+    with pytest.warns(GuessedColumnsWarning, match="an order, from 'Disagree' to 'Agree'"):
+        words = read_ratings(exported(tmp_path / "words.csv"), wide=wide)  # type: ignore[arg-type]
     assert (words.n_ratings, words.n_stimuli, words.n_raters) == (720, 60, 12)
     numbers = tmp_path / "numbers.csv"
     numbers.write_text(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,31 @@ PERSONAL = {
     *("location", "model", "nationality", "of", "prompt", "rater_kind", "sex"),
 }
 """Names that tell of a rater when a column could belong to the rater or to the stimulus."""
+
+_IDENTIFYING = {
+    *("fbclid", "gclid", "dclid", "msclkid", "ttclid", "twclid", "igshid", "wbraid", "gbraid"),
+    *("ip", "ipaddr", "ipaddress", "remoteaddr", "latitude", "longitude", "geolocation", "gps"),
+    *("locationlatitude", "locationlongitude", "phone", "phonenumber", "telephone"),
+    *("email", "emailaddress", "mail", "recipientemail", "recipientfirstname"),
+    *("recipientlastname", "firstname", "lastname", "fullname", "surname"),
+}
+"""Names of columns that tell who a person is, or that an advertisement led there."""
+
+
+def identifying(names: Iterable[str]) -> list[str]:
+    """Find the columns that say who somebody is or where, and nothing of what was answered.
+
+    Examples
+    --------
+    >>> identifying(["age", "E-Mail", "ip_address", "utm_source"])
+    ['E-Mail', 'ip_address', 'utm_source']
+    """
+    folded = {name: re.sub(r"[\s_.-]", "", name.casefold()) for name in names}
+    return [
+        name
+        for name, plain in folded.items()
+        if plain in _IDENTIFYING or name.casefold().startswith("utm_")
+    ]
 
 
 def attribute_table(key: str, coded: Coded, given: pl.DataFrame | None) -> pl.DataFrame:
@@ -124,7 +150,7 @@ def split_extras(
             rows[name] = column
             continue
         per_rater = _per_name(column, rater)
-        personal = name in PERSONAL or name.startswith("rater_")
+        personal = name in PERSONAL or name.startswith("rater_") or bool(identifying([name]))
         if name == "rater_kind" and per_rater is None:
             raise InputError("column 'rater_kind' differs within a rater; expected one kind each")
         if per_rater is not None and personal:

@@ -23,7 +23,21 @@ from affectlab.ratings.files import (
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.taxonomy import Taxonomy
 
-Wide = Literal["auto", "raters", "labels", "stimuli"]
+Wide = Literal[
+    "auto",
+    "raters",
+    "labels",
+    "stimuli",
+    "votes",
+    "stimuli,labels",
+    "labels,stimuli",
+    "raters,labels",
+    "labels,raters",
+]
+"""What there is a column for each of; of two, what the two parts of a column's name are. Votes are
+columns of categories that count how many chose each."""
+EACH_ROW = "each-row"
+"""In place of the name of a rater: each row is an answer of somebody else."""
 Absent = Literal["zero", "missing"]
 """What it means that a rater of a stimulus left a label out."""
 
@@ -47,7 +61,7 @@ class ReadOptions:
     stimuli: pl.DataFrame | None = None
     on_bad: OnBad = "raise"
     rater: str | None = None
-    """Name of the one rater of a file that names none."""
+    """Name of the one rater of a file that names none, or :data:`EACH_ROW`."""
     absent: Absent | None = None
     """What labels left out mean; a reader of a format gets what holds, by the user or by it."""
 

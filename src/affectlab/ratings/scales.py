@@ -21,6 +21,8 @@ _LEAST_LEVELS = 5
 """Levels of a rating scale that others are told from by where they begin and end."""
 _PLAINLY_FARTHER = 5
 """How many times as far as a rating scale the answers of a slider reach, to be told from it."""
+_MOSTLY_FRACTIONS = 0.5
+"""Share of whole numbers up to which answers are on a scale without steps."""
 
 
 class GuessedScalesWarning(UserWarning):
@@ -257,7 +259,7 @@ class _Answered:
 
     @property
     def share(self) -> bool:
-        return self.low >= 0.0 and self.high <= 1.0 and self.whole <= 0.5
+        return self.low >= 0.0 and self.high <= 1.0 and self.whole <= _MOSTLY_FRACTIONS
 
 
 def guess_scales(
@@ -274,6 +276,8 @@ def guess_scales(
     - labels that reach five times as far as any rating scale, with three or more different answers
       beyond it (a slider to 100 beside 1 to 7), and with them others that lie beyond it;
     - labels of shares, most of them no whole numbers, all between 0 and 1;
+    - labels of numbers of which most are not whole, and some lie beyond every rating scale (a
+      continuous scale to 9 beside 1 to 5);
     - labels with both 0 and 1 and nothing else, beside rating scales that all begin at 1 and have
       five levels or more;
     - labels with answers below 0, of which one goes about as far up as down (valence from -3 to
@@ -361,6 +365,8 @@ def _groups(found: Sequence[_Answered | None]) -> NDArray[np.intp]:
             group[code] = 3
         elif farther and not inside:
             group[code] = 1
+        elif one.whole <= _MOSTLY_FRACTIONS and one.high > high:
+            group[code] = 5
     return group
 
 

@@ -39,35 +39,24 @@ from affectlab.ratings.schema import (
     READ_AS,
     is_far_code,
 )
+from affectlab.ratings.wordings import in_order
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 
 
-_LADDERS = (
-    ("strongly disagree", "disagree", "somewhat disagree", "slightly disagree",
-     "neither agree nor disagree", "neutral", "undecided", "slightly agree", "somewhat agree",
-     "agree", "strongly agree"),
-    ("never", "almost never", "rarely", "seldom", "occasionally", "sometimes", "often",
-     "frequently", "usually", "very often", "almost always", "always"),
-    ("not at all", "none", "very slightly", "slightly", "a little", "somewhat", "moderately",
-     "quite a bit", "very", "very much", "extremely"),
-    ("bad", "very poor", "poor", "fair", "average", "good", "very good", "excellent"),
-    ("absent", "very weak", "weak", "moderate", "strong", "very strong"),
-    ("very low", "low", "medium", "high", "very high"),
-    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
-)  # fmt: skip
-"""Common wordings of response scales, each from low to high; not all on one scale at a time."""
 _MOST_SHOWN = 7
 
 
 def suggested_scale(scale: Scale) -> str:
-    """Give the short form of a numeric scale that fits an inferred one.
+    """Give the short form of a scale of numbers or of named levels that fits an inferred one.
 
     Examples
     --------
     >>> suggested_scale(Scale.infer([1, 2, 5])), suggested_scale(Scale.infer([0.02, 0.97]))
     ('1-5', '0-1 interval')
     """
+    if scale.categories:
+        return f"{scale.kind}:{','.join(scale.categories)}"
     if scale.low is None or scale.high is None:
         return "0-7"
     low, high = scale.low, scale.high
@@ -89,11 +78,7 @@ def suggested_words(categories: tuple[str, ...]) -> str:
     >>> suggested_words(("joy", "fear"))
     'ordinal:disagree,neutral,agree'
     """
-    folded = {" ".join(name.casefold().split()): name for name in categories}
-    for ladder in _LADDERS:
-        if len(folded) == len(categories) > 1 and folded.keys() <= set(ladder):
-            return "ordinal:" + ",".join(folded[word] for word in ladder if word in folded)
-    return "ordinal:disagree,neutral,agree"
+    return "ordinal:" + ",".join(in_order(categories) or ("disagree", "neutral", "agree"))
 
 
 def suggested_names(categories: tuple[str, ...]) -> str:

@@ -210,6 +210,9 @@ POTATO = [
     )
 ]
 TOOLS |= {
+    "best-worst": (
+        "item1,item2,item3,item4,best,worst,judge\na,b,c,d,b,c,ann\nb,c,d,e,d,b,ann\na,b,c,d,b,a,bo\n"
+    ),
     "pairs": "left,right,choice,judge\nx,y,x,ann\ny,x,left,bo\nx,y,tie,cy\n",
     "potato": lines(*POTATO),
     "potato-table": (

@@ -171,6 +171,17 @@ SURVEYS = {
         [1, "", "2026-11-27 09:00", 31, 1, 0, 0, 1, 2],
         [2, "", "2026-11-27 09:09", 40, 1, 1, 0, 0, 2],
     ),
+    "microsoft-forms": table(
+        ["ID", "Start time", "Completion time", "Email", "Name", "How old are you?", "A", "B"],
+        [1, "11/27/26 9:00:00", "11/27/26 9:04:00", "anonymous", "", 31, "Joy;Awe", "Fear"],
+        [2, "11/27/26 9:10:00", "11/27/26 9:14:00", "anonymous", "", 40, "Awe;Fear", "Joy"],
+    ),
+    "surveymonkey": table(
+        ["Respondent ID", "Collector ID", "Start Date", "Face 1", "", "Face 2", "", "How old?"],
+        ["", "", "", "Joy", "Fear", "Joy", "Fear", "Response"],
+        [118, 4, "2026-11-27", 5, 1, 2, 2, 31],
+        [119, 4, "2026-11-27", 4, "", 1, 3, 40],
+    ),
     "qualtrics": qualtrics(
         {
             "ResponseId": ("Response ID", "_recordId"),

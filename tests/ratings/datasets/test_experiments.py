@@ -14,7 +14,7 @@ import pytest
 from tests.ratings.datasets.survey_samples import PSYCHOPY, table, trial
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
 
 Read = Callable[..., Ratings]
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -226,5 +226,44 @@ def test_words_are_what_is_rated_where_no_files_are_shown(read: Read) -> None:
     ]
     with pytest.raises(InputError, match="no trial of jsPsych has an answer"):
         read(json.dumps(RUN[:1]), "w.json")
-    with pytest.raises(InputError, match=r"w\.json: not valid JSON"):
+    with pytest.raises(InputError, match=r"w\.json, line 1: not valid JSON: .* \(column \d+\)"):
         read(json.dumps(RUN)[:-9], "w.json")
+
+
+def test_a_button_that_goes_on_rates_nothing(read: Read) -> None:
+    trials = [
+        one
+        for k in range(3)
+        for one in (
+            trial("image-slider-response", k, stimulus=f"{k}.png", response=k),
+            trial("html-button-response", k, stimulus="Go on", response=0),
+        )
+    ]
+    r = read(json.dumps(trials), "p.json")
+    assert [row[2] for row in rows(r)] == ["slider"] * 3
+    assert str(r.set_aside[0]).startswith("3 cells: answer to text alone, as in instructions")
+
+
+def test_what_the_trial_before_showed_may_not_be_meant(read: Read) -> None:
+    shown = ("a.png", "b.png")
+    shows = [trial("image-keyboard-response", 0, stimulus=one, response=None) for one in shown]
+    asks = [trial("html-slider-response", 1, stimulus="How?", response=7 * k) for k in (1, 2)]
+    text = json.dumps([one for pair in zip(shows, asks, strict=True) for one in pair])
+    with pytest.warns(GuessedColumnsWarning, match="is about the one that was shown before it"):
+        assert read(text, "p.json").stimulus_names == ("a.png", "b.png")
+    assert read(text, "p.json", format="jspsych,stimulus=stimulus").stimulus_names == ("How?",)
+
+
+def test_files_of_a_folder_may_differ_where_one_program_wrote_them(tmp_path: Path) -> None:
+    (tmp_path / "p1.csv").write_text(
+        "image,slider.response,participant,psychopyVersion\na.png,4,p1,1\n"
+    )
+    (tmp_path / "p2.csv").write_text(
+        "image,level,slider.response,participant,psychopyVersion\na.png,high,5,p2,2\n"
+    )
+    r = read_ratings(tmp_path, scale="1-7")
+    assert rows(r) == [("a.png", "p1", "slider", 4.0), ("a.png", "p2", "slider", 5.0)]
+    assert r.history[0] == "columns that only some files of the folder have: 'level'"
+    (tmp_path / "stimuli.csv").write_text("name,source\na.png,web\n")
+    with pytest.raises(InputError, match=r"stimuli\.csv has other columns than p1\.csv \(name, so"):
+        read_ratings(tmp_path)

@@ -12,9 +12,10 @@ import pytest
 from tests.ratings.datasets.survey_samples import qualtrics, table
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, Scale, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format, load_format
+from affectlab.ratings.formats.surveys.sheets import crossed_names
 
 Read = Callable[..., Ratings]
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -301,3 +302,88 @@ def test_sliders_of_one_row_are_single_questions(read: Read) -> None:
         ("most scientists",),
         ("Competence", "Honesty"),
     )
+
+
+TICKS = {**META, "Q5": ("Which does a.jpg show?", "QID5"), "Q6": ("Which does b.jpg show?", "QID6")}
+
+
+def test_several_choices_in_a_cell(read: Read) -> None:
+    text = qualtrics(TICKS, sheet("R_1", "1,4", "2"), sheet("R_2", "4", "1,2"))
+    with pytest.warns(GuessedColumnsWarning, match="cells of 'Q5', 'Q6' hold several choices"):
+        r = read(text)
+    assert r.label_names == ("1", "2", "4")
+    assert ("a.jpg", "R_1", "2", 0.0) in rows(r)
+    whole = read(text, separator="", scale=Scale.nominal(("1,4", "2", "4", "1,2")))
+    assert (whole.n_ratings, whole.has_labels) == (4, False)
+    bars = read(text.replace("1,4", "1|4").replace("1,2", "1|2"), separator="|")
+    assert rows(bars) == rows(r)
+
+
+def test_numbers_with_commas_and_texts_with_commas_are_no_choices(read: Read) -> None:
+    with pytest.raises(InputError, match=r"'3,5' is not understood"):
+        read(qualtrics(TICKS, sheet("R_1", "3,5", "4,5"), sheet("R_2", "4", "3")))
+    header = ["Timestamp", "Email Address", "Face 1", "Face 2"]
+    time = "2026/11/27 9:00:00 AM GMT+1"
+    said = read(table(header, [time, "", "Yes, very", "No"], [time, "", "No", "Yes, very"]))
+    assert said.scale.categories == ("Yes, very", "No")
+
+
+def test_words_that_name_nothing_name_no_stimulus() -> None:
+    assert crossed_names(["How tall is Anna?", "How wide is Anna?", "How tall is Bo?"]) is None
+    assert crossed_names(["How much joy?", "How much fear?", "How much anger?"]) is None
+    parts = [
+        "a.png - How much joy? - joy",
+        "a.png - How much awe? - awe",
+        "b.png - How much joy? - joy",
+    ]
+    assert crossed_names(parts) == [("a.png", "joy"), ("a.png", "awe"), ("b.png", "joy")]
+
+
+def test_fields_of_redcap_that_name_what_was_shown(read: Read) -> None:
+    header = ["pid", "redcap_repeat_instance", "sex", "photo", "mood_item", "joy", "form_complete"]
+    body = [
+        [1, "", "f", "", "", "", 2],
+        [1, 1, "", "x", "u", 4, 2],
+        [1, 2, "", "y", "v", 2, 2],
+        [1, 3, "", "", "w", 5, 2],
+    ]
+    with pytest.warns(GuessedColumnsWarning, match="field 'photo' names what each instance"):
+        r = read(table(header, *body), format="redcap,questions=['joy']")
+    assert rows(r) == [("x", "1", "joy", 4.0), ("y", "1", "joy", 2.0)]
+    assert r.raters["sex"].to_list() == ["f"]
+    assert "1 row: answers without a name in 'photo' (line 5)" in map(str, r.set_aside)
+    named = read(table(header, *body), format="redcap,stimulus=mood_item,questions=['joy']")
+    assert named.stimulus_names == ("u", "v", "w")
+    with pytest.raises(InputError, match="unknown field 'foto'; did you mean 'photo'"):
+        read(table(header, *body), format="redcap,stimulus=foto")
+
+
+MONKEY = [
+    ["Respondent ID", "Collector ID", "How much?", "", "How much?", "", "Sex"],
+    ["", "", "Joy", "Awe", "Joy", "Awe", "Response"],
+    [118, 4, 5, 1, 2, 2, "f"],
+]
+
+
+def test_questions_of_surveymonkey_may_have_the_same_words(read: Read) -> None:
+    r = read(table(*MONKEY))
+    assert r.stimulus_names == ("How much?", "How much? (2)")
+    assert r.raters["Sex"].to_list() == ["f"]
+    with pytest.raises(InputError, match="line 4: 2 fields, expected 7"):
+        read(table(*MONKEY, [119, 4]))
+    with pytest.raises(InputError, match="no sheet of a participant"):
+        read(table(*MONKEY[:2]))
+
+
+def test_items_with_numbers_are_not_repeated_questions(read: Read) -> None:
+    first = ["ID", "Start time", "Completion time", "Email", "Name"]
+    items = [f"Item {n}" for n in range(1, 13)]
+    r = read(table([*first, *items], [1, "", "", "", "", *[k % 5 for k in range(12)]]))
+    assert (r.stimulus_names, r.has_labels) == (tuple(items), False)
+
+
+def test_no_answer_in_words_beside_numbers(read: Read) -> None:
+    text = qualtrics(MATRIX, sheet("R_1", 1, 5, 2, "Prefer not to say"), sheet("R_2", 1, 5, 2, 1))
+    with pytest.warns(GuessedColumnsWarning, match="'Prefer not to say' is no answer: 1 cell"):
+        assert read(text).n_ratings == 7
+    assert read(text, scale="nominal:1,2,5,Prefer not to say").n_ratings == 8

@@ -4,6 +4,7 @@ from affectlab.ratings.files.delimited import (
     Columns as Columns,
     commas_step as commas_step,
     read_delimited as read_delimited,
+    rows_below as rows_below,
     with_points as with_points,
 )
 from affectlab.ratings.files.frames import (
@@ -41,6 +42,7 @@ from affectlab.ratings.files.source import read_columns as read_columns
 from affectlab.ratings.files.strict_json import (
     BadJson as BadJson,
     is_numeric as is_numeric,
+    json_sequence as json_sequence,
     parse_json as parse_json,
 )
 from affectlab.ratings.files.workbook import SHEET as SHEET

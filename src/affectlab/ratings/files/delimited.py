@@ -23,6 +23,8 @@ _BLOCK = 1 << 22
 _SHOWN = 3
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 _DIGITS = re.compile(r"\d+")
+_END = re.compile(r"\s*end of file\s*", re.IGNORECASE)
+"""A last line that says that a file is complete, as Gorilla writes it."""
 
 
 @dataclass(frozen=True)
@@ -311,16 +313,15 @@ def _read_exact(peek: Peek, on_bad: OnBad) -> Columns:
     kept: list[list[str]] = []
     lines: list[int] = []
     ragged: list[int] = []
-    for line, row in _rows(peek):
+    rows = list(_rows(peek))
+    if rows and width > 1 and len(rows[-1][1]) == 1 and _END.fullmatch(rows[-1][1][0]):
+        rows.pop()
+    for line, row in rows:
         if len(row) == width:
             kept.append(row)
             lines.append(line)
         elif on_bad == "raise":
-            fields = "field" if len(row) == 1 else "fields"
-            raise InputError(
-                f"{peek.path}, line {line}: {len(row)} {fields}, expected {width} "
-                f"(separated by {peek.separator!r})"
-            )
+            raise InputError(_uneven(peek, line, row))
         else:
             ragged.append(line)
     aside: tuple[SetAside, ...] = ()
@@ -355,6 +356,36 @@ def _rows(peek: Peek) -> Iterator[tuple[int, list[str]]]:
         ) from None
     finally:
         csv.field_size_limit(limit)
+
+
+def rows_below(peek: Peek) -> list[tuple[str, tuple[str, ...]]]:
+    """Give the rows below the header of a text table or a sheet, each with its place.
+
+    Raises
+    ------
+    InputError
+        When one has more or fewer fields than the header.
+    """
+    if peek.is_workbook:
+        book = peek.workbook
+        return [
+            (place, tuple("" if cell is None else str(cell) for cell in row))
+            for place, row in zip(book.places[1:], book.rows[1:], strict=True)
+        ]
+    width = len(peek.header)
+    rows = []
+    for line, row in _rows(peek):
+        if len(row) != width:
+            raise InputError(_uneven(peek, line, row))
+        rows.append((f"line {line}", tuple(row)))
+    return rows
+
+
+def _uneven(peek: Peek, line: int, row: Sequence[str]) -> str:
+    return (
+        f"{peek.path}, line {line}: {plural(len(row), 'field')}, expected {len(peek.header)} "
+        f"(separated by {peek.separator!r})"
+    )
 
 
 def above_header(title: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from affectlab.core.words import option
 from affectlab.ratings.files.labelled import labelled_kind, labelled_names
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 from affectlab.ratings.files.workbook import Workbook, is_workbook, read_workbook
+from affectlab.ratings.schema import GUESSED
 
 _HEAD = 1 << 18
 _LONGEST = 1 << 24
@@ -40,6 +41,11 @@ _QUOTED = re.compile(r'"[^"]*"(?: "[^"]*")+')
 """A header with spaces between names in quotes, as R's ``write.table`` writes it."""
 _MOST_TITLES = 20
 """Lines above the header that may hold a title, a date or remarks."""
+_ACCENTED = re.compile(r"[^\W\d_a-zA-Z]+")
+_FOREIGN = re.compile(
+    r"[^\t\n\r -~äöüßéèêëàâáãåæçîïíìñôóòõøœùûúÿ€£§°·«»¿¡‘’‚“”„–—…•™®©´´ªº ]", re.IGNORECASE
+)
+"""What does not stand in text of Western languages."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -116,12 +122,16 @@ class Peek:
     """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
     perhaps: tuple[str, ...] = ()
     """Columns of SPSS or Stata whose values are names where all have one."""
+    steps: tuple[str, ...] = ()
+    """What was decided about the file before it was read, for the history."""
     frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """A table that is in memory and in no file; `path` is what it is called, and `head` how it
     begins as CSV."""
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was understood of it, so that a reader and a description read it once."""
 
     @classmethod
-    def of_frame(cls, frame: pl.DataFrame, name: str) -> Peek:
+    def of_frame(cls, frame: pl.DataFrame, name: str, steps: tuple[str, ...] = ()) -> Peek:
         """Look at a table in memory.
 
         Raises
@@ -131,7 +141,7 @@ class Peek:
         """
         if not frame.width:
             raise InputError(f"{name} has no columns; expected a table of ratings")
-        return cls(Path(name), _as_csv(frame.head(_FIRST_ROWS)), frame=frame)
+        return cls(Path(name), _as_csv(frame.head(_FIRST_ROWS)), steps=steps, frame=frame)
 
     @classmethod
     def open(
@@ -169,6 +179,34 @@ class Peek:
         if not head.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
             raise InputError(f"{path} is empty; expected a file of ratings")
         return cls(path, head, encoding, delimiter)
+
+    def with_encoding(self) -> Peek:
+        """Guess the encoding of text that is no UTF-8, where its beginning makes that plain.
+
+        UTF-16 has a zero in every other byte. Of the encodings of one byte it is Windows-1252, or
+        Latin-1, where it makes letters and signs of Western languages of all other bytes, and
+        those letters mostly stand alone among others.
+        """
+        if self.encoding is not None or self.codec != "utf-8" or self.frame is not None:
+            return self
+        found = self._utf_16
+        if found is None and not self.is_binary and self.looks_like is None:
+            found = _western(self.head)
+        if found is None:
+            return self
+        step = (
+            f"{GUESSED}the text is no UTF-8, and was read as {found} (name another encoding with "
+            f"{option('encoding', 'NAME')})"
+        )
+        return replace(self, encoding=found, steps=(*self.steps, step))
+
+    @property
+    def _utf_16(self) -> str | None:
+        """Name UTF-16 without a byte order mark, by its zeros."""
+        for codec, zeros in (("utf-16-le", self.head[1:400:2]), ("utf-16-be", self.head[:400:2])):
+            if zeros and zeros.count(0) > 0.8 * len(zeros) and self.head[:400].strip(b"\x00"):
+                return codec
+        return None
 
     @property
     def suffix(self) -> str:
@@ -215,12 +253,11 @@ class Peek:
                 return words
         if self.codec != "utf-8":
             return None
-        for codec, zeros in (("utf-16-le", self.head[1:400:2]), ("utf-16-be", self.head[:400:2])):
-            if zeros and zeros.count(0) > 0.8 * len(zeros) and self.head[:400].strip(b"\x00"):
-                return (
-                    "UTF-16 text without a byte order mark; name its encoding "
-                    f"({option('encoding', codec)})"
-                )
+        if (codec := self._utf_16) is not None:
+            return (
+                "UTF-16 text without a byte order mark; name its encoding "
+                f"({option('encoding', codec)})"
+            )
         return "not text; expected CSV, Parquet or JSON Lines" if self.is_binary else None
 
     @cached_property
@@ -407,9 +444,14 @@ class Peek:
     @property
     def is_json(self) -> bool:
         """Whether it is read as JSON or JSON Lines: by its name, or by how it begins."""
-        if self.is_binary or self.suffix in DELIMITED:
+        if self.is_binary:
             return False
-        return self.suffix in JSON_LINES or self.starts_with_json()
+        if self.suffix == ".txt":
+            # Names of such files say nothing, so that a whole value has to stand there.
+            return isinstance(self.first_record, dict | list)
+        return self.suffix in JSON_LINES or (
+            self.suffix not in DELIMITED and self.starts_with_json()
+        )
 
     def starts_with_json(self) -> bool:
         """Whether the file begins like a JSON object or list."""
@@ -480,6 +522,20 @@ def _other_codec(codec: str, content: bytes) -> str:
     # Of these bytes Windows makes letters and quotes, and Latin-1 nothing to see.
     windows = any(0x80 <= byte < 0xA0 for byte in content)
     return "cp1252" if windows and _is_in(content, "cp1252") else "latin-1"
+
+
+def _western(head: bytes) -> str | None:
+    """Name the encoding of Western text that is no UTF-8; None where it may be another."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        codec = _other_codec("utf-8", head)
+        text = head.decode(codec)
+        letters = _ACCENTED.findall(text)
+        together = sum(len(run) for run in letters if len(run) > 2)
+        plain = not _FOREIGN.search(text) and 2 * together <= sum(map(len, letters))
+        return codec if plain else None
+    return None
 
 
 def _is_in(content: bytes, codec: str) -> bool:

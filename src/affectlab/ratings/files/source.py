@@ -21,7 +21,7 @@ from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.nested import Rows, are_alike, names_rater, of_raters, rows_of
 from affectlab.ratings.files.parquet import read_frame
-from affectlab.ratings.files.peek import DELIMITED, JSON_LINES, Peek
+from affectlab.ratings.files.peek import JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 from affectlab.ratings.schema import GUESSED, SetAside
 
@@ -84,10 +84,10 @@ def read_columns(
         raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
     if peek.suffix in JSON_LINES:
         return _read_json_lines(peek, only)
-    lines = peek.suffix not in DELIMITED and peek.is_json_lines
+    lines = peek.is_json and peek.is_json_lines
     if lines and "\n" in peek.text.strip():
         return _read_json_lines(peek, only)
-    if peek.suffix not in DELIMITED and peek.starts_with_json():
+    if peek.is_json:
         content = peek.load_json()
         found = rows_of(content)
         if found is None:

@@ -18,14 +18,15 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
-from affectlab.ratings.attributes import combine_tables, overlay, split_extras
+from affectlab.ratings.attributes import combine_tables, identifying, overlay, split_extras
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.files import Locate, Peek, read_columns, typed_column
+from affectlab.ratings.files import Columns, Locate, OnBad, Peek, read_columns, typed_column
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import Absent, ReadOptions, Wide
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wordings import read_words
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
@@ -154,24 +155,33 @@ class Contents:
         taxonomy = self.taxonomy
         if isinstance(taxonomy, str):
             taxonomy = load_taxonomy(taxonomy)
+        known = options.scale.over(DeclaredScales.parse(self.scale))
+        columns, known, worded = read_words(columns, known)
         try:
             checked = check_columns(
                 columns,
-                scale=options.scale.over(DeclaredScales.parse(self.scale)),
+                scale=known,
                 taxonomy=options.taxonomy or taxonomy,
                 on_bad=options.on_bad,
                 locate=self.locate,
                 empty=f"{source} has a header but no rows; expected at least one answer",
                 unit=self.unit,
             )
-            body, of_rater, of_stimulus = checked.body, None, None
+            body, rows = checked.body, checked.body.extras
+            of_rater = of_stimulus = None
             if self.split:
-                rows, of_rater, of_stimulus = split_extras(body.extras, body.rater, body.stimulus)
-                checked = replace(checked, body=replace(body, extras=rows))
-            tables, history = [], self.history
+                rows, of_rater, of_stimulus = split_extras(rows, body.rater, body.stimulus)
+            tables, history = [], (*self.history, *worded)
+            about = [one for one in (self.raters, of_rater) if one is not None]
+            who = identifying(dict.fromkeys([*rows, *(n for one in about for n in one.columns)]))
+            if who:
+                rows = {name: column for name, column in rows.items() if name not in who}
+                about = [one.drop(who, strict=False) for one in about]
+                history = (*history, f"left out what may say who somebody is: {', '.join(who)}")
+            checked = replace(checked, body=replace(body, extras=rows))
             for key, own, given in (
-                ("rater", (self.raters, of_rater), options.raters),
-                ("stimulus", (self.stimuli, of_stimulus), options.stimuli),
+                ("rater", about, options.raters),
+                ("stimulus", [self.stimuli, of_stimulus], options.stimuli),
             ):
                 table, steps = overlay(key, combine_tables(key, own), given)
                 tables.append(table)
@@ -233,6 +243,10 @@ class Format(Described):
         """Say which part of a file is read, and how, where that is for the format to say."""
         return head
 
+    def columns(self, head: Peek, on_bad: OnBad) -> Columns:
+        """Give a file as the columns under which it lies below others of its folder."""
+        return read_columns(head, on_bad=on_bad)
+
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
         """Say what each column of a file is taken for, before anything is read."""
         return self.layout
@@ -268,7 +282,7 @@ class Format(Described):
         rejects = Rejects(head.path, options.on_bad)
         contents = self.contents(head, options, rejects)
         contents.set_aside = (*contents.set_aside, *rejects.set_aside)
-        contents.history = (*rejects.steps, *contents.history)
+        contents.history = (*head.steps, *rejects.steps, *contents.history)
         ratings = contents.assemble(options, str(head.path))
         contents.check(ratings)
         return ratings

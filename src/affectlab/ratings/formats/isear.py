@@ -111,15 +111,24 @@ class Isear(Format):
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(set(self.layout.needed) <= set(head.first_line.split("|")))
 
+    def opened(self, head: Peek, options: ReadOptions) -> Peek:  # noqa: ARG002
+        """Take a copy that is no UTF-8 as Latin-1, in which there are copies, and say so."""
+        if head.steps or (head.encoding is None and head.codec == "utf-8"):
+            try:
+                head.path.read_bytes().decode("utf-8")
+            except UnicodeDecodeError:
+                step = "read as Latin-1, since the file is not UTF-8"
+                return replace(head, encoding="latin-1", steps=(step,))
+        return head
+
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
         """Give each report a row, with the value 1 for the emotion asked for."""
-        head, notes = _with_encoding(head)
         records = lines_of(head)
         header = next(records)[1].split("|")
         self.layout.check(head, header, "'|'")
         lines: list[int] = []
         reports: list[list[str]] = []
-        rejoined = 0
+        rejoined, notes = 0, tuple[str, ...]()
         for line, record in records:
             fields = record.split("|")
             rejoined += len(fields) > len(header)
@@ -132,7 +141,7 @@ class Isear(Format):
         if not reports:
             raise InputError(f"{head.path} holds no report; expected {len(header)} fields per line")
         if rejoined:
-            notes += (f"texts that held the separator '|', joined again: {rejoined:,}",)
+            notes = (f"texts that held the separator '|', joined again: {rejoined:,}",)
         table = dict(zip(header, zip(*reports, strict=True), strict=True))
         table.pop("", None)
         notes += _without_stray_quotes(table)
@@ -185,17 +194,6 @@ class Isear(Format):
             sentence = f"EMOT is {shown(code)}; expected {_EMOTIONS.index(name) + 1} for {name}"
             raise Unusable("EMOT and Field1 disagree", sentence)
         return report
-
-
-def _with_encoding(head: Peek) -> tuple[Peek, tuple[str, ...]]:
-    """Copies exist in UTF-8 and in Latin-1; what is no UTF-8 is the latter, and that is said."""
-    if head.encoding is None and head.codec == "utf-8":
-        try:
-            head.path.read_bytes().decode("utf-8")
-        except UnicodeDecodeError:
-            step = "read as Latin-1, since the file is not UTF-8"
-            return replace(head, encoding="latin-1"), (step,)
-    return head, ()
 
 
 def _check_answer(text: str) -> None:

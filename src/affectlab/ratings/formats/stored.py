@@ -134,7 +134,7 @@ class Stored(Format):
             raters_told,
             stimuli_told,
             source=meta.source,
-            history=(*meta.history, *of_raters, *of_stimuli),
+            history=(*head.steps, *meta.history, *of_raters, *of_stimuli),
             split=False,
         )
 

@@ -6,31 +6,33 @@ import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import on_command_line, option, plural, shown
-from affectlab.ratings.build import is_number
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
     Evidence,
     PlainTable,
-    called_after_raters,
-    find_chosen,
-    find_separator,
     meant,
-    odd_words,
-    stem_of,
+    table_columns,
 )
-from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.options import EACH_ROW, ReadOptions
 from affectlab.ratings.reading.prepared import Prepared
+from affectlab.ratings.reading.rules import (
+    ROWS,
+    RULES,
+    Candidate,
+    fit_of,
+    in_cells,
+    suggested,
+)
+from affectlab.ratings.schema import GUESSED
 from affectlab.ratings.table import Ratings
 
 _MOST_TRIED = 6
@@ -40,22 +42,15 @@ _NEAR = 1.0
 """How much less fitting than the best a reading may be, to be given beside it."""
 _LEAST = 0.5
 """How well a reading has to fit to be tried: two columns of numbers of no known name do not."""
+_CLEAR = 4.0
+"""How well a reading has to fit to be taken where nothing is said."""
+_SURELY = 6.0
+"""How well it has to fit to be taken where columns could be read otherwise."""
 _CLEARLY = 0.5
 """How much better than the reading that a file has another one fits that is given beside it."""
-_FEW_LABELS = 30
 _SOME_ROWS = 10
 """Rows from which on one of them may be left out."""
 _LONGEST_ANSWERS = 40
-_FEW_SETS = 3
-"""Cells of several codes in rising order that could be decimal commas by chance."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Options that would make a reading complete, and how well names and contents fit them."""
-
-    options: Mapping[str, Any]
-    fit: float
 
 
 @dataclass(frozen=True)
@@ -66,12 +61,161 @@ class Way:
     """What it holds, in words."""
     command: str
     """The command, or the call, that reads the file so."""
+    fit: float
+    """How well names and contents fit it."""
+    options: Mapping[str, Any]
+    """What was added to what is said of the file."""
+    made: Prepared
+    ratings: Ratings
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a file holds, as its columns say or as its shape decides; or why nothing does."""
+
+    made: Prepared
+    ratings: Ratings | None
+    problem: str | None
+    ways: tuple[Way, ...] = ()
+    """Other readings that use every row."""
+
+    def read(self) -> Ratings:
+        """Give the ratings; raises :class:`InputError` with the readings there are."""
+        if self.ratings is None:
+            raise InputError.with_ways(str(self.problem), lines_of(self.ways))
+        return self.ratings
+
+
+def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
+    """Read a file; where its columns do not say how, as the one reading that clearly fits."""
+    try:
+        ratings = made.read()
+    except InputError as error:
+        return _chosen_way(Completed(made, None, str(error), tried(made, given, readable=False)))
+    read = Completed(made, ratings, None)
+    if not isinstance(made.format, PlainTable):
+        return read
+    evidence = _evidence(made)
+    layout = made.format.describe(made.head, made.options)
+    if people := two_people(evidence, layout, ratings):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ways = tuple(_ways(made, given, {}, people.ways))
+        sentence = f"{made.head.path}: {people.sentence}"
+        return Completed(made, None, sentence, ways) if ways else read
+    least = contested(evidence, layout)
+    if least is None:
+        return read
+    better = tried(made, given, readable=True, least=least)
+    return _chosen_way(Completed(made, ratings, None, better))
+
+
+def _evidence(made: Prepared) -> Evidence:
+    """Measure the columns that are used, without rows that cannot be read."""
+    try:
+        given = table_columns(made.head, made.options)
+    except InputError:
+        given = read_columns(made.head, on_bad="set_aside")
+    return Evidence(given.columns)
+
+
+def _chosen_way(found: Completed) -> Completed:
+    """Take the reading that clearly fits better than all others, and say so."""
+    if not found.ways or found.ways[0].fit < _CLEAR or len(near(found.ways)) > 1:
+        return found
+    best, *others = found.ways
+    other = others[0].command if others else option("columns", {"stimulus": "NAME"})
+    how = _options_of(best.options)
+    step = f"{GUESSED}{best.holds}: {how}; if it is otherwise, say so ({other})"
+    return Completed(best.made, best.ratings._derive(best.ratings._body, steps=(step,)), None)
+
+
+def near(ways: Sequence[Way]) -> Sequence[Way]:
+    """Give the readings that fit nearly as well as the best."""
+    return [way for way in ways if way.fit >= ways[0].fit - _NEAR]
+
+
+def _options_of(said: Mapping[str, Any]) -> str:
+    return " ".join(option(name, _plain(value)) for name, value in said.items())
+
+
+def contested(evidence: Evidence, layout: Layout) -> float | None:
+    """Say how well another reading must fit to be taken instead; None where none could be.
+
+    One could where the name of a column speaks for another role; where a trial or session tells
+    answers apart of which another column says what was asked; where answers are the same for each
+    stimulus or rater; or where words are the answers beside numbers that vary.
+    """
+    main = ("stimulus", "rater", "label")
+    roles = layout.roles
+    keys = [roles[role] for role in main if role in roles]
+    if not {*keys} <= {*evidence.names}:
+        return None
+    if any(
+        role in main and role not in meant(column) and {*main} & meant(column)
+        for role, column in roles.items()
+    ):
+        return max(_SURELY, _fit_of(evidence, layout) + _CLEARLY)
+    free = [name for name in evidence.keys if name not in {*roles.values(), *layout.labels}]
+    asked = {"trial", "session"} & roles.keys() and any(
+        "session" not in meant(name) and evidence.names_rows(*keys, name) for name in free
+    )
+    told = [key for key in keys if evidence.count(key) < evidence.height]
+    same = any(evidence.determines(key, name) for key in told for name in layout.labels)
+    value = roles.get("value")
+    words = (
+        value in evidence.names
+        and evidence.column(str(value)).kind == "words"
+        and "value" not in meant(str(value))
+        and not evidence.names_rows(*keys)
+        and evidence.answers_in_numbers(*keys, str(value))
+    )
+    return _CLEAR if asked or same or words else None
+
+
+@dataclass(frozen=True)
+class TwoPeople:
+    """One name that stands for two people, and the readings there are."""
+
+    sentence: str
+    ways: tuple[Candidate, ...]
+
+
+def two_people(evidence: Evidence, layout: Layout, ratings: Ratings) -> TwoPeople | None:
+    """Find a rater of two ages, sexes or countries, whom another column tells apart."""
+    rater = layout.roles.get("rater")
+    about = [
+        name
+        for name in ratings.frame.columns
+        if name in evidence.names
+        and "person" in meant(name)
+        and not {"stimulus", "value"} & meant(name)
+    ]
+    if rater not in evidence.names:
+        return None
+    differ = [name for name in about if not evidence.determines(rater, name)]
+    used = {*layout.roles.values(), *layout.labels, *about}
+    for other in evidence.names if differ else ():
+        if other in used or evidence.determines(rater, other):
+            continue
+        if all(evidence.count(other, rater, one) == evidence.count(other, rater) for one in differ):
+            name, values = evidence.several(rater, differ[0])
+            return TwoPeople(
+                f"rater {name!r} has {differ[0]} {' and '.join(values)}, and column '{other}' "
+                f"tells them apart; expected one {differ[0]} of each rater",
+                (
+                    Candidate({"columns": {"rater": f"{other}+{rater}"}}, 1),
+                    Candidate({"columns": {"rater": rater}, "unused": differ}, 1),
+                ),
+            )
+    return None
 
 
 def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
     """Say in lines which commands read a file; of one that can be read as it is, others."""
     if not ways:
         return ()
+    ways = near(ways)
     several = len(ways) > 1
     head = (
         "Read another way, it would hold:"
@@ -83,8 +227,20 @@ def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
     return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
 
 
-def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[Way, ...]:
-    """Try the readings that the shape of a table suggests; give those that use every row."""
+def tried(
+    made: Prepared, given: Mapping[str, Any], *, readable: bool, least: float | None = None
+) -> tuple[Way, ...]:
+    """Try the readings that the shape of a table suggests; give those that use every row.
+
+    Parameters
+    ----------
+    made, given
+        The source, and what is said of it.
+    readable
+        Whether it can be read as it is; then only what fits clearly better is tried.
+    least
+        How well a reading has to fit; None: told by the reading there is.
+    """
     if not _can_be_written(given):
         return ()
     with warnings.catch_warnings():
@@ -95,32 +251,27 @@ def tried(made: Prepared, given: Mapping[str, Any], *, readable: bool) -> tuple[
             head = replace(made.head, encoding=other)
             made = replace(made, head=head, format=find_format(head, made.options.wide))
         candidates: list[Candidate] = []
-        layout = None
-        height = 0
+        layout = evidence = None
         if isinstance(made.format, PlainTable):
             try:
-                columns = read_columns(made.head, on_bad="set_aside").columns
+                evidence = _evidence(made)
             except InputError:
                 return ()
-            evidence = Evidence({k: c for k, c in columns.items() if k not in made.options.unused})
-            height = len(next(iter(columns.values()), ()))
             layout = _layout(made)
-            found: list[Candidate] = []
-            least = _LEAST
-            if layout is None:
-                found = [*over_rows(evidence), *over_columns(evidence)]
-            elif readable and {"stimulus", "rater"} <= layout.roles.keys():
+            in_rows = layout is not None and {"stimulus", "rater"} <= layout.roles.keys()
+            if least is None and readable and in_rows and layout is not None:
                 least = _fit_of(evidence, layout) + _CLEARLY
-                found = [*over_rows(evidence)]
-            fitting = (one for one in found if one.fit > least)
-            candidates += sorted(fitting, key=lambda one: -one.fit)
+            least = _LEAST if least is None else least
+            found = suggested(evidence, (ROWS,) if readable and in_rows else RULES)
+            candidates += [one for one in found if one.fit > least]
             if layout is not None and not readable:
                 candidates += in_cells(evidence, layout)
         if added and not candidates:
             candidates.append(Candidate({}, 0))
         if not readable and (layout is not None or not isinstance(made.format, PlainTable)):
             candidates.append(Candidate({"on_bad": "set_aside"}, -9))
-        most = _MOST_TRIED if height <= _MANY_ROWS else _MOST_TRIED_OF_MANY
+        many = evidence is not None and evidence.rows > _MANY_ROWS
+        most = _MOST_TRIED_OF_MANY if many else _MOST_TRIED
         return tuple(_ways(made, given, added, candidates[:most]))
 
 
@@ -130,24 +281,31 @@ def _ways(
     added: Mapping[str, Any],
     candidates: Sequence[Candidate],
 ) -> Iterator[Way]:
-    """Try candidates, the best first, and stop where what is left fits less than one that reads."""
+    """Try candidates, the best first, as long as one fits nearly as well as the best that reads.
+
+    Where one alone does, the next that reads is given, too: it is what a guess may be wrong about.
+    """
+    found = 0
     best: float | None = None
     for one in candidates:
-        if best is not None and one.fit < best - _NEAR:
+        if best is not None and one.fit < best - _NEAR and found > 1:
             return
-        options = _changed(made.options, one.options)
-        if options is None:
+        changed = _changed(made.options, one.options)
+        if changed is None:
             continue
         try:
-            ratings = replace(made, options=options).read()
+            ratings = replace(made, options=changed).read()
         except InputError:
             continue
         if (holds := _plausible(ratings, one)) is not None:
             best = one.fit if best is None else best
+            found += 1
             said = {**given, **added, **one.options}
             if "columns" in one.options:
-                said["columns"] = dict(options.columns or {})
-            yield Way(holds, command_of(made, said))
+                said["columns"] = dict(changed.columns or {})
+            options = {**added, **one.options}
+            now = replace(made, options=changed)
+            yield Way(holds, command_of(made, said), one.fit, options, now, ratings)
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -163,7 +321,7 @@ def _fit_of(evidence: Evidence, layout: Layout) -> float:
     axes = [layout.roles[role] for role in ("rater", "stimulus", "label") if role in layout.roles]
     if not {*axes} <= {*evidence.names}:
         return 0.0
-    return _fit(evidence, *axes)
+    return fit_of(evidence, *axes)
 
 
 def _changed(options: ReadOptions, added: Mapping[str, Any]) -> ReadOptions | None:
@@ -197,7 +355,8 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:
         return None
-    if ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings:
+    nobody = one.options.get("wide") == "votes" or one.options.get("rater") == EACH_ROW
+    if not nobody and (ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings):
         return None
     size = (
         f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
@@ -233,8 +392,7 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
             if value == "set_aside":
                 parts.append(option("on_bad", "set_aside", cli="--set-aside"))
             continue
-        plain = list(value) if isinstance(value, tuple) else value
-        parts.append(option(key, str(plain) if isinstance(plain, Path) else plain))
+        parts.append(option(key, _plain(value)))
     if on_command_line():
         file = "-" if name == "standard input" else shlex.quote(name)
         return " ".join(("affectlab report", file, *parts))
@@ -242,249 +400,13 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
     return ", ".join(parts) if in_memory else f"read_ratings({', '.join((repr(name), *parts))})"
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
+
+
 def _can_be_written(given: Mapping[str, Any]) -> bool:
     """Whether what was given stands in a command: no table in memory, and no object."""
     plain = (str, int, float, Path, Mapping, list, tuple)
     return all(isinstance(value, plain) for value in given.values())
-
-
-def _can_be_named(names: Sequence[str]) -> bool:
-    """Whether names of columns mean the same when they stand in an option."""
-    return all(name == name.strip() and '"' not in name and name.isprintable() for name in names)
-
-
-# A row for each answer, or for each rater and stimulus: which columns are who and what.
-
-
-def over_rows(evidence: Evidence) -> Iterator[Candidate]:
-    """Suggest readings of a table in which columns name stimulus and rater."""
-    if evidence.row_names:
-        return
-    keys = [name for name in evidence.keys if _can_be_named([name])]
-    sessions = [name for name in keys if "session" in meant(name)]
-    free = [name for name in keys if name not in sessions]
-    named = set[frozenset[str]]()
-    for size in (2, 3):
-        for axes in combinations(free, size):
-            if any(pair <= {*axes} for pair in named):
-                continue
-            apart = [()] + [(name,) for name in sessions]
-            told = next((more for more in apart if evidence.names_rows(*axes, *more)), None)
-            if told is None:
-                continue
-            named.add(frozenset(axes))
-            for roles in permutations(axes):
-                yield from _of_axes(evidence, roles, told)
-
-
-def _of_axes(
-    evidence: Evidence, axes: tuple[str, ...], apart: tuple[str, ...]
-) -> Iterator[Candidate]:
-    """Suggest readings of a table of which the rater, the stimulus and the label are known."""
-    rater, stimulus, *label = axes
-    fit = _fit(evidence, *axes)
-    columns = {"stimulus": stimulus, "rater": rater}
-    if apart:
-        columns["session"] = apart[0]
-    numbers = [name for name in evidence.answers_in_numbers(*axes, *apart) if _can_be_named([name])]
-    if len(numbers) > 1:
-        called = [name for name in numbers if "value" in meant(name)]
-        if label and len(called) == 1:
-            numbers = called
-        else:
-            used = {*columns.values(), *numbers}
-            rest = [name for name in evidence.names if name not in used]
-            if not _can_be_named(rest):
-                return
-            more: dict[str, Any] = {"attributes": rest} if rest else {}
-            yield Candidate({"columns": columns, "wide": "labels", **more}, fit)
-            return
-    answers = numbers or _chosen(evidence, axes)
-    if len(answers) == 1:
-        if label:
-            columns["label"] = label[0]
-        yield Candidate({"columns": {**columns, "value": answers[0]}}, fit)
-
-
-def _fit(evidence: Evidence, rater: str, stimulus: str, *label: str) -> float:
-    """Say how well columns fit these roles, and how much of what they could cross they do."""
-    fit = 2 * evidence.coverage(rater, stimulus, *label)
-    fit += _as_rater(evidence, rater) + _as_stimulus(evidence, stimulus)
-    return fit + sum(_as_label(evidence, name) for name in label)
-
-
-def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
-    """Columns of words that were chosen: the one there is, or the one that is called so."""
-    words = [name for name in evidence.answers_in_words(*axes) if _can_be_named([name])]
-    if len(words) > 1:
-        return [name for name in words if {"value", "label"} & meant(name) or find_chosen([name])]
-    return words
-
-
-def _as_rater(evidence: Evidence, name: str) -> float:
-    column, means = evidence.column(name), meant(name)
-    fit = _as_any(evidence, name)
-    fit += 3 if "rater" in means else -2 if means & {"stimulus", "label"} else 0
-    fit += {"mails": 3, "files": -4, "texts": -3}.get(column.kind, 0)
-    persons = [
-        other
-        for other in evidence.names
-        if "person" in meant(other)
-        and not {"stimulus"} & meant(other)
-        and evidence.column(other).distinct > 1
-    ]
-    return fit + 2 * any(evidence.determines(name, other) for other in persons)
-
-
-def _as_stimulus(evidence: Evidence, name: str) -> float:
-    column, means = evidence.column(name), meant(name)
-    fit = _as_any(evidence, name)
-    fit += 3 if "stimulus" in means else -2 if means & {"rater", "label"} else 0
-    return fit + {"mails": -3, "files": 3, "texts": 2}.get(column.kind, 0)
-
-
-def _as_label(evidence: Evidence, name: str) -> float:
-    column, means = evidence.column(name), meant(name)
-    fit = _as_any(evidence, name) - 0.5
-    fit += 3 if "label" in means else -2 if "rater" in means else 0
-    fit += {"mails": -4, "files": -4, "numbers": -3}.get(column.kind, 0)
-    fit -= 4 if column.distinct > _FEW_LABELS else 0
-    return fit + 4 * evidence.are_labels(evidence.cells[name].drop_nulls().unique().to_list())
-
-
-def _as_any(evidence: Evidence, name: str) -> float:
-    means = meant(name)
-    fit = -4.0 if means & {"trial", "moment", "session"} else 0.0
-    if not means & {"rater", "stimulus", "label"}:
-        fit -= 4 if "value" in means else 1 if evidence.column(name).kind == "numbers" else 0
-    return fit
-
-
-# A column for each rater, or for each stimulus.
-
-
-def over_columns(evidence: Evidence) -> Iterator[Candidate]:
-    """Suggest readings of a table in which raters, or stimuli, are spread over columns."""
-    if any("best_worst" in meant(name) for name in evidence.names):
-        return
-    names = [name for name in evidence.names if _can_be_named([name])]
-    if len(names) < len(evidence.names):
-        return
-    yield from _over_raters(evidence, names)
-    yield from _over_stimuli(evidence, names)
-
-
-def _over_raters(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
-    rows = [
-        name
-        for name in names
-        if evidence.column(name).distinct == evidence.height
-        and (not evidence.column(name).runs or "stimulus" in meant(name))
-        and evidence.column(name).kind != "mails"
-    ]
-    pairs: list[tuple[str, str]] = []
-    if not rows:
-        few = [name for name in evidence.keys if evidence.column(name).kind == "words"]
-        labels = [name for name in few if _as_label(evidence, name) > 0]
-        pairs = [
-            (name, label)
-            for name in evidence.keys
-            for label in labels
-            if name != label and evidence.names_rows(name, label)
-        ]
-    for stimulus, *label in [*((name,) for name in rows), *pairs]:
-        axes = {stimulus, *label}
-        rated = [
-            name
-            for name in names
-            if name not in axes
-            and evidence.column(name).distinct > 1
-            and not {"decided", "moment", "person", "trial"} & meant(name)
-        ]
-        words = [name for name in rated if evidence.column(name).kind == "words"]
-        numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
-        after_raters = [
-            name
-            for name in rated
-            if "rater" in meant(name) or "@" in name or name in called_after_raters(rated)
-        ]
-        group = [name for name in after_raters if name in numbers]
-        if len(words) > 1 and evidence.shared_words(words):
-            group = words
-        elif (
-            len(group) < 2
-            and numbers == rated
-            and evidence.column(stimulus).kind != "numbers"
-            and not evidence.are_labels(numbers)
-        ):
-            # Beside what was shown there are only numbers, under names of nobody knows what.
-            group = numbers
-        if len(group) < 2 or any("model" in meant(name) for name in rated):
-            continue
-        if evidence.names_cross(group) or any(
-            find_separator(evidence.cells[name]) is not None for name in group
-        ):
-            continue
-        columns = dict(zip(("stimulus", "label"), (stimulus, *label), strict=False))
-        rest = [name for name in names if name not in group and name not in axes]
-        more: dict[str, Any] = {"attributes": rest} if rest else {}
-        fit = _as_stimulus(evidence, stimulus) + (3 if set(group) <= set(after_raters) else 0)
-        yield Candidate({"wide": "raters", "columns": columns, **more}, fit)
-
-
-def _over_stimuli(evidence: Evidence, names: Sequence[str]) -> Iterator[Candidate]:
-    sheets = [
-        name
-        for name in names
-        if evidence.column(name).distinct == evidence.height
-        and ("rater" in meant(name) or name.casefold() in ("case", "id"))
-    ]
-    numbers = [
-        name
-        for name in names
-        if name not in sheets
-        and evidence.column(name).kind == "numbers"
-        and evidence.column(name).distinct > 1
-        and not {"decided", "moment", "person", "trial", "label"} & meant(name)
-    ]
-    stems = {name: stem_of(name) for name in numbers if stem_of(name) != name}
-    for rater in sheets:
-        for stem in dict.fromkeys(stems.values()):
-            group = [name for name in numbers if stems.get(name) == stem]
-            alike = (
-                len(group) > 2 and len(group) == len(numbers) and not evidence.are_labels([stem])
-            )
-            if not alike or evidence.names_cross(group):
-                continue
-            rest = [name for name in names if name not in group and name != rater]
-            more: dict[str, Any] = {"attributes": rest} if rest else {}
-            if codes := _negative(evidence, group):
-                more["missing_codes"] = codes
-            yield Candidate({"wide": "stimuli", "columns": {"rater": rater}, **more}, 2)
-
-
-def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:
-    """Negative numbers among others that are none: codes for no answer."""
-    every = pl.concat([evidence.cells[name] for name in names]).drop_nulls().unique().to_list()
-    below = sorted(word for word in every if is_number(word) and float(word) < 0)
-    return below if 0 < len(below) <= 3 < len(every) - len(below) else []
-
-
-# What stands in the cells.
-
-
-def in_cells(evidence: Evidence, layout: Layout) -> Iterator[Candidate]:
-    """Suggest what parts several answers in a cell, and what stands for no answer."""
-    value = layout.roles.get("value")
-    if value not in evidence.cells:
-        return
-    cells = evidence.cells[value].drop_nulls().unique().to_list()
-    if codes := odd_words(evidence.cells[value]):
-        yield Candidate({"missing_codes": codes}, 1)
-    for mark in (",", ";", "|", "/"):
-        parts = [[part.strip() for part in cell.split(mark)] for cell in cells]
-        if all(part.isdecimal() for cell in parts for part in cell):
-            codes_of = [list(map(int, cell)) for cell in parts]
-            rising = all(one == sorted(set(one)) for one in codes_of)
-            if rising and sum(len(one) > 1 for one in codes_of) > _FEW_SETS:
-                yield Candidate({"separator": mark}, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
@@ -20,7 +21,7 @@ from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
 from affectlab.ratings.mapping import short_scale, to_toml
-from affectlab.ratings.reading.alternatives import Way, command_of, lines_of, tried
+from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
@@ -117,14 +118,12 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
         # What was guessed stands in the notes.
         warnings.simplefilter("ignore", GuessedColumnsWarning)
         warnings.simplefilter("ignore", GuessedScalesWarning)
-        layout: Layout = Layout()
-        ratings, problem = None, None
-        try:
+        whole = complete(made, given)
+        made, ratings, problem = whole.made, whole.ratings, whole.problem
+        layout = Layout()
+        with suppress(InputError):
             layout = made.format.describe(made.head, made.options)
-            ratings = made.read()
-        except InputError as error:
-            problem = str(error)
-        ways = tried(made, given, readable=problem is None)
+        ways = whole.ways or (() if problem else tried(made, given, readable=True))
         found = _described(made, layout, ratings, problem, given)
         command = "" if problem else command_of(made, given)
         own = ("To go on:", f"  {command}") if command else ()

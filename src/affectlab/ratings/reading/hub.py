@@ -11,6 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.datasets import HubCopy, PublishedSet, Wanted, fetch, find_dataset
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.options import Absent, Wide, check_choices
+from affectlab.ratings.reading.alternatives import complete
 from affectlab.ratings.reading.prepared import prepared
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.summary import warn_of_guess
@@ -142,7 +143,7 @@ def _load(
     if published is not None:
         given = {"format": published.reader, **given}
     with prepared(copy.path, given) as made:
-        ratings = made.read()
+        ratings = complete(made, given).read()
     warn_of_guess(ratings, columns=True)
     return ratings._from(copy.source, steps=_steps(copy, published, stale))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affectlab.core.errors import InputError
 from affectlab.core.spelling import spelled
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.formats import Format
 from affectlab.ratings.mapping import MappingLike
 from affectlab.ratings.options import Absent, Wide
-from affectlab.ratings.reading.alternatives import lines_of, tried
+from affectlab.ratings.reading.alternatives import complete
 from affectlab.ratings.reading.prepared import prepared
 from affectlab.ratings.reading.source import is_hub_set
 from affectlab.ratings.scales import ScaleLike
@@ -113,7 +112,8 @@ def read_ratings(
         ``"raise"``: stop at the first row that cannot be used. ``"set_aside"``: leave such rows
         out, and count them with the reason in :attr:`Ratings.set_aside`.
     encoding
-        Encoding of a text file; None: told by a byte order mark, else UTF-8.
+        Encoding of a text file; None: told by a byte order mark, else UTF-8; or UTF-16,
+        Windows-1252 or Latin-1 where the beginning of the file is plainly that (a warning says so).
     delimiter
         Delimiter of a text table; None: told by the first line, which may be ``sep=;``. Where it
         is a semicolon, a comma between digits is a decimal comma.
@@ -168,10 +168,6 @@ def read_ratings(
 
         return read_address(source, given)
     with prepared(source, given) as made:
-        try:
-            ratings = made.read()
-        except InputError as error:
-            ways = lines_of(tried(made, given, readable=False))
-            raise InputError.with_ways(str(error), ways) from None
+        ratings = complete(made, given).read()
     warn_of_guess(ratings, columns=True)
     return ratings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -17,9 +17,10 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import quoted
 from affectlab.ratings.derived import Holdings
-from affectlab.ratings.files import OnBad, Peek, as_frame, read_columns
-from affectlab.ratings.formats import is_stored
+from affectlab.ratings.files import OnBad, Peek, as_frame
+from affectlab.ratings.formats import find_format, is_stored
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.mapping import beside
 from affectlab.taxonomy import are_labels
@@ -68,21 +69,22 @@ def opened(
     if source == STANDARD_INPUT if isinstance(source, str) else False:
         with _spooled("standard input", "standard-input") as file:
             file.write_bytes(sys.stdin.buffer.read())
-            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter).with_encoding()
     elif is_address(source):
         address = _web_address(source)
         name = PurePosixPath(unquote(urlsplit(address).path)).name or "ratings"
         with _spooled(source, name) as file:
             _download(address, file, source)
-            yield Peek.open(file, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(file, encoding=encoding, delimiter=delimiter).with_encoding()
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
         if not str(source):
             raise InputError("the path is empty; expected that of a file of ratings")
         if path.is_dir():
-            yield Peek.of_frame(_of_folder(path, encoding, delimiter, on_bad), str(path))
+            frame, steps = _of_folder(path, encoding, delimiter, on_bad)
+            yield Peek.of_frame(frame, str(path), steps)
         else:
-            yield Peek.open(path, encoding=encoding, delimiter=delimiter)
+            yield Peek.open(path, encoding=encoding, delimiter=delimiter).with_encoding()
     else:
         yield Peek.of_frame(_of_memory(source), _IN_MEMORY)
 
@@ -140,12 +142,12 @@ def _download(address: str, file: Path, source: str) -> None:
         raise InputError(f"{source} cannot be fetched: {error}") from None
 
 
+def _shown_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith((".", "~$")))
+
+
 def _tables_in(folder: Path) -> list[Path]:
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in _FOLDER and not path.name.startswith((".", "~$"))
-    )
+    return [path for path in _shown_in(folder) if path.suffix.lower() in _FOLDER]
 
 
 def table_in(folder: Path) -> Path | None:
@@ -165,37 +167,78 @@ def table_in(folder: Path) -> Path | None:
 
 def _of_folder(
     folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
-) -> pl.DataFrame:
-    """Put the tables of a folder one below the other.
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Put the tables of a folder one below the other, and say what was decided.
 
     The name of a file is the label where all are called after emotions, else the rater, where no
     column names these.
     """
     files = _tables_in(folder)
+    # Beside tables, JSON describes these.
+    files = files or [path for path in _shown_in(folder) if path.suffix.lower() == ".json"]
     if not files:
         if (folder / "report.html").is_file():
             raise InputError(
                 f"{folder} holds a report and no answers; expected the file that the report is of"
             )
         raise InputError(
-            f"{folder} is a folder without a table ({', '.join(_FOLDER)}); expected a file of "
-            "ratings, or a folder of tables with the same columns"
+            f"{folder} is a folder without a table ({', '.join(_FOLDER)}, .json); expected a file "
+            "of ratings, or a folder of tables with the same columns"
         )
-    tables: list[pl.DataFrame] = []
-    header: list[str] = []
+    heads = [
+        Peek.open(path, encoding=encoding, delimiter=delimiter).with_encoding() for path in files
+    ]
+    formats = [find_format(head) for head in heads]
+    read = [one.columns(head, on_bad) for one, head in zip(formats, heads, strict=True)]
+    partial = _partial(files, [one.columns for one in read], {one.name for one in formats})
     labels = are_labels(path.stem for path in files)
-    for path in files:
-        read = read_columns(Peek.open(path, encoding=encoding, delimiter=delimiter), on_bad=on_bad)
-        header = header or list(read.columns)
-        if set(read.columns) != set(header):
-            raise InputError(
-                f"{path} has other columns than {files[0].name} ({', '.join(read.columns)}); "
-                "expected a folder of tables with the same columns"
-            )
+    tables: list[pl.DataFrame] = []
+    for path, one in zip(files, read, strict=True):
+        header = [name for name in one.columns if name not in partial]
         roles = (*(["label"] if labels else []), "rater")
         named = next((role for role in roles if find_one(role, header) is None), _FROM_FILE)
-        table = pl.DataFrame(list(read.columns.values()))
+        table = pl.DataFrame(list(one.columns.values()))
         if named not in header:
             table = table.with_columns(pl.lit(path.stem).alias(named))
         tables.append(table)
-    return pl.concat(tables, how="diagonal_relaxed")
+    steps = dict.fromkeys(step for head in heads for step in head.steps)
+    if partial:
+        steps[f"columns that only some files of the folder have: {quoted(partial)}"] = None
+    order: list[str] = []
+    for table in tables:
+        at = 0
+        for name in table.columns:
+            # A column that only later files have stands where it stands there.
+            if name not in order:
+                order.insert(at, name)
+            at = order.index(name) + 1
+    return pl.concat(tables, how="diagonal_relaxed").select(order), tuple(steps)
+
+
+def _partial(
+    files: Sequence[Path], headers: Sequence[Collection[str]], formats: Collection[str]
+) -> list[str]:
+    """Name the columns that only some files have.
+
+    Raises
+    ------
+    InputError
+        When files that no program writes as its own differ in more than further columns.
+    """
+    if all(set(header) == set(headers[0]) for header in headers):
+        return []
+    names = dict.fromkeys(name for header in headers for name in header)
+    shared = [name for name in names if all(name in header for header in headers)]
+    known = len(formats) == 1 and "table" not in formats
+    core = {find_one(role, shared) for role in ("stimulus", "value")}
+    nested = len(shared) == min(map(len, headers)) and None not in core
+    if not known and not nested:
+        alike = [sum(len({*own} & {*other}) for other in headers) for own in headers]
+        odd = min(range(len(files)), key=lambda at: alike[at])
+        path, header = files[odd], headers[odd]
+        other = next(one for one in files if one != path)
+        raise InputError(
+            f"{path} has other columns than {other.name} ({', '.join(header)}); "
+            "expected a folder of tables with the same columns"
+        )
+    return [name for name in names if name not in shared]

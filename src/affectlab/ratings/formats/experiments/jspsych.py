@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import polars as pl
+
 from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
+from affectlab.core.words import option
 from affectlab.ratings.attributes import PERSONAL
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import BadJson, Peek, parse_json, read_columns
+from affectlab.ratings.files import BadJson, Columns, OnBad, Peek, json_sequence, read_columns
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
     Answer,
     Trials,
-    is_media,
     milliseconds,
 )
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, json_lines, numbered
+from affectlab.ratings.formats.records import Rejects, numbered
+from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import GUESSED
 
 _NEEDED = ("trial_type", "trial_index", "time_elapsed")
 _OF_PROGRAM = {
@@ -56,14 +60,31 @@ class _Run:
     trials: tuple[tuple[str, Trial], ...]
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A trial with an answer, or several by their names."""
+
+    person: str
+    place: str
+    trial: Trial
+    parts: tuple[tuple[str | None, Any], ...]
+    stimulus: str
+    """What it showed: a file, else its text."""
+    before: str = ""
+    """The file that was shown last before it."""
+    question: str = ""
+    """Its text, where what it asks about was shown before."""
+
+
 @file_format("jspsych", "jsPsych, trials (JSON or CSV with trial_type; text of JATOS)")
 class JsPsych(Trials):
-    """The trials of jsPsych: a JSON list, its CSV, or the text of JATOS with a list a line.
+    """The trials of jsPsych: a JSON list, its CSV, or the text of JATOS with a list a person.
 
     Sliders, buttons, keys, Likert scales and choices are answers; a label is the name of the
     question in a survey, else what the column ``label``, ``dimension`` or ``question`` says, else
-    the kind of the answer. The stimulus is the file that is shown, also inside HTML. Where files
-    are shown, answers to text alone are those of instructions. Buttons and Likert scales are
+    the kind of the answer. The stimulus is the file that is shown, also inside HTML; of a question
+    that is asked after different files, the file that was shown before it. Other answers to text
+    alone, where files are shown, are those of instructions. Buttons and Likert scales are
     numbers from 0, as jsPsych writes them. Other columns are attributes. The participant stands in
     a column such as ``subject`` or ``PROLIFIC_PID``; without one, each list is a participant.
 
@@ -99,6 +120,22 @@ class JsPsych(Trials):
             return Sure.if_(set(_NEEDED) <= set(head.columns))
         return Sure.if_(all(re.search(rf'"{name}"\s*:', head.text) for name in _NEEDED))
 
+    def columns(self, head: Peek, on_bad: OnBad) -> Columns:
+        """Give trials as rows, in which lists and objects are JSON, as in CSV of jsPsych."""
+        if head.is_binary or not head.starts_with_json():
+            return super().columns(head, on_bad)
+        groups = _groups(head, ReadOptions(on_bad=on_bad), Rejects(head.path, on_bad))
+        trials = [one for group in groups for one in group]
+        cells = {
+            name: [_cell(trial.get(name)) for _, trial in trials]
+            for name in dict.fromkeys(name for _, trial in trials for name in trial)
+        }
+        return Columns(
+            {name: pl.Series(name, own, dtype=pl.String) for name, own in cells.items()},
+            lambda row: f"{head.path}, {trials[row][0]}",
+            typed=False,
+        )
+
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         """Say which keys hold the answer and its time, and which name what was shown and whom."""
         options = options or ReadOptions(on_bad="set_aside")
@@ -125,48 +162,58 @@ class JsPsych(Trials):
         )
 
     def trials(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[Answer]:
-        runs = list(_runs(head, options, rejects))
-        asked: list[tuple[_Run, str, Trial, list[tuple[str | None, Any]]]] = []
-        for run in runs:
-            for place, trial in run.trials:
-                if parts := list(_parts(trial)):
-                    asked.append((run, place, trial, parts))
-                else:
-                    rejects.skip(place, _why_not(trial))
+        asked = list(self._asked(_runs(head, options, rejects), rejects))
         if not asked:
             raise InputError(f"{head.path}: no trial of jsPsych has an answer; expected some")
-        shown = [self._shown(trial) for _, _, trial, _ in asked]
-        media = any(is_media(one) for one in shown)
+        if self.stimulus is None:
+            asked = _of_what_was_shown(asked, rejects)
+        shown = any(one.stimulus for one in asked)
+        media = any(is_media(one.stimulus) for one in asked)
         about: dict[str, dict[str, str]] = {}
-        options_of = _options(part for *_, parts in asked for part in parts)
+        options_of = _options(part for one in asked for part in one.parts)
         given = []
-        for (run, place, trial, parts), stimulus in zip(asked, shown, strict=True):
-            for name, value in parts:
+        for one in asked:
+            for name, value in one.parts:
                 words = isinstance(value, str) and not is_number(value)
-                if (name or "").casefold() in PERSONAL or (any(shown) and not stimulus and name):
-                    about.setdefault(run.person, {})[str(name)] = _text(value)
-                elif words and "text" in trial["trial_type"]:
-                    rejects.skip(place, "text that was typed in", unit="cell")
-                elif media and not is_media(stimulus):
-                    rejects.skip(place, "answer to text alone, as in instructions", unit="cell")
+                if (name or "").casefold() in PERSONAL or (shown and not one.stimulus and name):
+                    about.setdefault(one.person, {})[str(name)] = _text(value)
+                elif words and "text" in one.trial["trial_type"]:
+                    rejects.skip(one.place, "text that was typed in", unit="cell")
+                elif media and not is_media(one.stimulus):
+                    rejects.skip(one.place, "answer to text alone, as in instructions", unit="cell")
                 else:
-                    given.append((run, place, trial, stimulus, name, value))
-        several = len(options_of) > 1 or not all(isinstance(one[-1], list) for one in given)
-        for run, place, trial, stimulus, name, value in given:
-            beside, person = _beside(trial, self.stimulus), about.get(run.person, {})
+                    given.append((one, name, value))
+        several = len(options_of) > 1 or not all(isinstance(value, list) for *_, value in given)
+        for one, name, value in given:
+            trial = one.trial
+            beside, person = _beside(trial, self.stimulus), about.get(one.person, {})
             training = any(
-                PRACTICE.search(str(trial.get(one, ""))) for one in ("task", "phase", "block")
+                PRACTICE.search(str(trial.get(said, ""))) for said in ("task", "phase", "block")
             )
             time = milliseconds(str(trial.get("rt")))
-            label = (name or _label(trial)) if stimulus else None
-            who, what = run.person, stimulus or name or trial["trial_type"]
+            label = (name or _label(trial, one.question)) if one.stimulus else None
+            who, what = one.person, one.stimulus or name or trial["trial_type"]
             if isinstance(value, list):
                 for choice in options_of[name]:
                     label = f"{name}: {choice}" if several else choice
                     yes = "1" if choice in value else "0"
-                    yield Answer(place, who, what, label, yes, time, training, beside, person)
+                    yield Answer(one.place, who, what, label, yes, time, training, beside, person)
             else:
-                yield Answer(place, who, what, label, _text(value), time, training, beside, person)
+                yield Answer(
+                    one.place, who, what, label, _text(value), time, training, beside, person
+                )
+
+    def _asked(self, runs: Iterator[_Run], rejects: Rejects) -> Iterator[_Asked]:
+        """Give the trials that ask for something; others are counted."""
+        for run in runs:
+            before = ""
+            for place, trial in run.trials:
+                shown = self._shown(trial)
+                if parts := tuple(_parts(trial)):
+                    yield _Asked(run.person, place, trial, parts, shown, before)
+                else:
+                    rejects.skip(place, _why_not(trial))
+                before = shown if is_media(shown) else before
 
     def _shown(self, trial: Trial) -> str:
         """Name what a trial showed: the file of a picture or clip, also in HTML; else its text."""
@@ -176,6 +223,40 @@ class JsPsych(Trials):
         text = "" if given is None else str(given)
         source = _SOURCE.search(text)
         return source[1] if source else " ".join(_TAG.sub(" ", text).split())
+
+
+def _of_what_was_shown(asked: Sequence[_Asked], rejects: Rejects) -> list[_Asked]:
+    """Take questions that show no file as those about the file that was shown before them.
+
+    One is about it where it is answered after different files in a run, and not always in the same
+    way, as a button that goes on is.
+    """
+    after: dict[tuple[Any, ...], set[str]] = {}
+    given: dict[tuple[Any, ...], set[str]] = {}
+    for one in asked:
+        if one.before and not is_media(one.stimulus):
+            after.setdefault((one.person, *_question(one)), set()).add(one.before)
+            given.setdefault(_question(one), set()).update(_text(value) for _, value in one.parts)
+    repeated = {tuple(question) for (_, *question), files in after.items() if len(files) > 1}
+    questions = {one for one in repeated if len(given[one]) > 1}
+    if not questions:
+        return list(asked)
+    rejects.steps.append(
+        f"{GUESSED}a question without a picture or clip is about the one that was shown before it "
+        f"({option('format', 'jspsych,stimulus=stimulus')} rates what the trial itself showed)"
+    )
+    several = len({text for *_, text in questions}) > 1
+    return [
+        replace(one, stimulus=one.before, question=one.stimulus if several else "")
+        if one.before and not is_media(one.stimulus) and _question(one) in questions
+        else one
+        for one in asked
+    ]
+
+
+def _question(one: _Asked) -> tuple[Any, ...]:
+    """Tell questions apart: by the kind of trial, the names of its parts, and its text."""
+    return one.trial["trial_type"], tuple(name for name, _ in one.parts), one.stimulus
 
 
 def _runs(head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[_Run]:
@@ -196,7 +277,7 @@ def _runs(head: Peek, options: ReadOptions, rejects: Rejects) -> Iterator[_Run]:
 def _groups(
     head: Peek, options: ReadOptions, rejects: Rejects
 ) -> Iterator[list[tuple[str, Trial]]]:
-    """Give the lists of trials of a file: one, or one a line."""
+    """Give the lists of trials of a file: one, or several one behind the other."""
     if head.is_binary or not head.starts_with_json():
         read = read_columns(head, on_bad=options.on_bad)
         require_columns(read.columns, _NEEDED, f"{head.path}: ", "give the data of jsPsych")
@@ -207,14 +288,15 @@ def _groups(
             for number, row in enumerate(rows)
         ]
         return
-    try:
-        whole = [("", parse_json(head.decode()))]
-    except BadJson as error:
-        if "\n" not in head.text.strip():
-            raise InputError(f"{head.path}: {error}") from None
-        whole = list(json_lines(head, rejects))
+    whole = list(json_sequence(head.decode()))
+    lines = {line for line, _ in whole}
     single: list[tuple[str, Trial]] = []
-    for place, content in whole:
+    for number, (line, content) in enumerate(whole, 1):
+        place = f"line {line}" if len(lines) == len(whole) > 1 else f"list {number}"
+        place = place if len(whole) > 1 else ""
+        if isinstance(content, BadJson):
+            rejects.reject(f"line {content.line or line}", content.reason, str(content))
+            continue
         lists = content if isinstance(content, list) else [content]
         if not all(isinstance(one, list) for one in lists) or not lists:
             lists = [lists]
@@ -232,6 +314,11 @@ def _groups(
                 rejects.skip(place or "list 1", "list without trials of jsPsych")
     if single:
         yield single
+
+
+def _cell(value: Any) -> str | None:
+    """Write a value as a cell of jsPsych's CSV."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _parsed(value: Any) -> Any:
@@ -287,10 +374,10 @@ def _options(parts: Iterator[tuple[str | None, Any]]) -> dict[str | None, list[s
     return {name: list(options) for name, options in found.items()}
 
 
-def _label(trial: Trial) -> str:
+def _label(trial: Trial, question: str) -> str:
     named = (str(trial[name]) for name in _LABEL if isinstance(trial.get(name), str))
     kind = str(trial["trial_type"]).removesuffix("-response")
-    return next((one for one in named if one), kind.rpartition("-")[2])
+    return next((one for one in named if one), question or kind.rpartition("-")[2])
 
 
 def _beside(trial: Trial, shown: str | None) -> dict[str, str | None]:

@@ -12,23 +12,18 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.files.media import media_kind
 from affectlab.core.words import option
 from affectlab.ratings.build import words_of
 from affectlab.ratings.files import Peek, typed_column
 from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.formats.shown import find_stimulus, of_files
 from affectlab.ratings.options import ReadOptions
 
 PRACTICE = re.compile(r"practi[cs]e|training|warm.?up|example", re.IGNORECASE)
 """Names of loops and screens whose answers train the rater."""
 GO_ON = {"space", " ", "return", "enter", "escape", "continue", "next"}
 """Keys and buttons that lead to the next screen."""
-_SHOWN = re.compile(
-    r"stim|image|img|face|pic|photo|video|clip|movie|sound|audio|word|sentence|text|item|file",
-    re.IGNORECASE,
-)
 _LISTED = 8
 
 
@@ -130,12 +125,7 @@ class Trials(Format, ABC):
             if self.stimulus not in columns:
                 raise unknown_name("column", self.stimulus, list(columns), str(head.path))
             return self.stimulus
-        varied = [name for name, column in columns.items() if len(set(words_of(column))) > 1]
-        files = _of_files(columns)
-        like = [name for name in varied if _SHOWN.search(name)]
-        called = None if files else find_one("stimulus", list(columns))
-        fits = [name for name in files if name in varied] or files or [called or "", *like]
-        best = next((name for name in fits if name), None)
+        best = find_stimulus(columns)
         if best is None:
             listed = ", ".join(list(columns)[:_LISTED]) or "none"
             raise InputError(
@@ -146,24 +136,13 @@ class Trials(Format, ABC):
 
     def pointing_column(self, columns: Mapping[str, pl.Series]) -> str | None:
         """Find a column whose cells are names of columns of files: it says which was shown."""
-        files = _of_files(columns)
+        files = of_files(columns)
         if self.stimulus is not None or len(files) < 2:
             return None
         said = {
             name: set(words_of(column)) for name, column in columns.items() if name not in files
         }
         return next((n for n, words in said.items() if len(words) > 1 and words <= {*files}), None)
-
-
-def _of_files(columns: Mapping[str, pl.Series]) -> list[str]:
-    """Name the columns most of whose cells are names of files."""
-    cells = {name: words_of(column).to_list() for name, column in columns.items()}
-    return [name for name, own in cells.items() if 2 * sum(map(is_media, own)) > len(own)]
-
-
-def is_media(text: str) -> bool:
-    """Whether a text is the name of a picture, a video or a sound."""
-    return media_kind(text) is not None
 
 
 Cells = Mapping[str, Sequence[Any]]

@@ -94,6 +94,7 @@ class Qualtrics(AnswerSheets):
     """
 
     layout = Layout({"rater": "ResponseId"})
+    choices = (r",(?! )",)
 
     def recognise(self, head: Peek) -> Sure:
         rows = head.first_rows

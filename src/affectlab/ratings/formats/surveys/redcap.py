@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
+from affectlab.core.errors import unknown_name
+from affectlab.core.words import option
+from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
+from affectlab.ratings.formats.shown import find_stimulus
 from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Asked, Sheet
+from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.schema import GUESSED
 
 _CHECKBOX = re.compile(r"(?P<field>[a-z][a-z0-9_]*?)___(?P<code>\w+)")
 _CHOICE = re.compile(r"(?P<field>.*?)\s*\(choice=(?P<code>.*)\)\s*", re.DOTALL)
@@ -19,7 +26,8 @@ _OF_PLATFORM = re.compile(
     r"|data access group|event name|repeat (instrument|instance)",
     re.IGNORECASE,
 )
-_EVENTS = ("redcap_event_name", "redcap_repeat_instance", "event name", "repeat instance")
+_EVENTS = ("redcap_event_name", "event name")
+_INSTANCE = ("redcap_repeat_instance", "repeat instance")
 
 
 @file_format("redcap", "REDCap, records (CSV: record_id, field___1, form_complete, …)")
@@ -28,8 +36,9 @@ class RedCap(AnswerSheets):
 
     A record is a rater, and each of its events or repeated instances a session. Checkboxes
     (``field___1``, or ``Field (choice=Joy)``) are yes or no to each option. Fields are stimuli;
-    personal ones, such as ``age``, describe the rater. What REDCap adds (events, completeness,
-    times, identifiers of surveys) is no answer.
+    personal ones, such as ``age``, describe the rater. Where a field of a repeated instrument
+    names what was shown, that is the stimulus, each instance a trial, and its other fields are
+    labels. What REDCap adds (events, completeness, times, identifiers of surveys) is no answer.
 
     Parameters
     ----------
@@ -39,6 +48,9 @@ class RedCap(AnswerSheets):
         What the options of checkboxes are, ``"labels"`` or ``"stimuli"``.
     rater
         Column that names the person; by default the first, which has the record.
+    stimulus
+        Field that names what was shown; by default one of a repeated instrument that differs
+        between instances, and holds names of files or is called like what is shown.
 
     Notes
     -----
@@ -58,6 +70,7 @@ class RedCap(AnswerSheets):
     """
 
     layout = Layout({"rater": "record_id"})
+    stimulus: str | None = None
 
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(_is_export(head.columns))
@@ -72,6 +85,7 @@ class RedCap(AnswerSheets):
         if not _is_export(names):
             return None
         unused = {name: PLATFORM for name in names if _OF_PLATFORM.fullmatch(name.strip())}
+        stimulus = self._stimulus(read, [name for name in names[1:] if name not in unused])
         asked = {}
         for name in names[1:]:
             match = _CHECKBOX.fullmatch(name) or _CHOICE.fullmatch(name)
@@ -81,18 +95,72 @@ class RedCap(AnswerSheets):
                 asked[name] = Asked(name.strip(), text=name if " " in name else "")
             else:
                 asked[name] = Asked(match["field"], match["code"], text=match["field"], option=True)
-        events = [name for name in names if name.strip().casefold() in _EVENTS]
+        instance = next((name for name in names if _folded(name) in _INSTANCE), None)
+        events = [name for name in names if _folded(name) in _EVENTS]
+        steps: tuple[str, ...] = ()
+        if stimulus is not None:
+            shown = read.columns[stimulus].is_not_null()
+            asked = {
+                name: replace(one, loop=stimulus)
+                if read.columns[name].filter(shown).count()
+                else one
+                for name, one in asked.items()
+                if name != stimulus
+            }
+            if self.stimulus is None:
+                how = option("format", f"{self.name},stimulus=NAME")
+                said = f"field '{stimulus}' names what each instance is about"
+                steps = (f"{GUESSED}{said} ({how} names another field)",)
+        elif instance is not None:
+            events.append(instance)
         session = None
         if events:
             parts = [read.columns[name].cast(pl.String).fill_null("") for name in events]
             joined = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" "))
             session = joined.to_series().str.strip_chars()
-        return Sheet(read, asked, unused, rater=names[0], session=session, sessions=tuple(events))
+        return Sheet(
+            read,
+            asked,
+            unused,
+            rater=names[0],
+            steps=steps,
+            session=None if session is None else session.alias("session"),
+            sessions=tuple(events),
+            stimulus=stimulus,
+            trial=None if stimulus is None else instance,
+        )
+
+    def _stimulus(self, read: Columns, fields: Sequence[str]) -> str | None:
+        """Find the field that says what repeated instances of a record are about."""
+        if self.stimulus is not None:
+            if self.stimulus not in fields:
+                raise unknown_name("field", self.stimulus, fields, "format redcap")
+            return self.stimulus
+        record, *_ = read.columns
+        instance = next((name for name in read.columns if _folded(name) in _INSTANCE), None)
+        if instance is None:
+            return None
+        repeated = pl.DataFrame(list(read.columns.values())).filter(pl.col(instance).is_not_null())
+        counts = repeated.group_by(record).agg(pl.col(fields).drop_nulls().n_unique())
+        named = {
+            name: repeated[name]
+            for name in fields
+            if (counts[name] > 1).any()
+            and (find_one("stimulus", [name]) or not all(map(is_number, words_of(repeated[name]))))
+        }
+        return find_stimulus(named)
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
 
 
 def _is_export(header: Sequence[str]) -> bool:
-    if not header or header[0].strip().casefold().replace(" ", "_") != "record_id":
+    folded = [_folded(name) for name in header[1:]]
+    if any(name in ("redcap_event_name", "redcap_repeat_instance") for name in folded):
+        # A project may call its records otherwise.
+        return True
+    if not header or _folded(header[0]).replace(" ", "_") != "record_id":
         return False
-    folded = [name.strip().casefold() for name in header[1:]]
     forms = any(re.fullmatch(r"\w+_complete|complete\?(\.\d+)?", name) for name in folded)
     return forms or any(name.startswith("redcap_") or "___" in name for name in folded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
@@ -18,7 +18,11 @@ from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
 from affectlab.ratings.formats.records import Rejects, numbered
+from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import folded
+from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.wordings import EMOTIONS, is_no_answer
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"
@@ -26,7 +30,7 @@ TIMING = "of times"
 ORDER = "of the order in which was asked"
 CONSENT = "of consent"
 _IDENTITY = "that say who people are"
-_FREE_TEXT = "of free text"
+FREE_TEXT = "of free text"
 _EMPTY = "without any answer"
 _CONSENT = re.compile(
     r"(\b|_)consent|\bagree to (take part|participate)|\bdata protection", re.IGNORECASE
@@ -42,9 +46,16 @@ _ABOUT_PERSON = re.compile(
 )
 _DIMENSIONS = {"valence", "arousal", "dominance", "intensity", "pleasantness", "attractiveness"}
 _NOT_CHOSEN = {"0", "n", "no", "unchecked", "false", "not selected", "off"}
+_DIGITS = re.compile(r"\d+")
 _FEW_CHOICES = 7
 _MOST_CHOICES = 20
 _LONGEST_CHOICE = 40
+_SENTENCE = 4
+"""Words that questions must share for what differs to be what they are about."""
+_AROUND = " -?!.,:;\"'"
+_IN_WORDS = "stimuli are called as the words of the questions name them"
+_SURE = ";"
+"""What stands between choices and in none."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,12 @@ class Sheet:
     """What tells several sheets of one person apart."""
     sessions: tuple[str, ...] = ()
     """Columns that it was taken from."""
+    stimulus: str | None = None
+    """Column that says what the looped questions of each row are about; None: no row does."""
+    trial: str | None = None
+    """Column that numbers the rows of a person."""
+    split: Mapping[str, str] = field(default_factory=dict)
+    """Column of the file by those that were made of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +106,7 @@ class SheetLayout(Layout):
     """What the columns of a survey are taken for: `labels` are those that hold answers."""
 
     about: Mapping[str, tuple[str, str | None]]
-    """Stimulus and label of each column of answers."""
+    """Stimulus and label of each column of answers, also of those made of a column of the file."""
     steps: tuple[str, ...] = ()
     """What was decided without the user, for the history."""
 
@@ -113,6 +130,9 @@ class AnswerSheets(Format, ABC):
         Column that names the person.
     """
 
+    takes = ("separator",)
+    choices: ClassVar[tuple[str, ...]] = ()
+    """What stands between several choices in a cell, as regular expressions."""
     questions: tuple[str, ...] | None = None
     rows: Literal["labels", "stimuli"] | None = None
     rater: str | None = None
@@ -127,10 +147,11 @@ class AnswerSheets(Format, ABC):
         """
 
     def _read(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Sheet:
+        head = self.opened(head, options)
         found = self.sheet(read_columns(head, on_bad=options.on_bad), rejects)
         if found is None:
             raise InputError(f"{head.path} is {self.expected}")
-        return found
+        return _with_choices(found, self.choices, options.separator)
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> SheetLayout:
         """Say what each column is taken for."""
@@ -151,29 +172,39 @@ class AnswerSheets(Format, ABC):
             if name is None
             else columns[name].cast(pl.String).str.strip_chars().alias("rater")
         )
-        names, asked = layout.labels, {name: sheet.asked[name] for name in layout.labels}
-        cells = _cells(columns, asked)
-        stimuli = [layout.about[one][0] for one in names]
+        names = list(layout.about)
+        asked = {name: sheet.asked[name] for name in names}
+        given = _about_something(sheet, names, rejects)
+        rows = given.columns["row"]
+        height = len(rows)
+        cells = _cells(given.columns, asked)
+        if sheet.stimulus is None:
+            shown = _repeated("stimulus", [layout.about[one][0] for one in names], height)
+        else:
+            shown = pl.concat([given.columns[sheet.stimulus].cast(pl.String)] * len(names))
         answers = {
-            "stimulus": _repeated("stimulus", stimuli, height),
-            "rater": pl.concat([raters] * len(names)),
+            "stimulus": shown.alias("stimulus"),
+            "rater": pl.concat([raters.gather(rows)] * len(names)),
             "value": pl.concat([cells[one].alias("value") for one in names]),
         }
+        columns_of = [sheet.split.get(one, one) for one in names]
         labels = [layout.about[one][1] for one in names]
         if any(labels):
             answers["label"] = _repeated("label", [one or "answer" for one in labels], height)
         if sheet.session is not None:
-            answers["session"] = pl.concat([sheet.session.alias("session")] * len(names))
+            answers["session"] = pl.concat([sheet.session.gather(rows)] * len(names))
+        if sheet.trial is not None:
+            answers["trial"] = pl.concat([given.columns[sheet.trial]] * len(names))
         described = [raters, *(_described(columns[one]) for one in layout.raters)]
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
-            lambda at: f"{read.locate(at % height)}, column '{names[at // height]}'",
+            lambda at: f"{given.locate(at % height)}, column '{columns_of[at // height]}'",
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),
             set_aside=read.set_aside,
-            history=layout.steps,
+            history=(*read.history, *layout.steps),
             split=False,
             unit="cell",
         )
@@ -183,7 +214,7 @@ class AnswerSheets(Format, ABC):
         unused = {
             name: why
             for name, why in sheet.unused.items()
-            if name in columns and name not in sheet.sessions
+            if name in columns and name not in (*sheet.sessions, sheet.trial)
         }
         rater = self._rater(sheet, head)
         asked: dict[str, Asked] = {}
@@ -196,29 +227,35 @@ class AnswerSheets(Format, ABC):
                 unused[name] = CONSENT
             elif once and _WHO.search(said):
                 unused[name] = _IDENTITY
-            elif not one.option and not len(words_of(columns[name])):
+            elif not one.option and not len(_answers_of(columns[name])):
                 unused[name] = _EMPTY
             elif not (once and _is_personal(one)):
                 asked[name] = one
         if self.rows is None:
             asked = _without_lone_rows(asked)
         used, remarks = self._answers(asked, columns, head)
-        unused |= dict.fromkeys(remarks, _FREE_TEXT)
+        unused |= dict.fromkeys(remarks, FREE_TEXT)
         about, steps = self._about({name: asked[name] for name in used})
-        others = {*unused, *used, rater, *sheet.sessions}
+        others = {*unused, *used, rater, *sheet.sessions, sheet.stimulus, sheet.trial}
         raters = [name for name in columns if name not in others]
         return SheetLayout(
             {
                 **({} if rater is None else {"rater": rater}),
                 **dict(zip(["session"], sheet.sessions, strict=False)),
+                **({} if sheet.stimulus is None else {"stimulus": sheet.stimulus}),
+                **({} if sheet.trial is None else {"trial": sheet.trial}),
             },
             others=sheet.sessions[1:],
-            labels=tuple(used),
+            labels=tuple(dict.fromkeys(sheet.split.get(name, name) for name in used)),
             raters=tuple(name for name in raters if name not in ("rater", "rater_kind")),
             unused=unused,
-            questions={name: one.text for name, one in sheet.asked.items() if one.text},
+            questions={
+                sheet.split.get(name, name): one.text
+                for name, one in sheet.asked.items()
+                if one.text
+            },
             about=about,
-            steps=(*sheet.steps, *steps, *_said(about, raters, unused)),
+            steps=(*sheet.steps, *steps, *_said(about, raters, unused, sheet.stimulus)),
         )
 
     def _rater(self, sheet: Sheet, head: Peek) -> str | None:
@@ -286,12 +323,27 @@ class AnswerSheets(Format, ABC):
                     label = f"{one.question}: {label}"
                 about[name] = (one.loop or one.question, label)
             return about, ()
+        lone = len({one.question for one in parts}) == len(parts)
+        crossed = crossed_names([_in_words(one) for one in parts]) if lone else None
+        if crossed is not None and self.rows is None:
+            kept = option("format", f"{self.name},rows=labels")
+            said = "the words of the questions name what was shown, and what was asked of it"
+            step = f"{GUESSED}{said} ({kept} takes questions as stimuli)"
+            return dict(zip(asked, crossed, strict=True)), (step,)
         if not any(one.row for one in parts):
-            return {name: (one.question, None) for name, one in asked.items()}, ()
+            names = _stimuli_in_words(parts, files=True)
+            steps = (_IN_WORDS,) if names else ()
+            return {n: (names.get(q := one.question, q), None) for n, one in asked.items()}, steps
         several = len({one.question for one in parts}) > 1
+        named: tuple[str, ...] = ()
         if self.rows == "labels" or (self.rows is None and _rows_are_labels(parts)):
             way, other = "labels, and questions as stimuli", "stimuli"
-            about = {name: (one.question, one.row or "answer") for name, one in asked.items()}
+            names = _stimuli_in_words(parts)
+            named = (_IN_WORDS,) if names else ()
+            about = {
+                name: (names.get(one.question, one.question), one.row or "answer")
+                for name, one in asked.items()
+            }
         else:
             way, other = "stimuli" + ", and questions as labels" * several, "labels"
             about = {
@@ -299,7 +351,23 @@ class AnswerSheets(Format, ABC):
                 for name, one in asked.items()
             }
         turn = f"; {option('format', f'{self.name},rows={other}')} takes them as {other}"
-        return about, (f"rows of matrices were taken as {way}{turn if self.rows is None else ''}",)
+        turned = f"rows of matrices were taken as {way}{turn if self.rows is None else ''}"
+        return about, (turned, *named)
+
+
+def _about_something(sheet: Sheet, names: Sequence[str], rejects: Rejects) -> Columns:
+    """Give the rows that say what they are about, with their numbers as a column ``row``."""
+    read = sheet.read
+    rows = list(range(len(next(iter(read.columns.values())))))
+    if sheet.stimulus is not None:
+        named = _described(read.columns[sheet.stimulus]).is_not_null()
+        cells = [_described(read.columns[name]).is_not_null() for name in names]
+        answered = pl.DataFrame(cells).select(pl.any_horizontal(pl.all())).to_series()
+        for row in (answered & ~named).arg_true():
+            rejects.skip(read.place(row), f"answers without a name in '{sheet.stimulus}'")
+        rows = named.arg_true().to_list()
+    given = without_rows(read, rows)
+    return replace(given, columns={**given.columns, "row": pl.Series("row", rows, dtype=pl.UInt32)})
 
 
 def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
@@ -312,28 +380,91 @@ def without_rows(read: Columns, keep: Sequence[int]) -> Columns:
     )
 
 
-def split_choices(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, dict[str, Asked]]:
-    """Give each option of a question a column, where cells hold several with ``;`` between."""
-    columns, parts = dict(read.columns), dict(asked)
-    for name, one in asked.items():
-        text = columns[name].cast(pl.String)
-        if one.row is not None or not text.str.contains(";", literal=True).any():
+def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) -> Sheet:
+    """Give each option of a question a column, where cells hold several of them.
+
+    Options are those that anybody chose, of this question or of one that shares them.
+    """
+    if separator is not None:
+        patterns = (re.escape(separator),) if separator else ()
+    columns = sheet.read.columns
+    words: dict[str, dict[str, None]] = {}
+    for name, one in sheet.asked.items():
+        if not (one.typed or one.option or (one.loop and one.row)):
+            given = words_of(columns[name]).unique(maintain_order=True)
+            words.setdefault(one.question, {}).update(dict.fromkeys(given))
+    several: dict[str, tuple[str, list[str]]] = {}
+    for question, cells in words.items():
+        for pattern in patterns:
+            options = _options(cells, pattern, sure=separator is not None or pattern == _SURE)
+            if options:
+                several[question] = pattern, options
+                break
+    if not several:
+        return sheet
+    guessed = [question for question, (pattern, _) in several.items() if pattern != _SURE]
+    shared = {question: _shared_options(one, several) for question, (_, one) in several.items()}
+    for question, cells in words.items():
+        alike = [
+            q for q in several if cells and question not in several and {*cells} <= {*shared[q]}
+        ]
+        if alike:
+            several[question], shared[question] = several[alike[0]], shared[alike[0]]
+    made = dict(columns)
+    asked: dict[str, Asked] = {}
+    split: dict[str, str] = {}
+    for name, one in sheet.asked.items():
+        if name not in columns or one.question not in several or one.typed or one.option:
+            asked[name] = one
             continue
-        chosen = [set(_parts(cell)) for cell in text]
-        options = list(dict.fromkeys(w for cell in text for w in _parts(cell)))
-        if len(options) > _MOST_CHOICES or any(len(w) > _LONGEST_CHOICE for w in options):
-            continue
-        del columns[name], parts[name]
-        for option_name in options:
+        pattern, _ = several[one.question]
+        chosen = [set(_parts(cell, pattern)) for cell in made.pop(name).cast(pl.String)]
+        for option_name in shared[one.question]:
             column = f"{name}: {option_name}"
             yes = [None if not own else "1" if option_name in own else "0" for own in chosen]
-            columns[column] = pl.Series(column, yes, dtype=pl.String)
-            parts[column] = Asked(one.question, option_name, one.loop, one.text, option=True)
-    return replace(read, columns=columns), parts
+            made[column] = pl.Series(column, yes, dtype=pl.String)
+            split[column] = name
+            asked[column] = Asked(
+                one.question, option_name, one.loop or one.row, one.text, option=True
+            )
+    steps = sheet.steps
+    if guessed and separator is None:
+        steps += (
+            f"{GUESSED}cells of {quoted(guessed)} hold several choices, each of them yes or no "
+            f"({option('separator', '')} takes each cell as one answer)",
+        )
+    read = replace(sheet.read, columns=made)
+    return replace(sheet, read=read, asked=asked, steps=steps, split=split)
 
 
-def _parts(cell: str | None) -> list[str]:
-    return [part.strip() for part in (cell or "").split(";") if part.strip()]
+def _options(cells: Collection[str], pattern: str, *, sure: bool) -> list[str]:
+    """List the options that cells hold several of; none where they may be texts with commas.
+
+    Options stand behind others in one cell and alone or first in another; halves of a text, or of
+    a number, do not.
+    """
+    parts = [_parts(cell, pattern) for cell in cells]
+    options = list(dict.fromkeys(one for own in parts for one in own))
+    short = len(options) <= _MOST_CHOICES and all(len(one) <= _LONGEST_CHOICE for one in options)
+    if not short or all(len(own) < 2 for own in parts):
+        return []
+    first, later = {own[0] for own in parts if own}, {one for own in parts for one in own[1:]}
+    once = all(len(set(own)) == len(own) for own in parts)
+    return options if sure or (once and 2 * len(first & later) >= len(later)) else []
+
+
+def _shared_options(
+    options: Sequence[str], several: Mapping[str, tuple[str, list[str]]]
+) -> list[str]:
+    """Give the options of a question, and those of others that share at least half of them."""
+    own = set(options)
+    near = [o for _, o in several.values() if 2 * len(own & {*o}) >= min(len(own), len(o))]
+    every = list(dict.fromkeys(one for other in near for one in other))
+    return sorted(every, key=float) if all(map(is_number, every)) else every
+
+
+def _parts(cell: str | None, pattern: str) -> list[str]:
+    return [part.strip() for part in re.split(pattern, cell or "") if part.strip()]
 
 
 def row_names(texts: Sequence[str]) -> list[str]:
@@ -370,8 +501,76 @@ def differing_words(texts: Sequence[str]) -> list[str] | None:
     end = 0
     while end < shortest - start and len({one[-1 - end] for one in words}) == 1:
         end += 1
-    names = [" ".join(one[start : len(one) - end]).strip(" -?!.,:;\"'") for one in words]
+    names = [" ".join(one[start : len(one) - end]).strip(_AROUND) for one in words]
     return names if all(names) and len(set(names)) == len(names) else None
+
+
+def crossed_names(texts: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Tell what is shown from what is asked of it, where sentences name both.
+
+    Sentences are compared in their parts with `` - `` between them, else word by word. What varies
+    is a stimulus and an emotion, or a dimension, each pair in one sentence; what else varies does
+    so with one of the two.
+
+    Examples
+    --------
+    >>> crossed_names(["How much joy is in a?", "How much fear is in a?", "How much joy is in b?"])
+    [('a', 'joy'), ('a', 'fear'), ('b', 'joy')]
+    """
+    for between, split in (
+        (" - ", [t.split(" - ") for t in texts]),
+        (" ", [text.split() for text in texts]),
+    ):
+        if len(texts) < 3 or len({len(one) for one in split}) > 1 or len(split[0]) < 2:
+            continue
+        runs: list[list[int]] = []
+        for at in range(len(split[0])):
+            if len({one[at] for one in split}) > 1:
+                if between == " " and runs and runs[-1][-1] == at - 1:
+                    runs[-1].append(at)
+                else:
+                    runs.append([at])
+        varied = [
+            [between.join(one[at] for at in run).strip(_AROUND) for one in split] for run in runs
+        ]
+        labels = [one for one in varied if _are_labels({*one})]
+        pairs = (
+            list(zip(shown, asked, strict=True))
+            for asked in labels
+            for shown in varied
+            if shown not in labels and all(_told_by(one, shown, asked) for one in varied)
+        )
+        found = next((one for one in pairs if len({*one}) == len(one)), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _told_by(names: Sequence[str], *others: Sequence[str]) -> bool:
+    """Whether names vary with those of one of others."""
+    return any(len({*zip(one, names, strict=True)}) == len({*one}) for one in others)
+
+
+def _stimuli_in_words(parts: Sequence[Asked], *, files: bool = False) -> dict[str, str]:
+    """Name questions by what differs in their words; of single ones, only where it is a file."""
+    texts = {one.question: one.text for one in parts}
+    names = (
+        differing_words(list(texts.values())) if len(texts) > 1 and all(texts.values()) else None
+    )
+    if names is None:
+        return {}
+    media = all(map(is_media, names))
+    shared = min(
+        len(text.split()) - len(name.split())
+        for text, name in zip(texts.values(), names, strict=True)
+    )
+    lettered = all(any(map(str.isalpha, name)) for name in names)
+    plain = media or (lettered and shared >= _SENTENCE and not files)
+    return dict(zip(texts, names, strict=True)) if plain else {}
+
+
+def _in_words(one: Asked) -> str:
+    return f"{one.text} - {one.row}" if one.row else one.text
 
 
 def _is_personal(one: Asked) -> bool:
@@ -381,7 +580,7 @@ def _is_personal(one: Asked) -> bool:
 
 def _kind(columns: Iterable[pl.Series]) -> str:
     """Tell numbers from words to choose from, and these from free text."""
-    given = pl.concat([words_of(column) for column in columns])
+    given = pl.concat([_answers_of(column) for column in columns])
     distinct = given.unique().to_list()
     if all(map(is_number, distinct)):
         return "number"
@@ -390,9 +589,16 @@ def _kind(columns: Iterable[pl.Series]) -> str:
     return "word" if few and short and len(distinct) <= _MOST_CHOICES else "text"
 
 
+def _answers_of(column: pl.Series) -> pl.Series:
+    """Give the words that answer something."""
+    given = words_of(column)
+    none = [word for word in given.unique() if is_no_answer(word)]
+    return given.filter(~given.is_in(none)) if none else given
+
+
 def _alike(columns: Mapping[str, pl.Series]) -> set[str]:
     """Name the columns that share a choice with another."""
-    values = {name: set(words_of(column).to_list()) for name, column in columns.items()}
+    values = {name: set(_answers_of(column).to_list()) for name, column in columns.items()}
     return {
         name
         for name, own in values.items()
@@ -428,13 +634,22 @@ def _without_lone_rows(asked: dict[str, Asked]) -> dict[str, Asked]:
 def _rows_are_labels(parts: Sequence[Asked]) -> bool:
     """Whether the rows of matrices are what is rated of each question."""
     rows = {one.row for one in parts if one.row}
-    if any(one.option for one in parts) or any(one.casefold() in _DIMENSIONS for one in rows):
+    if any(one.option for one in parts) or _are_labels(rows):
+        return True
+    # Questions that count what they show are alike, too.
+    stems = {one.question: _DIGITS.sub("", one.text) for one in parts}
+    return len(stems) > 1 and len(set(stems.values())) == 1 and all(stems.values())
+
+
+def _are_labels(names: Collection[str]) -> bool:
+    """Whether names are mostly those of emotions, or one is that of a dimension."""
+    if any(one.casefold() in _DIMENSIONS for one in names):
         return True
     known = [load_taxonomy(name) for name in list_taxonomies()]
-    if 2 * sum(any(row in taxonomy for taxonomy in known) for row in rows) >= len(rows):
-        return True
-    stems = {one.question: one.text for one in parts}
-    return len(stems) > 1 and len(set(stems.values())) == 1 and all(stems.values())
+    n_known = sum(
+        any(one in taxonomy for taxonomy in known) or folded(one) in EMOTIONS for one in names
+    )
+    return 2 * n_known >= len(names)
 
 
 def _cells(columns: Mapping[str, pl.Series], asked: Mapping[str, Asked]) -> dict[str, pl.Series]:
@@ -484,11 +699,16 @@ def _one_each(raters: pl.DataFrame) -> pl.DataFrame:
 
 
 def _said(
-    about: Mapping[str, tuple[str, str | None]], raters: Sequence[str], unused: Mapping[str, str]
+    about: Mapping[str, tuple[str, str | None]],
+    raters: Sequence[str],
+    unused: Mapping[str, str],
+    stimulus: str | None,
 ) -> tuple[str, ...]:
     stimuli, labels = ({pair[at] for pair in about.values()} for at in (0, 1))
     each = "" if labels == {None} else f", {plural(len(labels), 'label')}"
     n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
+    if stimulus is not None:
+        n_stimuli = f"stimuli in '{stimulus}'"
     steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
     if raters:
         steps.append(f"{plural(len(raters), 'column')} about the raters: {quoted(raters)}")

@@ -6,20 +6,26 @@ from affectlab.ratings.formats.table.columns import (
     find_chosen as find_chosen,
     find_columns as find_columns,
     find_one as find_one,
+    words_in as words_in,
 )
+from affectlab.ratings.formats.table.crossed import Crossing as Crossing, crossings as crossings
 from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
-    meant as meant,
+    cross as cross,
     odd_words as odd_words,
     stem_of as stem_of,
 )
+from affectlab.ratings.formats.table.lexicon import find_rater as find_rater, meant as meant
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,
     called_after_raters as called_after_raters,
     guess_wide as guess_wide,
     is_of_numbers as is_of_numbers,
 )
-from affectlab.ratings.formats.table.plain import PlainTable
+from affectlab.ratings.formats.table.plain import (
+    PlainTable,
+    table_columns as table_columns,
+)
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,
     EMPTY_CELLS as EMPTY_CELLS,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
+from affectlab.core.words import option, plural
 from affectlab.ratings.build import MISSING, is_nearly_number, joined_step, words_of
 from affectlab.ratings.files import Locate, OnBad
-from affectlab.ratings.scale import folded
-from affectlab.ratings.schema import SetAside
+from affectlab.ratings.scale import Scale, folded
+from affectlab.ratings.schema import GUESSED, SetAside
 
 ROWS = "row"
 """In place of a separator: each chosen category stands in a row of its own."""
@@ -24,6 +24,7 @@ LIST = "list"
 _SEPARATORS = (";", "|", ",", "/", "+")
 _MOST_CATEGORIES = 50
 _LONGEST = 40
+_FEW_NONE = 2
 _SEVERAL = 0.1
 """Share of questions with several rows from which on raters are taken to have chosen several."""
 
@@ -73,6 +74,44 @@ def find_separator(column: pl.Series) -> str | None:
         ):
             return mark
     return None
+
+
+def none_chosen(column: pl.Series) -> tuple[Scale, str] | None:
+    """Tell that ``none`` is what was chosen, and not that there is no answer.
+
+    It is where it is written small, as no program writes a missing value, among other words.
+
+    Returns
+    -------
+    The categories as a scale that nobody declared, and what to say of the guess.
+
+    Examples
+    --------
+    >>> scale, _ = none_chosen(pl.Series(["joy", "none", "fear", "none", "joy"]))
+    >>> scale.categories
+    ('joy', 'none', 'fear')
+    >>> none_chosen(pl.Series(["joy", "None", "fear", "joy"])) is None
+    True
+    """
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return None
+    words = column.unique().cast(pl.String).str.strip_chars()
+    if not (words == "none").any():
+        return None
+    cells = column.cast(pl.String).str.strip_chars()
+    count = int((cells == "none").sum())
+    others = words_of(words).to_list()
+    if count < _FEW_NONE or len(others) < 2 or any(map(is_nearly_number, others)):
+        return None
+    kept = cells.filter((cells == "none") | ~cells.str.to_lowercase().is_in([*MISSING]))
+    order = kept.unique(maintain_order=True)
+    if len(order) > _MOST_CATEGORIES:
+        return None
+    said = (
+        f"{GUESSED}'none' is a category, which {plural(count, 'answer')} name; if it stands for no "
+        f"answer, say so ({option('missing_codes', ['none'])})"
+    )
+    return replace(Scale.nominal(tuple(order)), declared=False), said
 
 
 def several_rows(columns: Mapping[str, pl.Series], value: str, keys: Sequence[str]) -> bool:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
-from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from affectlab.core.files.media import media_kind
 from affectlab.ratings.build import MISSING, is_number
-from affectlab.ratings.formats.table.columns import DIMENSIONS, is_no_label, words_in
+from affectlab.ratings.formats.table.chosen import LIST, find_separator
+from affectlab.ratings.formats.table.columns import (
+    DIMENSIONS,
+    find_one,
+    is_no_label,
+    words_in,
+)
+from affectlab.ratings.formats.table.crossed import crossings
+from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 Kind = Literal["none", "numbers", "files", "mails", "texts", "words"]
@@ -27,34 +34,6 @@ _MAIL = re.compile(r"\S+@\S+\.\w+")
 _LONG_TEXT = 3
 """Words of a cell, on average, from which on a column holds texts."""
 _NUMBERED = re.compile(r"(?<=\w)(?:[ _.-]?\d+|[ _.-][a-zA-Z])$")
-_MARKS = ("_", ".", "-", ": ", ":", " ", "[", "/")
-_NEARLY_FULL = 0.7
-
-
-@cache
-def _lexicon() -> dict[str, frozenset[str]]:
-    text = Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
-    return {role: frozenset(words) for role, words in tomllib.loads(text).items()}
-
-
-@cache
-def meant(name: str) -> frozenset[str]:
-    """Say what the words in the name of a column may mean, as ``lexicon.toml`` has it.
-
-    Words of scripts without spaces count within others.
-
-    Examples
-    --------
-    >>> sorted(meant("ANNOTATOR_ID")), sorted(meant("rater_age")), sorted(meant("k1"))
-    (['rater'], ['person', 'rater'], [])
-    """
-    words = {*words_in(name)}
-    whole = name.casefold()
-    return frozenset(
-        role
-        for role, known in _lexicon().items()
-        if words & known or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
-    )
 
 
 @dataclass(frozen=True)
@@ -78,7 +57,8 @@ class Evidence:
 
     def __init__(self, columns: Mapping[str, pl.Series]) -> None:
         self.names = tuple(name for name in columns if name.strip())
-        self.height = min(len(next(iter(columns.values()), ())), _FIRST_ROWS)
+        self.rows = len(next(iter(columns.values()), ()))
+        self.height = min(self.rows, _FIRST_ROWS)
         self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in self.names}
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
@@ -112,6 +92,19 @@ class Evidence:
         """Whether two columns name the same things."""
         return self.determines(one, other) and self.determines(other, one)
 
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Give a column of numbers; ``nan`` where there is none."""
+        cells = self.cells[name].str.replace(",", ".", literal=True)
+        return cells.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+
+    def several(self, one: str, other: str) -> tuple[str, list[str]]:
+        """Give a value of a column that comes with several of another, and these."""
+        pairs = pl.DataFrame([self.cells[one].alias("one"), self.cells[other].alias("other")])
+        table = pairs.drop_nulls().group_by("one", maintain_order=True)
+        found = table.agg(pl.col("other").unique(maintain_order=True))
+        name, values = found.filter(pl.col("other").list.len() > 1).row(0)
+        return name, values
+
     def names_rows(self, *keys: str) -> bool:
         """Whether no two rows have the same keys."""
         filled = pl.DataFrame([self.code(name) for name in keys]).drop_nulls().height
@@ -140,6 +133,7 @@ class Evidence:
             and {"moment", "session"} & meant(name) != {"moment"}
             and (self.column(name).kind != "numbers" or self.column(name).whole)
             and name not in self.spread
+            and "@" not in name
         ][:_MOST_KEYS]
         found = [name for name in found if not self._numbers_pairs(name, found)]
         free = [
@@ -168,6 +162,7 @@ class Evidence:
             and not self.determines(other, one)
             and self.count(one) * self.count(other) <= 2 * self.count(name)
             and min(self.count(one), self.count(other)) > 2
+            and {"rater", "stimulus", "label"} & (meant(one) | meant(other))
             for one, other in combinations(told, 2)
         )
 
@@ -178,11 +173,24 @@ class Evidence:
 
     @cached_property
     def spread(self) -> tuple[str, ...]:
-        """Columns of numbers that are numbered alike, or whose names cross: each holds answers."""
-        numbers = [name for name in self.names if self.column(name).kind == "numbers"]
-        stems = Counter(stem_of(name) for name in numbers)
-        alike = [name for name in numbers if stems[stem_of(name)] > 1]
-        return tuple(numbers if self.names_cross(numbers) else alike)
+        """Columns that are numbered alike, or whose names cross: each holds answers."""
+        free = [
+            name
+            for name in self.names
+            if "id" not in words_in(name)
+            and not {"person", "moment", "trial", "session"} & meant(name)
+        ]
+        numbers = [name for name in free if self.column(name).kind == "numbers"]
+        found = {name for one in crossings(numbers)[:1] for name in one.columns}
+        alike: dict[tuple[str, Kind], list[str]] = {}
+        for name in free:
+            alike.setdefault((stem_of(name), self.column(name).kind), []).append(name)
+        for (_, kind), names in alike.items():
+            if len(names) > 1 and (
+                kind == "numbers" or (kind == "words" and self.shared_words(names))
+            ):
+                found.update(names)
+        return tuple(name for name in self.names if name in found)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
@@ -195,12 +203,13 @@ class Evidence:
             and 1 < self.height == self.column(name).distinct
         )
 
-    def _rank(self, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
+    def _rank(self, name: str) -> tuple[bool | int, ...]:
         means = meant(name)
         return (
             self.column(name).kind == "texts",
             bool({"trial", "session", "moment"} & means),
             not {"rater", "stimulus", "label"} & means,
+            not any(find_one(role, [name]) for role in ("rater", "stimulus", "label")),
             "id" not in words_in(name),
             self.column(name).kind == "numbers",
             self.names.index(name),
@@ -228,20 +237,21 @@ class Evidence:
         ]
 
     def answers_in_words(self, *keys: str) -> list[str]:
-        """Columns of words that may be what was chosen: a few that come back."""
+        """Columns of words that may be what was chosen: a few that come back, or sets of these."""
         return [
             name
             for name in self.varying(*keys)
-            if self.column(name).kind == "words"
-            and self.column(name).distinct <= min(50, self.height / 2)
+            if self.column(name).kind in ("words", "texts")
+            and len({*_parts([self.cells[name].drop_nulls()])[0]}) <= min(50, self.height / 2)
             and not {"moment", "person", "decided"} & meant(name)
         ]
 
     def shared_words(self, names: Sequence[str]) -> bool:
-        """Whether columns hold the same few words."""
-        sets = [{*self.cells[name].drop_nulls().unique()} for name in names]
+        """Whether columns hold the same few words, or sets of these."""
+        cells = [self.cells[name].drop_nulls() for name in names]
+        sets = [{*one} for one in _parts(cells)]
         every = set[str]().union(*sets)
-        few = 1 < len(every) <= min(50, self.height / 2)
+        few = 1 < len(every) <= min(50, sum(map(len, cells)) / 2)
         return few and all(len(one & other) >= 1 for one, other in combinations(sets, 2))
 
     def are_labels(self, names: Sequence[str]) -> bool:
@@ -250,7 +260,9 @@ class Evidence:
         found = [
             name
             for name in folded
-            if name in DIMENSIONS or any(name in taxonomy for taxonomy in self._taxonomies)
+            if name in DIMENSIONS
+            or "emotion" in meant(name)
+            or any(name in taxonomy for taxonomy in self._taxonomies)
         ]
         return 2 * len(found) > len(folded)
 
@@ -258,27 +270,10 @@ class Evidence:
     def _taxonomies(self) -> list[Taxonomy]:
         return [load_taxonomy(name) for name in list_taxonomies()]
 
-    def names_cross(self, names: Sequence[str]) -> bool:
-        """Whether names are made of two parts, of which nearly all combinations are there.
 
-        Examples
-        --------
-        >>> evidence = Evidence({})
-        >>> evidence.names_cross(["img1_joy", "img1_fear", "img2_joy", "img2_fear"])
-        True
-        >>> evidence.names_cross(["rater_a", "rater_b", "rater_c"])
-        False
-        """
-        for mark in _MARKS:
-            parts = [name.partition(mark)[::2] for name in names if mark in name]
-            parts += [name.rpartition(mark)[::2] for name in names if mark in name]
-            for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
-                pairs = {*half}
-                first, second = ({pair[place] for pair in pairs} for place in (0, 1))
-                full = len(pairs) >= max(_NEARLY_FULL * len(first) * len(second), 4)
-                if min(len(first), len(second)) > 1 and full and len(pairs) >= len(names) / 2:
-                    return True
-        return False
+def cross(names: Sequence[str]) -> bool:
+    """Whether names are made of two parts, of which nearly all combinations are there."""
+    return any(2 * len(one.columns) >= len(names) for one in crossings(names))
 
 
 def stem_of(name: str) -> str:
@@ -290,6 +285,15 @@ def stem_of(name: str) -> str:
     ('RA', 'Annotator', 'rater', 'joy')
     """
     return _NUMBERED.sub("", name)
+
+
+def _parts(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """Give what stands in cells, or the parts of them where they hold sets."""
+    unique = [one.unique() for one in columns]
+    mark = find_separator(pl.concat(unique))
+    if mark is None or mark == LIST:
+        return unique
+    return [one.str.split(mark).explode().str.strip_chars().unique() for one in unique]
 
 
 def _texts(column: pl.Series) -> pl.Series:
@@ -315,7 +319,10 @@ def _column(name: str, cells: pl.Series) -> Column:
         kind = "files"
     elif all(map(_MAIL.fullmatch, some)):
         kind = "mails"
-    elif sum(len(word.split()) for word in some) >= _LONG_TEXT * len(some):
+    elif (
+        sum(len(word.split()) for word in some) >= _LONG_TEXT * len(some)
+        and find_separator(values) is None
+    ):
         kind = "texts"
     return Column(
         name,

@@ -15,7 +15,13 @@ from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
 from affectlab.ratings.formats.format import Contents, Layout
-from affectlab.ratings.formats.table.chosen import ROWS, choices, find_separator, several_rows
+from affectlab.ratings.formats.table.chosen import (
+    ROWS,
+    choices,
+    find_separator,
+    none_chosen,
+    several_rows,
+)
 from affectlab.ratings.formats.table.columns import (
     DIMENSIONS,
     find_chosen,
@@ -26,8 +32,9 @@ from affectlab.ratings.formats.table.columns import (
     is_no_label,
     words_in,
 )
+from affectlab.ratings.formats.table.crossed import crossed_dimensions
+from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
-from affectlab.ratings.formats.table.wide import crossed
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
@@ -506,6 +513,12 @@ def read_long(
     contents = Contents(columns, given.locate, stimuli=texts, history=(*layout.steps, *steps))
     if layout.free_text:
         contents.scale = Scale("text", declared=False)
+    chosen = None
+    if layout.separator is None and not options.scale and "value" in columns:
+        chosen = none_chosen(columns["value"])
+    if chosen is not None:
+        contents.scale = chosen[0]
+        contents.history = (*contents.history, chosen[1])
     if layout.separator is not None:
         keys = [role for role in _OF_ONE_ANSWER if role in layout.roles]
         made = choices(columns, layout.separator, keys, given.locate, options.on_bad)
@@ -620,17 +633,30 @@ def guess_wide(
         return _category_and_dimensions(columns, options, roles, [*text, *rest])
     after_raters = called_after_raters(rest)
     if rater is None and len(after_raters) > 1:
+        kinds = {is_of_numbers(columns[name]) for name in after_raters}
+        after_raters = [
+            name
+            for name in rest
+            if name in after_raters
+            or ("model" in meant(name) and kinds == {is_of_numbers(columns[name])})
+        ]
         others = [name for name in rest if name not in after_raters]
-        if stimulus is None and header[0] in others:
+        if stimulus is None:
             # The first column names the rows where no other does.
-            others.remove(header[0])
+            first = header[0]
+            of_moments = {"moment", "session", "trial", "person"} & meant(first)
+            of_names = not is_of_numbers(columns[first]) and columns[first].is_unique().all()
+            named = first in others and of_names and not of_moments
+            if others != [first] and first != "text" and not named:
+                return None
+            others = [name for name in others if name != first]
         said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
         return _read_over("raters", options, others), said
     if rater is not None and stimulus is None:
         files = [name for name in rest if media_kind(name)]
         rated = [name for name in rest if is_of_numbers(columns[name])]
         numbered = [name for name in rated if _is_numbered_stimulus(name)]
-        if len(files) < 2 and crossed(rated) is not None:
+        if len(files) < 2 and crossed_dimensions(rated) is not None:
             said = f"columns cross stimuli and labels: {quoted(rated)}"
             return _read_over("stimuli", options, [n for n in rest if n not in rated]), said
         called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 import polars as pl
@@ -16,10 +16,16 @@ from affectlab.ratings.files import Columns, Peek, read_columns
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
-from affectlab.ratings.formats.table.long import blanked, describe_long, guess_wide, read_long
+from affectlab.ratings.formats.table.long import (
+    LongLayout,
+    blanked,
+    describe_long,
+    guess_wide,
+    read_long,
+)
 from affectlab.ratings.formats.table.totals import without_totals
-from affectlab.ratings.formats.table.wide import describe_wide, pointed, unpivot
-from affectlab.ratings.options import ReadOptions, Wide
+from affectlab.ratings.formats.table.wide import WideLayout, describe_wide, pointed, unpivot
+from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
@@ -44,30 +50,21 @@ class PlainTable(Format):
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         """Say what each column is taken for, by its name, its values or what the user says."""
-        options = options or ReadOptions()
-        given = _given(head, options)
-        options, guess = _told(given.columns, options)
-        if options.wide is not None:
-            in_points = pointed(given.columns) if _has_commas(given, head, options) else {}
-            columns = given.columns | in_points
-            return describe_wide(columns, options, str(head.path), guessed=bool(guess))
-        return describe_long(given.columns, options, str(head.path), head.delimiter)
+        return understood(head, options or ReadOptions()).layout
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
         """Find what each column is, by name or as the user says."""
         source = str(head.path)
-        given = _given(head, options)
-        options, guess = _told(given.columns, options)
-        commas = _has_commas(given, head, options)
-        if options.wide is not None:
-            long = unpivot(given, options, source, decimal_commas=commas)
+        table = understood(head, options)
+        given, options, layout = table.given, table.options, table.layout
+        if isinstance(layout, WideLayout):
+            long = unpivot(given, layout, options, source, decimal_commas=table.commas)
             contents, rater_column = cast("Contents", long), long.rater_column
             contents.columns = blanked(contents.columns, ("value",), options.missing_codes)
-            contents.history = (*guess, *contents.history)
-            contents.scale = options.scale
+            contents.history = (*table.guess, *contents.history)
+            contents.scale = contents.scale or options.scale
         else:
-            layout = describe_long(given.columns, options, source, head.delimiter)
-            contents = read_long(given, layout, options, source, decimal_commas=commas)
+            contents = read_long(given, layout, options, source, decimal_commas=table.commas)
             rater_column = layout.roles["rater"]
         if rater_column is not None and names_models(rater_column):
             contents.raters, step = _models(contents, rater_column, options)
@@ -78,6 +75,61 @@ class PlainTable(Format):
         return contents
 
 
+@dataclass(frozen=True)
+class Understood:
+    """The columns of a table, and what each is taken for."""
+
+    asked: ReadOptions
+    """What the user said."""
+    given: Columns
+    options: ReadOptions
+    """The same with what was guessed."""
+    guess: tuple[str, ...]
+    layout: LongLayout | WideLayout
+    commas: bool
+    """Whether a comma between digits is a decimal comma."""
+
+
+def understood(head: Peek, options: ReadOptions) -> Understood:
+    """Say what each column of a table is taken for, once for each table and what is said of it.
+
+    Raises
+    ------
+    InputError
+        When a column that is needed is not found, or cannot be read.
+    """
+    known: Understood | None = head.kept.get("table")
+    if known is not None and known.asked is options:
+        return known
+    given = table_columns(head, options)
+    source = str(head.path)
+    told, guess = _told(given.columns, options)
+    commas = _has_commas(given, head, told)
+    layout: LongLayout | WideLayout
+    if told.wide is not None:
+        columns = given.columns | (pointed(given.columns) if commas else {})
+        layout = describe_wide(columns, told, source, guessed=bool(guess))
+    else:
+        layout = describe_long(given.columns, told, source, head.delimiter)
+    head.kept["table"] = Understood(options, given, told, guess, layout, commas)
+    return understood(head, options)
+
+
+def table_columns(head: Peek, options: ReadOptions) -> Columns:
+    """Read the columns of a table, once for each table and what is said of it.
+
+    Raises
+    ------
+    InputError
+        When the table cannot be read.
+    """
+    known = head.kept.get("columns")
+    if known is None or known[0] is not options:
+        head.kept["columns"] = known = (options, _given(head, options))
+    columns: Columns = known[1]
+    return columns
+
+
 def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
@@ -85,8 +137,19 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)
-    given = without_totals(given)
+    given = without_totals(_joined(given, options.columns or {}))
     return given if options.rater is None else _with_rater(given, options, str(head.path))
+
+
+def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
+    """Add columns that the user names as several: ``block+participant``."""
+    made = {}
+    for name in named.values():
+        parts = name.split("+")
+        if name not in given.columns and len(parts) > 1 and {*parts} <= given.columns.keys():
+            cells = [given.columns[part].cast(pl.String).str.strip_chars() for part in parts]
+            made[name] = pl.select(pl.concat_str(cells, separator=" ")).to_series().alias(name)
+    return replace(given, columns={**made, **given.columns}) if made else given
 
 
 def _has_commas(given: Columns, head: Peek, options: ReadOptions) -> bool:
@@ -116,8 +179,11 @@ def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
             "all answers; leave the name out"
         )
     height = len(next(iter(given.columns.values()), ()))
-    everybody = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
-    return replace(given, columns={**given.columns, "rater": everybody})
+    if options.rater == EACH_ROW:
+        raters = pl.Series("rater", [f"row {k + 1}" for k in range(height)], dtype=pl.String)
+    else:
+        raters = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
+    return replace(given, columns={**given.columns, "rater": raters})
 
 
 def _models(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,10 @@ from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values, words_of
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, commas_step, typed_column, with_points
+from affectlab.ratings.files import Columns, Locate, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
+from affectlab.ratings.formats.table.chosen import choices, find_separator, none_chosen
 from affectlab.ratings.formats.table.columns import (
-    DIMENSIONS,
     SUMMARIES,
     find_one,
     find_respondent,
@@ -26,6 +26,8 @@ from affectlab.ratings.formats.table.columns import (
     folded_name,
     words_in,
 )
+from affectlab.ratings.formats.table.crossed import crossed_dimensions, crossings
+from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
@@ -36,8 +38,8 @@ from affectlab.taxonomy import list_taxonomies, load_taxonomy
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
 
 
-PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
-_ACROSS = {plural: one for one, plural in PLURAL.items()}
+PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli", "category": "categories"}
+_ACROSS = {"raters": "rater", "labels": "label", "stimuli": "stimulus", "votes": "category"}
 _ALWAYS_RATERS = ("rater", "rater_id", "annotator")
 """Names of a column that no rater has as a name."""
 _SURVEY = {
@@ -70,12 +72,17 @@ class WideLayout(Layout):
 
     across: str
     """What a column of ratings stands for: a rater, a label or a stimulus."""
+    asked: tuple[str, ...] = ()
+    """The label of each column, where names of columns cross labels and something else."""
+    called: tuple[str, ...] = ()
+    """What is called as the columns are: these, or parts of their names."""
     attributes: tuple[str, ...]
     """Columns that describe the rater or the stimulus, which their values tell."""
     steps: tuple[str, ...]
     """What was decided without the user, for the history."""
 
 
+_MOST_VOTES = 20_000_000
 _ROW_NUMBERS = {"#", "index", "nr", "no", "row", "row_number", "unnamed: 0"}
 """Names of a first column that numbers the rows."""
 
@@ -134,10 +141,18 @@ class _Finder:
         The stimulus is never guessed where a column names the raters.
         """
         wide = _told_kind(self) if self.options.wide == "auto" else str(self.options.wide)
-        {"raters": _over_raters, "labels": _over_labels, "stimuli": _over_stimuli}[wide](self)
+        axes = wide.split(",")
+        wide = next((one for one in axes if one != "labels"), "labels")
+        {
+            "raters": _over_raters,
+            "votes": _over_raters,
+            "labels": _over_labels,
+            "stimuli": _over_stimuli,
+        }[wide](self)
         named = self.named
-        if _ACROSS[wide] in named:
-            raise self.error(f"the {wide} are spread over columns, so none can be a column")
+        for one in axes:
+            if _ACROSS[one] in named:
+                raise self.error(f"the {one} are spread over columns, so none can be a column")
         for role in ROW_COLUMNS:
             column = find_rows(role, self.header, taken=self.taken)
             # A text beside several columns of ratings is what was rated rather than an answer.
@@ -186,7 +201,16 @@ def describe_wide(
             role = next(role for role, column in roles.items() if column == name)
             raise find.error(f"column '{name}' is the {role}, so it is no attribute")
     rest = [name for name in columns if name not in {*taken, *attributes, nameless}]
-    if options.attributes is None:
+    called = rest
+    asked: list[str] = []
+    if "," in (options.wide or ""):
+        rest, called, asked = _crossing(find, rest)
+        steps.append(_crosses(called, asked, across))
+        left = [n for n in columns if n not in {*taken, *attributes, nameless, *rest}]
+        attributes += left
+        if left:
+            steps.append(_said(left, across))
+    elif options.attributes is None:
         told = _told_attributes(columns, rest, across, options)
         attributes += told
         rest = [name for name in rest if name not in told]
@@ -195,6 +219,12 @@ def describe_wide(
             steps.append(_said(told, across))
     if not rest:
         raise find.error(f"no column is left that could be a {across}")
+    if not asked:
+        called = rest
+        cross = crossed_dimensions(rest) if across == "stimulus" else None
+        if cross is not None:
+            called, asked = map(list, cross)
+            steps.append(f"{GUESSED}{_crosses(called, asked, across)}")
     steps.append(_listed(rest, across))
     named = options.columns or {}
     why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
@@ -206,8 +236,44 @@ def describe_wide(
         labels=tuple(rest),
         unused={} if nameless is None else {nameless: "it only tells rows apart"},
         across=across,
+        asked=tuple(asked),
+        called=tuple(called),
         attributes=tuple(attributes),
         steps=tuple(steps),
+    )
+
+
+def _crossing(find: _Finder, names: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Part the names that cross, as the user says which part is which; means are left out.
+
+    Returns
+    -------
+    tuple
+        The columns, what they are called after beside the label, and the label of each.
+    """
+    found = next(iter(crossings(names)), None)
+    if found is None:
+        raise find.error(
+            f"no columns cross {' and '.join(str(find.options.wide).split(','))}; expected names "
+            f"such as img1_joy, img1_fear, img2_joy, img2_fear; found: {_names(names)}"
+        )
+    called, asked = found.first, found.second
+    if str(find.options.wide).startswith("labels"):
+        called, asked = asked, called
+    kept = [
+        (column, one, label)
+        for column, one, label in zip(found.columns, called, asked, strict=True)
+        if not (SUMMARIES & {*words_in(one)})
+    ]
+    columns, called, asked = zip(*kept, strict=True)
+    return list(columns), list(called), list(asked)
+
+
+def _crosses(called: Sequence[str], asked: Sequence[str], across: str) -> str:
+    ones, labels = list(dict.fromkeys(called)), list(dict.fromkeys(asked))
+    return (
+        f"names of columns cross {plural(len(ones), across, PLURAL[across])} ({_names(ones)}) and "
+        f"{plural(len(labels), 'label')} ({_names(labels)})"
     )
 
 
@@ -298,7 +364,7 @@ def _is_personal(name: str, across: str) -> bool:
     folded = name.strip().casefold()
     if name == "text" or folded in _PLATFORM or folded in SUMMARIES or _PAGE.fullmatch(folded):
         return True
-    if across == "rater":
+    if across in ("rater", "category"):
         return folded_name(name) in _DECIDED
     return name.casefold() in PERSONAL or (across == "label" and words_in(name)[-1:] == ("rt",))
 
@@ -395,6 +461,8 @@ class Long(Contents):
             if part.unit == "cell" and not part.reason.startswith("no answer")
         ]
         lost = sum(part.count for part in aside)
+        if not self.n_across:
+            return
         used = np.unique(getattr(ratings, f"{self.across}_code")).size
         if lost > ratings.n_rows and used < self.n_across:
             raise InputError(
@@ -406,18 +474,22 @@ class Long(Contents):
 
 
 def unpivot(
-    given: Columns, options: ReadOptions, source: str, *, decimal_commas: bool = False
+    given: Columns,
+    layout: WideLayout,
+    options: ReadOptions,
+    source: str,
+    *,
+    decimal_commas: bool = False,
 ) -> Long:
     """Turn one column per rater, per label or per stimulus into one row per answer.
 
     Raises
     ------
     InputError
-        As :func:`describe_wide`, and when a column holds both numbers and words.
+        When a column holds both numbers and words, or an attribute differs within its owner.
     """
     in_points = pointed(given.columns) if decimal_commas else {}
     columns = given.columns | in_points
-    layout = describe_wide(columns, options, source)
     across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
     steps = [*layout.steps, *commas_step([name for name in rest if name in in_points])]
     # Names stay as they are written, so that of the roles no comma becomes a point.
@@ -434,28 +506,21 @@ def unpivot(
                 f"raters, say so ({option('columns', {'text': 'text'})})"
             )
     for name in attributes:
-        if name in (*kept, across, "value"):
+        if name in (*kept, across, "value") or (layout.asked and name == "label"):
             raise InputError(_taken(name, across, list(columns), source))
         kept[name] = typed_column(columns[name])
     n_rows = len(columns[rest[0]])
     repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
     position = pl.Series(np.repeat(np.arange(len(rest)), n_rows))
-    cross = crossed(rest) if across == "stimulus" else None
-    if cross is None:
-        repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
-    else:
-        for role, names in zip(("stimulus", "label"), cross, strict=True):
+    for role, names in ((across, layout.called), ("label", layout.asked)):
+        if names:
             known = pl.Enum(list(dict.fromkeys(names)))
             repeated[role] = pl.Series(role, names, dtype=known).gather(position)
-        stimuli, labels = (list(dict.fromkeys(names)) for names in cross)
-        steps.append(
-            f"{GUESSED}names of columns cross {plural(len(stimuli), 'stimulus', 'stimuli')} "
-            f"({_names(stimuli)}) and {plural(len(labels), 'label')} ({_names(labels)})"
-        )
     rated = [columns[name] for name in rest]
     if across != "rater":
         rated, ticked = _ticked(rated)
         steps += ticked
+    separator, several = _separated(rated, layout, options)
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
         rated, n_empty = _with_zeros(rated)
@@ -465,42 +530,108 @@ def unpivot(
     def locate(row: int) -> str:
         return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
 
-    return Long(
+    if across == "category":
+        return _votes(repeated, layout, locate, steps, source)
+    if across == "rater":
+        raters, told = _models(layout.called)
+        steps += told
+    long = Long(
         columns=repeated,
         locate=locate,
-        history=tuple(steps),
+        history=(*steps, *several),
         stimuli=texts,
         raters=raters,
         across=across,
-        n_across=len(rest) if cross is None else len(set(cross[0])),
+        n_across=len({*layout.called}),
         rater_column=layout.roles.get("rater"),
+    )
+    if separator is not None:
+        return _with_sets(long, separator, options)
+    chosen = (
+        None
+        if across == "label" or layout.asked or options.scale
+        else none_chosen(long.columns["value"])
+    )
+    if chosen is None:
+        return long
+    return replace(long, scale=chosen[0], history=(*long.history, chosen[1]))
+
+
+def _votes(
+    repeated: dict[str, pl.Series],
+    layout: WideLayout,
+    locate: Locate,
+    steps: list[str],
+    source: str,
+) -> Long:
+    """Give each vote a row; whoever gave it is nobody else, as far as the counts say."""
+    counts = repeated.pop("value").cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
+    if (counts < 0).any() or (counts != np.rint(counts)).any():
+        row = int(np.flatnonzero((counts < 0) | (counts != np.rint(counts)))[0])
+        raise InputError(
+            f"{locate(row)}: {counts[row]:g} is no count of votes; expected 0, 1, 2, …"
+        )
+    if counts.sum() > _MOST_VOTES:
+        raise InputError(
+            f"{source}: {counts.sum():,.0f} votes; expected {_MOST_VOTES:,} and fewer, as each is "
+            "an answer of its own"
+        )
+    rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+    columns = {name: column.gather(rows) for name, column in repeated.items()}
+    columns["rater"] = pl.Series([f"vote {k + 1}" for k in range(len(rows))], dtype=pl.String)
+    columns["value"] = columns.pop("category")
+    said = f"{plural(len(rows), 'vote')} of nobody known: each is taken as a rater of its own"
+    return Long(
+        columns=columns,
+        locate=lambda row: locate(int(rows[row])),
+        history=(*steps, said),
+        across="category",
+        n_across=0,
+        scale=replace(Scale.nominal(layout.called), declared=False),
     )
 
 
-def crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Tell stimulus and label in names of columns that cross several of both; None where none do.
+def _separated(
+    rated: Sequence[pl.Series], layout: WideLayout, options: ReadOptions
+) -> tuple[str | None, list[str]]:
+    """Tell what parts several categories in the cells of raters, where the user does not say it."""
+    if options.separator is not None or layout.across == "label" or layout.asked:
+        return options.separator or None, []
+    if options.scale or "label" in layout.roles:
+        return None, []
+    cells = [one.cast(pl.String) for one in rated if not one.dtype.is_numeric()]
+    found = find_separator(pl.concat(cells)) if len(cells) == len(rated) else None
+    if found is None:
+        return None, []
+    how = "are lists" if found == "list" else f"hold several categories, parted by {found!r}"
+    other = option("separator", "")
+    return found, [f"{GUESSED}cells {how}; if each is one category, say so ({other})"]
 
-    One part of each name is a dimension, such as valence; an emotion may be what a stimulus shows.
 
-    Examples
-    --------
-    >>> crossed(["clip1_valence", "clip1_arousal", "clip2_valence", "clip2_arousal"])
-    (['clip1', 'clip1', 'clip2', 'clip2'], ['valence', 'arousal', 'valence', 'arousal'])
-    >>> crossed(["joy_1", "joy_2", "fear_1", "fear_2"]) is None
-    True
-    """
-    for mark in ("_", ".", "-", ":", " "):
-        for cut in (str.rpartition, str.partition):
-            parts = [cut(name, mark) for name in names]
-            pair = [[part[at].strip() for part in parts] for at in (0, 2)]
-            sizes = [len(set(one)) for one in pair]
-            whole = all(part[1] for part in parts) and len(set(zip(*pair, strict=True)))
-            if min(sizes, default=0) < 2 or whole != sizes[0] * sizes[1]:
-                continue
-            for stimuli, labels in (pair, pair[::-1]):
-                if {label.casefold() for label in labels} <= DIMENSIONS:
-                    return stimuli, labels
-    return None
+def _with_sets(long: Long, separator: str, options: ReadOptions) -> Long:
+    """Give each answer a row for each category that was chosen by anybody."""
+    made = choices(long.columns, separator, (), long.locate, options.on_bad)
+    return replace(
+        long,
+        columns=made.columns,
+        locate=made.locate,
+        set_aside=made.set_aside,
+        history=(*long.history, *made.history),
+        scale="binary",
+    )
+
+
+def _models(names: Sequence[str]) -> tuple[pl.DataFrame | None, list[str]]:
+    """Take raters that are called as models are as such."""
+    models = [name for name in dict.fromkeys(names) if "model" in meant(name)]
+    if not models:
+        return None, []
+    table = pl.DataFrame({"rater": models}).with_columns(rater_kind=pl.lit("model"))
+    are = "is a model" if len(models) == 1 else "are models"
+    return table, [
+        f"{GUESSED}{quoted(models)} {are}, by name; if not, give a table of raters with a column "
+        f"rater_kind ({option('raters', 'FILE')})"
+    ]
 
 
 def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[str]]:
