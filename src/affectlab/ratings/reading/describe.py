@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,17 +13,17 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
-from affectlab.ratings.mapping import to_toml
+from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
 from affectlab.ratings.table import Ratings
 
@@ -55,6 +56,10 @@ class RatingsDescription(Result):
     """Why the file cannot be read as it is; None: it can."""
     commands: tuple[str, ...] = ()
     """Lines with the commands, or calls, to go on with, and what each reading holds."""
+
+    def __str__(self) -> str:
+        # Commands stay on one line, to be copied.
+        return "\n".join((super().__str__(), *self.commands))
 
     def save(self, path: str | Path) -> Path:
         """Write the mapping; beside the file, with ``.mapping.toml`` added, it is found by itself.
@@ -107,6 +112,7 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     rater = "annotator"
     value = "emotion"
     """
+    check_choices("option", options, inspect.signature(read_ratings).parameters, "describe_ratings")
     given = {name: value for name, value in options.items() if value is not None}
     with prepared(source, given) as made, warnings.catch_warnings():
         # What was guessed stands in the notes.
@@ -322,16 +328,8 @@ _PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
 
 def _scale_of(ratings: Ratings) -> str | dict[str, str] | None:
     """Give scales in their short form where they have one that is read back."""
-    written = {name: _short(scale) for name, scale in ratings.scales.items()}
+    written = {name: short_scale(scale) for name, scale in ratings.scales.items()}
     known = {name: one for name, one in written.items() if one is not None}
     if len(set(written.values())) == 1 or not ratings.has_labels:
         return next(iter(written.values()))
     return known or None
-
-
-def _short(scale: Scale) -> str | None:
-    if any("," in name for name in scale.categories):
-        return None
-    if scale.kind == "interval" and scale.low is None:
-        return "interval"
-    return str(scale).removesuffix(" (inferred)")
