@@ -199,15 +199,15 @@ def with_stimuli_of(table: Ratings, like: Ratings) -> Ratings:
                     "that people's table has"
                 )
         named = dict(zip(theirs, known, strict=True))
-        names = [named.get(key, name) for key, name in zip(ours, own, strict=True)]
+        renamed = [named.get(key, name) for key, name in zip(ours, own, strict=True)]
         at = next(place for place, key in enumerate(ours) if key in shared)
         step = (
             f"{GUESSED}stimuli are joined with people's by {way}: {len(shared):,} of {len(own):,}, "
-            f"such as {shown(own[at], _SHOWN)!r} with {shown(names[at], _SHOWN)!r} (the same names "
+            f"such as {shown(own[at], _SHOWN)!r} with {shown(renamed[at], _SHOWN)!r} (the same names "
             "in both files say it)"
         )
-        stimuli = table.stimuli.with_columns(pl.Series("stimulus", names))
-        body = replace(table._body, stimulus=table._body.stimulus.rename(names))
+        stimuli = table.stimuli.with_columns(pl.Series("stimulus", renamed))
+        body = replace(table._body, stimulus=table._body.stimulus.rename(renamed))
         return table._derive(body, stimuli=stimuli, steps=(step,))
     return table
 

@@ -297,7 +297,7 @@ def _group_of_raters(evidence: Evidence, axes: Sequence[str]) -> list[str]:
         and evidence.column(name).filled
         and not {"decided", "moment", "person", "trial"} & meant(name)
     ]
-    words = [name for name in rated if evidence.column(name).kind == "words"]
+    words = [name for name in rated if evidence.column(name).kind in ("words", "texts")]
     numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
     called = [name for name in rated if _are_raters([name]) > 0]
     for held in (words, numbers):
