@@ -2467,9 +2467,5 @@ CASES = (
 
 STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
 
-TODAY: dict[str, str] = {
-    "two_levels_of_names": (
-        "refused: a second row of names is not seen, and a name that stands twice is an error"
-    ),
-}
+TODAY: dict[str, str] = {}
 """What happens today where a file is not read as it should be: a word for it, and a sentence."""
