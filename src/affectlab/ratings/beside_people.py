@@ -203,8 +203,8 @@ def with_stimuli_of(table: Ratings, like: Ratings) -> Ratings:
         at = next(place for place, key in enumerate(ours) if key in shared)
         step = (
             f"{GUESSED}stimuli are joined with people's by {way}: {len(shared):,} of {len(own):,}, "
-            f"such as {shown(own[at], _SHOWN)!r} with {shown(renamed[at], _SHOWN)!r} (the same names "
-            "in both files say it)"
+            f"such as {shown(own[at], _SHOWN)!r} with {shown(renamed[at], _SHOWN)!r} (the same "
+            "names in both files say it)"
         )
         stimuli = table.stimuli.with_columns(pl.Series("stimulus", renamed))
         body = replace(table._body, stimulus=table._body.stimulus.rename(renamed))

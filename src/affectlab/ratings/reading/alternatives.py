@@ -67,6 +67,8 @@ class Way:
     """How well names and contents fit it."""
     options: Mapping[str, Any]
     """What was added to what is said of the file."""
+    rule: str
+    """The rule that suggests it."""
     made: Prepared
     ratings: Ratings
 
@@ -80,6 +82,8 @@ class Completed:
     problem: str | None
     ways: tuple[Way, ...] = ()
     """Other readings that use every row."""
+    taken: Way | None = None
+    """The reading that was taken because it clearly fits."""
 
     def read(self) -> Ratings:
         """Give the ratings; raises :class:`InputError` with the readings there are."""
@@ -129,7 +133,8 @@ def _chosen_way(found: Completed) -> Completed:
     other = others[0].command if others else option("columns", {"stimulus": "NAME"})
     how = _options_of(best.options)
     step = f"{GUESSED}{best.holds}: {how}; if it is otherwise, say so ({other})"
-    return Completed(best.made, best.ratings._derive(best.ratings._body, steps=(step,)), None)
+    ratings = best.ratings._derive(best.ratings._body, steps=(step,))
+    return Completed(best.made, ratings, None, taken=best)
 
 
 def near(ways: Sequence[Way]) -> Sequence[Way]:
@@ -290,7 +295,7 @@ def _ways(
     found = 0
     best: float | None = None
     for one in candidates:
-        if best is not None and one.fit < best - _NEAR and found > 1:
+        if best is not None and one.fit < best - _NEAR and (found > 1 or one.fit < 0):
             return
         changed = _changed(made.options, one.options)
         if changed is None:
@@ -307,7 +312,7 @@ def _ways(
                 said["columns"] = dict(changed.columns or {})
             options = {**added, **one.options}
             now = replace(made, options=changed)
-            yield Way(holds, command_of(made, said), one.fit, options, now, ratings)
+            yield Way(holds, command_of(made, said), one.fit, options, one.rule, now, ratings)
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -321,7 +326,7 @@ def _layout(made: Prepared) -> Layout | None:
 def _fit_of(evidence: Evidence, layout: Layout) -> float:
     """Say how well what columns are taken for fits their names and contents."""
     axes = [layout.roles[role] for role in ("rater", "stimulus", "label") if role in layout.roles]
-    if not {*axes} <= {*evidence.names}:
+    if not ({*axes} <= {*evidence.names} and {"rater", "stimulus"} <= layout.roles.keys()):
         return 0.0
     return fit_of(evidence, *axes)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -123,6 +123,10 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
         layout = Layout()
         with suppress(InputError):
             layout = made.format.describe(made.head, made.options)
+        if whole.taken is not None:
+            # The options of a rule are nobody's words.
+            why = dict.fromkeys(layout.why, f"guessed: {whole.taken.rule}")
+            layout = replace(layout, why=why)
         ways = whole.ways or (() if problem else tried(made, given, readable=True))
         found = _described(made, layout, ratings, problem, given)
         command = "" if problem else command_of(made, given)
@@ -176,8 +180,8 @@ def _described(
 
 def _readings(ways: Sequence[Way]) -> Table:
     """List other readings; they are only written, as a command has to stay on one line."""
-    rows = [(way.holds, way.command) for way in ways]
-    names = ("holds", "command")
+    rows = [(way.holds, way.rule, way.command) for way in ways]
+    names = ("holds", "rule", "command")
     frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
     columns = _text_columns(names, names)
     return Table("readings", "Other readings that use every row.", frame, columns, limit=0)
@@ -278,11 +282,11 @@ def _mapping(
     if made.absent is not None:
         said["absent"] = made.absent
     if isinstance(made.format, PlainTable):
-        if isinstance(layout, LongLayout) and layout.separator is not None:
+        if _is_chosen(layout):
             said["separator"] = layout.separator
             comments["separator"] = "What parts several chosen categories in a cell."
         if isinstance(layout, WideLayout):
-            said["wide"] = _PLURAL[layout.across]
+            said["wide"] = layout.wide
             said["attributes"] = list(layout.attributes)
             comments["wide"] = (
                 "What there is a column for each of. All columns hold ratings that are not\n"
@@ -303,7 +307,7 @@ def _mapping(
             roles.pop("text", None)
         said["columns"] = roles
         comments["columns"] = fill(f"Which column is what: {', '.join(_ROLES)}.", 78)
-    if ratings is not None and not any(map(_is_chosen, [layout])):
+    if ratings is not None and not _is_chosen(layout):
         said["scale"] = _scale_of(ratings)
         comments["scale"] = "The scale of each label; write down what was asked."
         if said["scale"] is None:
@@ -318,12 +322,9 @@ def _mapping(
     return to_toml(said, comments, head)
 
 
-def _is_chosen(layout: Layout) -> bool:
+def _is_chosen(layout: Layout) -> TypeGuard[LongLayout | WideLayout]:
     """Whether answers become those to labels, of which the file says nothing."""
-    return isinstance(layout, LongLayout) and layout.separator is not None
-
-
-_PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
+    return isinstance(layout, LongLayout | WideLayout) and layout.separator is not None
 
 
 def _scale_of(ratings: Ratings) -> str | dict[str, str] | None:

@@ -241,7 +241,7 @@ def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
 def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest that each row is of somebody else, where one column names what comes back."""
     keys = [name for name in evidence.keys if evidence.column(name).kind != "numbers"]
-    if evidence.row_names or len(keys) != 1:
+    if evidence.row_names or len(keys) != 1 or any("rater" in meant(n) for n in evidence.names):
         return
     (stimulus,) = keys
     numbers = evidence.answers_in_numbers(stimulus)
@@ -397,7 +397,7 @@ def of_votes(evidence: Evidence) -> Iterator[Candidate]:
             and given.min() >= 0
         }
         for group, fit in _adding_up(counts):
-            if not crossings(group):
+            if not crossings(group) and not all("decided" in meant(name) for name in group):
                 more = _beside(evidence, stimulus, *group)
                 fit += _as_stimulus(evidence, stimulus)
                 yield Candidate({"wide": "votes", "columns": {"stimulus": stimulus}, **more}, fit)
