@@ -103,7 +103,7 @@ def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
         return read
     evidence = _evidence(made)
     layout = made.format.describe(made.head, made.options)
-    if people := two_people(evidence, layout, ratings):
+    if people := two_people(evidence, layout):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ways = tuple(_ways(made, given, {}, people.ways))
@@ -163,12 +163,17 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         for role, column in roles.items()
     ):
         return max(_SURELY, _fit_of(evidence, layout) + _CLEARLY)
-    free = [name for name in evidence.keys if name not in {*roles.values(), *layout.labels}]
+    taken = {*roles.values(), *layout.labels}
     asked = {"trial", "session"} & roles.keys() and any(
-        "session" not in meant(name) and evidence.names_rows(*keys, name) for name in free
+        "session" not in meant(name) and evidence.names_rows(*keys, name)
+        for name in evidence.keys
+        if name not in taken
     )
-    told = [key for key in keys if evidence.count(key) < evidence.height]
-    same = any(evidence.determines(key, name) for key in told for name in layout.labels)
+    same = any(
+        evidence.count(key) < evidence.height and evidence.determines(key, name)
+        for name in layout.labels
+        for key in keys
+    )
     value = roles.get("value")
     words = (
         value in evidence.names
@@ -188,15 +193,15 @@ class TwoPeople:
     ways: tuple[Candidate, ...]
 
 
-def two_people(evidence: Evidence, layout: Layout, ratings: Ratings) -> TwoPeople | None:
+def two_people(evidence: Evidence, layout: Layout) -> TwoPeople | None:
     """Find a rater of two ages, sexes or countries, whom another column tells apart."""
     rater = layout.roles.get("rater")
     about = [
         name
-        for name in ratings.frame.columns
-        if name in evidence.names
-        and "person" in meant(name)
+        for name in evidence.names
+        if "person" in meant(name)
         and not {"stimulus", "value"} & meant(name)
+        and name not in layout.needed
     ]
     if rater not in evidence.names:
         return None
