@@ -110,7 +110,7 @@ def test_places_that_cannot_be_written(hostile, tmp_path) -> None:
 
 def test_without_plotly_the_extra_is_named(hostile, tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    with pytest.raises(MissingDependencyError, match=r"affectlab\[explore\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[explore\]"):
         write_label_map(hostile, tmp_path / "map.html")
 
 

@@ -30,5 +30,5 @@ def test_without_the_library_the_extra_is_named(monkeypatch) -> None:
     from affectlab.core.errors import MissingDependencyError
 
     monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(MissingDependencyError, match=r"affectlab\[explore\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[explore\]"):
         label_map(np.random.default_rng(0).random((20, 3)), method="umap")

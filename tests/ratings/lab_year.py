@@ -236,7 +236,7 @@ YEAR = (
         stimuli=("a.jpg", "b.jpg"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 4, 2, 6),
-        said=("columns called after files hold what each rater said of them",),
+        said=("each row is a sheet, and columns are called alike",),
     ),
     Messy(
         "one row per participant, columns of numbered clips, images, … (`clip01`)",
@@ -245,7 +245,7 @@ YEAR = (
         stimuli=("clip01", "clip02"),
         scales={"rating": "ordinal 3 to 6, step 1"},
         values=(3, 4, 6),
-        said=("columns called after stimuli hold what each rater said of them",),
+        said=("each row is a sheet, and columns are called alike",),
     ),
     Messy(
         "one row per participant, columns of stimuli and labels (`clip1_valence`)",
@@ -462,7 +462,7 @@ YEAR = (
         raters=("R1", "R2"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 2, 4, 6),
-        said=("columns called after raters",),
+        said=("columns are called after raters",),
     ),
     Messy(
         "`write.table` of R: spaces, quotes, row names",

@@ -314,8 +314,13 @@ def test_choices_beside_reaction_times_are_no_descriptions(tmp_path: Path) -> No
     )
     path = tmp_path / "choices.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match="would describe instead of holding answers"):
-        read_ratings(path, wide="stimuli")
+    with pytest.warns(GuessedColumnsWarning, match="'pic1_rt', 'pic2_rt'"):
+        ratings = read_ratings(path, wide="stimuli")
+    assert (ratings.n_stimuli, ratings.n_raters, ratings.scale.categories) == (
+        2,
+        3,
+        ("joy", "fear"),
+    )
 
 
 def test_conditions_and_comments_beside_two_scales_are_read(tmp_path: Path) -> None:

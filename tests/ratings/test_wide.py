@@ -245,7 +245,7 @@ def test_cells_are_kept_or_counted(
 def test_rows_that_sum_up_are_set_aside(tmp_path: Path, row: str, *, is_sum: bool) -> None:
     file = tmp_path / "r.csv"
     file.write_text(f"image,R1,R2,R3\na,3,2,4\nb,4,6,5\nc,1,4,2\n{row}\n")
-    with pytest.warns(GuessedColumnsWarning, match="columns called after raters"):
+    with pytest.warns(GuessedColumnsWarning, match="columns are called after raters"):
         r = read_ratings(file)
     assert r.n_stimuli == (3 if is_sum else 4)
     assert any("sums up the rows above" in str(part) for part in r.set_aside) == is_sum

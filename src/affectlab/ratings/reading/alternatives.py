@@ -46,6 +46,8 @@ _CLEAR = 4.0
 """How well a reading has to fit to be taken where nothing is said."""
 _SURELY = 6.0
 """How well it has to fit to be taken where columns could be read otherwise."""
+_MOST_AGREED = 3
+"""Levels on which raters may all agree by chance."""
 _CLEARLY = 0.5
 """How much better than the reading that a file has another one fits that is given beside it."""
 _SOME_ROWS = 10
@@ -132,7 +134,10 @@ def _chosen_way(found: Completed) -> Completed:
     best, *others = found.ways
     other = others[0].command if others else option("columns", {"stimulus": "NAME"})
     how = _options_of(best.options)
-    step = f"{GUESSED}{best.holds}: {how}; if it is otherwise, say so ({other})"
+    why = next(rule.why for rule in RULES if rule.name == best.rule)
+    step = (
+        f"{GUESSED}read as {best.holds} ({how}), since {why}; if it is otherwise, say so ({other})"
+    )
     ratings = best.ratings._derive(best.ratings._body, steps=(step,))
     return Completed(best.made, ratings, None, taken=best)
 
@@ -170,7 +175,9 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         if name not in taken
     )
     same = any(
-        evidence.count(key) < evidence.height and evidence.determines(key, name)
+        evidence.column(name).distinct > _MOST_AGREED
+        and evidence.count(key) < evidence.height
+        and evidence.determines(key, name)
         for name in layout.labels
         for key in keys
     )

@@ -438,7 +438,7 @@ ROWS = Rule("row per answer", over_rows, "no two rows have the same rater, stimu
 RULES = (
     ROWS,
     Rule("rows of nobody", of_nobody, "one column names what comes back, and none who answered"),
-    Rule("column per rater", over_raters, "columns are called after raters, or share their words"),
+    Rule("column per rater", over_raters, "columns are called after raters, or share words"),
     Rule(
         "column per stimulus", over_stimuli, "each row is a sheet, and columns are numbered alike"
     ),

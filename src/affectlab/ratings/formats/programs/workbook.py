@@ -10,7 +10,7 @@ from affectlab.core.words import option, quoted
 from affectlab.ratings.files import SHEET, Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import PlainTable, find_one, guess_wide
+from affectlab.ratings.formats.table import PlainTable, called_after_raters, find_one
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 from affectlab.taxonomy import are_labels
@@ -120,8 +120,8 @@ def _of_sheets(head: Peek, options: ReadOptions) -> _Sheets:
     rater = options.rater or _find("rater", head, options)
     labelled = _find("label", head, options) or options.wide == "labels"
     own = {name: column for name, column in book.columns().items() if name != SHEET}
-    wide = None if rater or labelled or options.wide else guess_wide(own, options)
-    over_raters = options.wide == "raters" or (wide is not None and wide[0].wide == "raters")
+    free = not (rater or labelled or options.wide)
+    over_raters = options.wide == "raters" or (free and len(called_after_raters(list(own))) > 1)
     role, why = "", ""
     if SHEET not in columns.values():
         if over_raters and not labelled:
@@ -133,7 +133,7 @@ def _of_sheets(head: Peek, options: ReadOptions) -> _Sheets:
     spread = ""
     if role == "label" and options.wide is None and not (rater or _find("value", head, options)):
         # Stimuli stand in rows and labels on sheets, so that columns can only be those of raters.
-        options = wide[0] if wide is not None else replace(options, wide="raters")
+        options = replace(options, wide="raters")
         spread = ", with a column for each rater"
     if role:
         options = replace(options, columns={**columns, role: SHEET})

@@ -227,11 +227,17 @@ class Evidence:
         ]
 
     def answers_in_numbers(self, *keys: str) -> list[str]:
-        """Columns of numbers that may be ratings: they vary within each of the keys."""
+        """Columns of numbers that may be ratings: they vary within each key, or are called so.
+
+        What is called after an emotion or a dimension is rated, also where all answers are 0.
+        """
+        varying = self.varying(*keys)
         return [
             name
-            for name in self.varying(*keys)
-            if self.column(name).kind == "numbers"
+            for name in self.names
+            if name not in keys
+            and (name in varying or self.are_labels([name]))
+            and self.column(name).kind == "numbers"
             and not is_no_label(name)
             and not {"trial", "moment", "person", "decided"} & meant(name)
         ]
