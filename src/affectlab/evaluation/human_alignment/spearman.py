@@ -70,17 +70,25 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
     by_value = np.lexsort((numbers, item))
     cell = np.searchsorted(item[by_value], np.arange(part.n_items + 1)).astype(np.int64)
     person = np.repeat(np.arange(part.n_people, dtype=np.int32), np.diff(start))
-    answered = sets[:, item]
-    order, last = _order_by_person(part.models, start, item, answered, of_model)
+    answers = [np.unique(one, return_inverse=True) for one in part.models]
+    answer = np.empty(part.models.shape, dtype=np.int32)
+    for codes, (_, code_of) in zip(answer, answers, strict=True):
+        codes[:] = code_of
+    n_answers = np.array([known.size for known, _ in answers], dtype=np.int64)
+    kind, weights = draws.kinds
+    panels, panel_of_row = np.unique(draws.raters, axis=0, return_inverse=True)
 
-    def some_rows(where: slice) -> None:
+    def of_panel(k: int) -> None:
+        rows = np.flatnonzero(panel_of_row.reshape(-1) == k)
+        alone, found = own[rows], models[rows]
         correlate_lists(
-            *(cell, by_value, start, person, numbers, level, n_levels, regular),
-            *(of_model, answered, order, last),
-            *(draws.stimuli[where], draws.raters[where], own[where], models[where]),
+            *(cell, by_value, start, item, person, numbers, level, n_levels, regular),
+            *(of_model, sets, answer, n_answers, kind, weights[rows], panels[k]),
+            *(alone, found),
         )
+        own[rows], models[rows] = alone, found
 
-    in_threads(some_rows, _tasks(draws.n_rows))
+    in_threads(of_panel, range(len(panels)))
     return own, models
 
 
@@ -146,30 +154,4 @@ def _order(values: Floats) -> tuple[NDArray[np.int32], Bools]:
     ordered = np.take_along_axis(values, order.astype(np.int64), axis=1)
     last = np.ones(values.shape, dtype=np.bool_)
     last[:, :-1] = ordered[:, 1:] > ordered[:, :-1]
-    return order, last
-
-
-def _order_by_person(
-    models: Floats,
-    start: Ints,
-    item: NDArray[np.int32],
-    answered: Bools,
-    of_model: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], Bools]:
-    """Sort the answers of each person by the answer of each model to the same stimulus."""
-    order = np.full((len(models), item.size), -1, dtype=np.int32)
-    last = np.zeros(order.shape, dtype=np.bool_)
-    person = np.repeat(np.arange(start.size - 1), np.diff(start))
-    for f, values in enumerate(models):
-        kept = np.flatnonzero(answered[of_model[f]])
-        who, value = person[kept], values[item[kept]]
-        by_value = np.lexsort((value, who))
-        who, value, places = who[by_value], value[by_value], kept[by_value]
-        # The n-th of a person's answers stands in the n-th place of that person.
-        nth = np.arange(who.size) - np.searchsorted(who, who)
-        at = start[who] + nth
-        order[f, at] = places - start[who]
-        ends = np.ones(who.size, dtype=np.bool_)
-        ends[:-1] = (who[1:] != who[:-1]) | (value[1:] > value[:-1])
-        last[f, at] = ends
     return order, last

@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats, Ints
 
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.unsignedinteger[Any]]
+Places = NDArray[np.uint32]
 MOST_DRAWN = 127
 """Answers to one stimulus that a byte counts."""
+_MOST_JOINT = 1 << 11
+"""Places of a table of counts up to which adding it up costs less than a pass over the stimuli."""
 
 
 @kernel
@@ -39,77 +44,79 @@ def _rho(products: float, n: float, squares_a: float, squares_b: float) -> float
 
 
 @kernel
-def _correlate_panel(
-    middle: NDArray[np.int32],
-    n_middles: int,
-    code: NDArray[np.int32],
-    n_levels: int,
-    weight: Ints,
-    group: NDArray[np.int32],
-    answered: Bools,
-    order: NDArray[np.int32],
-    last: Bools,
-    own: Floats,
-    models: Floats,
+def _correlate_codes(
+    first: NDArray[np.int32],
+    n_first: int,
+    second: NDArray[np.int32],
+    n_second: int,
+    kind: NDArray[np.int32],
+    weights: Bytes,
+    changes: int,
+    rho: Floats,
 ) -> None:
-    """Correlate one person, and the models, with the medians of that person's items.
+    """Correlate the ranks of two codes of the same items, in every replicate.
 
     Parameters
     ----------
-    middle
-        Code of the median, in its order, shape (items,).
-    code
-        Level of the person, shape (items,).
-    weight
-        How often an item counts, shape (items,): 0 where there is no median.
-    group
-        Set of items of each model, shape (models,).
-    answered
-        The sets, shape (sets, items).
-    order, last
-        Items by rising answer of each model, shape (models, items), -1 where there are no more.
-    own
-        Overwritten: the person's correlation on each set, shape (sets,).
-    models
-        Overwritten: each model's correlation on its set, shape (models,).
+    first, n_first, second, n_second
+        Codes of the items in the order of values, shape (items,), and how many codes there are.
+    kind
+        Kind of each item: those of one kind count alike in every replicate.
+    weights
+        How often the items of a kind count, shape (replicates, kinds).
+    changes
+        Places of ``weights`` that are not 1.
+    rho
+        Overwritten, shape (replicates,).
     """
-    n = middle.size
-    middles = np.empty((1, n_middles), np.int64)
-    levels = np.empty((1, n_levels), np.int64)
-    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
-    for g in range(answered.shape[0]):
-        middles[:] = 0
-        levels[:] = 0
-        for t in range(n):
-            if weight[t] > 0 and answered[g, t]:
-                middles[0, middle[t]] += weight[t]
-                levels[0, code[t]] += weight[t]
-        total, of_medians = _midranks(middles, middle_rank)
-        total, of_person = _midranks(levels, level_rank)
+    n_rows, n_kinds = weights.shape
+    n_cells = n_first * n_second
+    # Tables of counts add up. Else two passes over the items count, and one multiplies ranks.
+    joint = (n_kinds + changes + 3 * n_rows) * n_cells <= 3 * n_rows * first.size
+    tables = np.zeros((n_kinds, n_cells if joint else 0), np.int64)
+    whole = np.zeros(n_cells if joint else 0, np.int64)
+    if joint:
+        for t in range(first.size):
+            tables[np.uint64(kind[t]), np.uint64(first[t] * n_second + second[t])] += 1
+        for k in range(n_kinds):
+            for c in range(n_cells):
+                whole[c] += tables[k, c]
+    table = np.empty(whole.size, np.int64)
+    rows, columns = np.empty((1, n_first), np.int64), np.empty((1, n_second), np.int64)
+    row_rank, column_rank = np.empty(n_first), np.empty(n_second)
+    for b in range(n_rows):
+        weight = weights[b]
         products = 0.0
-        for t in range(n):
-            if weight[t] > 0 and answered[g, t]:
-                products += weight[t] * level_rank[code[t]] * middle_rank[middle[t]]
-        own[g] = _rho(products, total, of_medians, of_person)
-        for f in range(group.size):
-            if group[f] != g:
-                continue
-            before, tied, summed = 0.0, 0.0, 0.0
-            products, squares = 0.0, 0.0
-            for k in range(n):
-                t = order[f, k]
-                if t < 0:
-                    break
-                if weight[t] > 0:
-                    tied += weight[t]
-                    summed += weight[t] * middle_rank[middle[t]]
-                if last[f, k] and tied > 0:
-                    rank = before + 0.5 * (tied + 1.0)
-                    products += rank * summed
-                    squares += tied * rank * rank
-                    before += tied
-                    tied, summed = 0.0, 0.0
-            models[f] = _rho(products, total, of_medians, squares)
+        if joint:
+            table[:] = whole
+            for k in range(n_kinds):
+                if weight[k] != 1:
+                    more = np.int64(weight[k]) - 1
+                    for c in range(n_cells):
+                        table[c] += more * tables[k, c]
+            _add_up(table.reshape(n_first, n_second), rows[0], columns[0])
+        else:
+            rows[:] = 0
+            columns[:] = 0
+            for t in range(first.size):
+                several = weight[np.uint64(kind[t])]
+                rows[0, np.uint64(first[t])] += several
+                columns[0, np.uint64(second[t])] += several
+        total, of_rows = _midranks(rows, row_rank)
+        total, of_columns = _midranks(columns, column_rank)
+        if joint:
+            for i in range(n_first):
+                part = 0.0
+                for j in range(n_second):
+                    part += table[i * n_second + j] * column_rank[j]
+                products += part * row_rank[i]
+        else:
+            for t in range(first.size):
+                several = weight[np.uint64(kind[t])]
+                products += (
+                    several * row_rank[np.uint64(first[t])] * column_rank[np.uint64(second[t])]
+                )
+        rho[b] = _rho(products, total, of_rows, of_columns)
 
 
 @kernel
@@ -118,12 +125,11 @@ def _medians(
     listed: Ints,
     person: NDArray[np.int32],
     value: Floats,
-    weights: NDArray[np.uint8],
     copies: NDArray[np.int32],
     median: Floats,
-    weight: Ints,
+    met: Bools,
 ) -> None:
-    """Give twice the median of the other people's answers to each item, and how often it counts.
+    """Give twice the median of the other people's answers to each item, and whether there is one.
 
     Only a few steps lead from the median of all answers to that without one of them.
 
@@ -133,10 +139,10 @@ def _medians(
         Where the items start in the list of answers, and the answers by rising value in an item.
     person, value
         Who gave each answer, and what, shape (answers,).
-    weights, copies
-        How often each item counts, and each person.
-    median, weight
-        Overwritten, shape (answers,): 0 times where nobody else answered.
+    copies
+        How often each person was drawn.
+    median, met
+        Overwritten, shape (answers,): of those drawn, whether anybody else answered.
     """
     reached = np.empty(listed.size, np.int64)
     for s in range(cell.size - 1):
@@ -151,9 +157,8 @@ def _medians(
             answer = listed[k]
             several = copies[person[answer]]
             size = total - several
-            median[answer] = np.inf
-            weight[answer] = weights[s] if size > 0 and several > 0 else 0
-            if weight[answer] == 0:
+            met[answer] = size > 0 and several > 0
+            if not met[answer]:
                 continue
             j = middle
             while j > first and 2 * (reached[j - 1] - (several if j > k else 0)) >= size:
@@ -171,6 +176,7 @@ def correlate_lists(
     cell: Ints,
     listed: Ints,
     start: Ints,
+    item: NDArray[np.int32],
     person: NDArray[np.int32],
     value: Floats,
     code: NDArray[np.int32],
@@ -178,23 +184,25 @@ def correlate_lists(
     regular: bool,
     group: NDArray[np.int32],
     answered: Bools,
-    order: NDArray[np.int32],
-    last: Bools,
-    weights: NDArray[np.uint8],
+    answer: NDArray[np.int32],
+    n_answers: Ints,
+    kind: NDArray[np.int32],
+    weights: Bytes,
     copies: NDArray[np.int32],
     own: Floats,
     models: Floats,
 ) -> None:
     """Correlate people and models with the median of the other people.
 
-    Everybody is compared on the items of the person who is left out, and of the model.
+    Everybody is compared on the items of the person who is left out, and of the model. Replicates
+    have the same people, and so the same medians.
 
     Parameters
     ----------
     cell, listed, person, value
         As for :func:`_medians`.
-    start
-        Where the answers of each person start, shape (people + 1,).
+    start, item
+        Where the answers of each person start, shape (people + 1,), and what each is about.
     code
         Level of each answer, shape (answers,), person after person.
     n_levels
@@ -204,51 +212,57 @@ def correlate_lists(
     group
         Set of items of each model, shape (models,).
     answered
-        The sets, by answer of people: shape (sets, answers).
-    order, last
-        For each model, the answers of a person by rising answer of the model to the same item,
-        counted from the start of that person: shape (models, answers); -1 behind the last.
-    weights
-        How often each item counts, shape (replicates, items).
+        The sets, shape (sets, items).
+    answer, n_answers
+        Codes of the answers of each model in their order, shape (models, items), and how many.
+    kind, weights
+        As for :func:`_correlate_codes`, of all items.
     copies
-        How often each person was drawn, shape (replicates, people).
+        How often each person was drawn, shape (people,).
     own
-        Shape (replicates, people, sets).
+        Overwritten: shape (replicates, people, sets).
     models
-        Shape (replicates, people, models).
+        Overwritten: shape (replicates, people, models).
     """
-    median, weight = np.empty(value.size), np.empty(value.size, np.int64)
-    middle = np.empty(value.size, np.int32)
-    for b in range(weights.shape[0]):
-        _medians(cell, listed, person, value, weights[b], copies[b], median, weight)
-        for i in range(start.size - 1):
-            here = slice(start[i], start[i + 1])
-            if copies[b, i] == 0 or start[i] == start[i + 1]:
-                continue
-            theirs, n_middles = median[here], 2 * n_levels - 1
-            if regular:
-                for t in range(start[i], start[i + 1]):
-                    middle[t] = np.int32(median[t]) if weight[t] > 0 else 0
-            else:
-                by_median = np.argsort(theirs)
-                n_middles = 1
-                for k in range(theirs.size):
-                    if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
-                        n_middles += 1
-                    middle[start[i] + by_median[k]] = n_middles - 1
-            _correlate_panel(
-                middle[here],
-                n_middles,
-                code[here],
-                n_levels,
-                weight[here],
-                group,
-                answered[:, here],
-                order[:, here],
-                last[:, here],
-                own[b, i],
-                models[b, i],
-            )
+    median, met = np.empty(value.size), np.empty(value.size, np.bool_)
+    _medians(cell, listed, person, value, copies, median, met)
+    place, about = np.empty(item.size, np.int64), np.empty(item.size, np.int32)
+    middle, of_kind = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    first, second = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    changes = np.sum(weights != 1)
+    for i in range(copies.size):
+        n = 0
+        for t in range(start[i], start[i + 1]):
+            if met[t]:
+                place[n] = t
+                n += 1
+        n_middles = 2 * n_levels - 1
+        if regular:
+            for k in range(n):
+                middle[k] = np.int32(median[place[k]])
+        else:
+            theirs = median[place[:n]]
+            by_median = np.argsort(theirs)
+            n_middles = 1
+            for k in range(n):
+                if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
+                    n_middles += 1
+                middle[by_median[k]] = n_middles - 1
+        for g in range(answered.shape[0]):
+            size = 0
+            for k in range(n):
+                s = item[place[k]]
+                if answered[g, s]:
+                    about[size], of_kind[size] = s, kind[s]
+                    first[size], second[size] = code[place[k]], middle[k]
+                    size += 1
+            panel = second[:size], n_middles, of_kind[:size], weights, changes
+            _correlate_codes(first[:size], n_levels, *panel, own[:, i, g])
+            for f in range(group.size):
+                if group[f] == g:
+                    for k in range(size):
+                        first[k] = answer[f, about[k]]
+                    _correlate_codes(first[:size], n_answers[f], *panel, models[:, i, f])
 
 
 # Spearman correlations with the median of the other people, where everyone rated everything.
@@ -259,13 +273,6 @@ def correlate_lists(
 # The panel is counted in bytes, one for each level of each stimulus, which vector registers hold
 # many of; leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums
 # are exact and do not depend on their order.
-
-
-Bytes = NDArray[np.uint8]
-Codes = NDArray[np.unsignedinteger[Any]]
-Places = NDArray[np.uint32]
-_MOST_JOINT = 1 << 11
-"""Places of a table of counts up to which adding it up costs less than a pass over the stimuli."""
 
 
 @kernel
