@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +9,6 @@ from affectlab.core.arrays import distinct, mean_of_defined
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
 from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel
-
-Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 _MOST_LEVELS = 256
 """Levels above which answers are compared as numbers."""
@@ -59,9 +55,7 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
     largest = np.bincount(part.item).max(initial=0) * int(draws.raters.max(initial=1))
     largest = min(largest, int(draws.raters.sum(axis=1).max(initial=1)))
     if part.whole and regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN:
-        # Twice a level is the largest code of a median.
-        code: Codes = level.astype(np.uint8) if n_levels <= 128 else level.astype(np.uint16)
-        code = code.reshape(part.n_people, -1)
+        code = level.reshape(part.n_people, -1)
         for g, answered in enumerate(sets):
             judged = np.flatnonzero(of_model == g)
             _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
@@ -76,19 +70,17 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
         codes[:] = code_of
     n_answers = np.array([known.size for known, _ in answers], dtype=np.int64)
     kind, weights = draws.kinds
-    panels, panel_of_row = np.unique(draws.raters, axis=0, return_inverse=True)
 
-    def of_panel(k: int) -> None:
-        rows = np.flatnonzero(panel_of_row.reshape(-1) == k)
+    def some_rows(rows: Ints) -> None:
         alone, found = own[rows], models[rows]
         correlate_lists(
             *(cell, by_value, start, item, person, numbers, level, n_levels, regular),
-            *(of_model, sets, answer, n_answers, kind, weights[rows], panels[k]),
+            *(of_model, sets, answer, n_answers, kind, weights[rows], draws.raters[rows[0]]),
             *(alone, found),
         )
         own[rows], models[rows] = alone, found
 
-    in_threads(of_panel, range(len(panels)))
+    in_threads(some_rows, _of_same_people(draws))
     return own, models
 
 
@@ -97,7 +89,7 @@ def _correlate_set(
     draws: Copies,
     answered: Bools,
     judged: Ints,
-    code: Codes,
+    code: NDArray[np.int32],
     n_levels: int,
     own: Floats,
     models: Floats,
@@ -112,22 +104,27 @@ def _correlate_set(
     steps = np.arange(n_levels - 1, dtype=code.dtype)
     reached = (level[:, None] <= steps[:, None]).astype(np.uint8)
     order, last = _order(part.models[np.ix_(judged, kept)])
-    weights = draws.stimuli if kept.size == part.n_items else draws.stimuli[:, kept]
+    kind, weights = draws.kinds
+    kind = kind[kept]
 
-    def some_rows(where: slice) -> None:
-        size = where.stop - where.start
-        alone = np.full((size, part.n_people), np.nan)
-        found = np.full((size, part.n_people, judged.size), np.nan)
-        drawn = weights[where], draws.raters[where]
+    def some_rows(rows: Ints) -> None:
+        alone = np.full((rows.size, part.n_people), np.nan)
+        found = np.full((rows.size, part.n_people, judged.size), np.nan)
+        drawn = kind, weights[rows], draws.raters[rows[0]]
         correlate_whole(reached, level, order, last, *drawn, alone, found)
-        own[where] = alone
-        models[where, :, judged] = found
+        own[rows] = alone
+        models[np.ix_(rows, np.arange(part.n_people), judged)] = found
 
-    in_threads(some_rows, _tasks(draws.n_rows))
+    in_threads(some_rows, _of_same_people(draws))
 
 
-def _tasks(n_rows: int) -> list[slice]:
-    return [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
+def _of_same_people(draws: Copies) -> list[Ints]:
+    """Replicates with the same people, who have the same medians, as many as one task computes."""
+    _, people = np.unique(draws.raters, axis=0, return_inverse=True)
+    people = people.reshape(-1)
+    order = np.argsort(people, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(people))[:-1])
+    return [some[k : k + _ROWS] for some in rows for k in range(0, some.size, _ROWS)]
 
 
 def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:

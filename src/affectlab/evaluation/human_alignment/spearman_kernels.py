@@ -15,11 +15,8 @@ from affectlab.core.types import Bools, Floats, Ints
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.unsignedinteger[Any]]
-Places = NDArray[np.uint32]
 MOST_DRAWN = 127
 """Answers to one stimulus that a byte counts."""
-_MOST_JOINT = 1 << 11
-"""Places of a table of counts up to which adding it up costs less than a pass over the stimuli."""
 
 
 @kernel
@@ -53,6 +50,8 @@ def _correlate_codes(
     weights: Bytes,
     changes: int,
     rho: Floats,
+    ranks: Floats,
+    squares: Floats,
 ) -> None:
     """Correlate the ranks of two codes of the same items, in every replicate.
 
@@ -68,6 +67,9 @@ def _correlate_codes(
         Places of ``weights`` that are not 1.
     rho
         Overwritten, shape (replicates,).
+    ranks, squares
+        Overwritten: the rank of each second code, shape (replicates, codes), and the sum of their
+        squares over the items, shape (replicates,).
     """
     n_rows, n_kinds = weights.shape
     n_cells = n_first * n_second
@@ -83,9 +85,9 @@ def _correlate_codes(
                 whole[c] += tables[k, c]
     table = np.empty(whole.size, np.int64)
     rows, columns = np.empty((1, n_first), np.int64), np.empty((1, n_second), np.int64)
-    row_rank, column_rank = np.empty(n_first), np.empty(n_second)
+    row_rank = np.empty(n_first)
     for b in range(n_rows):
-        weight = weights[b]
+        weight, column_rank = weights[b], ranks[b]
         products = 0.0
         if joint:
             table[:] = whole
@@ -96,14 +98,10 @@ def _correlate_codes(
                         table[c] += more * tables[k, c]
             _add_up(table.reshape(n_first, n_second), rows[0], columns[0])
         else:
-            rows[:] = 0
-            columns[:] = 0
-            for t in range(first.size):
-                several = weight[np.uint64(kind[t])]
-                rows[0, np.uint64(first[t])] += several
-                columns[0, np.uint64(second[t])] += several
+            _tally(first, kind, weight, rows[0])
+            _tally(second, kind, weight, columns[0])
         total, of_rows = _midranks(rows, row_rank)
-        total, of_columns = _midranks(columns, column_rank)
+        total, squares[b] = _midranks(columns, column_rank)
         if joint:
             for i in range(n_first):
                 part = 0.0
@@ -116,7 +114,7 @@ def _correlate_codes(
                 products += (
                     several * row_rank[np.uint64(first[t])] * column_rank[np.uint64(second[t])]
                 )
-        rho[b] = _rho(products, total, of_rows, of_columns)
+        rho[b] = _rho(products, total, of_rows, squares[b])
 
 
 @kernel
@@ -250,37 +248,37 @@ def correlate_lists(
                 middle[by_median[k]] = n_middles - 1
         for g in range(answered.shape[0]):
             size = 0
+            # What is not in the set is overwritten by the next, which costs less than a branch.
             for k in range(n):
-                s = item[place[k]]
-                if answered[g, s]:
-                    about[size], of_kind[size] = s, kind[s]
-                    first[size], second[size] = code[place[k]], middle[k]
-                    size += 1
+                s = np.uint64(item[place[k]])
+                about[size], of_kind[size] = s, kind[s]
+                first[size], second[size] = code[place[k]], middle[k]
+                size += answered[g, s]
             panel = second[:size], n_middles, of_kind[:size], weights, changes
-            _correlate_codes(first[:size], n_levels, *panel, own[:, i, g])
+            of_panel = np.empty((weights.shape[0], n_middles)), np.empty(weights.shape[0])
+            _correlate_codes(first[:size], n_levels, *panel, own[:, i, g], *of_panel)
             for f in range(group.size):
                 if group[f] == g:
                     for k in range(size):
                         first[k] = answer[f, about[k]]
-                    _correlate_codes(first[:size], n_answers[f], *panel, models[:, i, f])
+                    _correlate_codes(first[:size], n_answers[f], *panel, models[:, i, f], *of_panel)
 
 
 # Spearman correlations with the median of the other people, where everyone rated everything.
 #
-# A correlation of ranks needs no more than a table of counts, of the levels of one side by those
-# of the other. So a person and a panel are counted into such a table in one pass over the stimuli
-# that were drawn; only the ranks of models, which may give any number, are multiplied one by one.
 # The panel is counted in bytes, one for each level of each stimulus, which vector registers hold
-# many of; leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums
-# are exact and do not depend on their order.
+# many of; leaving a person out is one subtraction. Models, which may give any number, have the same
+# ranks beside every person, so that one product of matrices correlates them. Twice a rank is a
+# whole number, hence all sums are exact and do not depend on their order.
 
 
 @kernel
 def correlate_whole(
     reached: Bytes,
-    code: Codes,
+    code: NDArray[np.int32],
     order: NDArray[np.int32],
     last: Bools,
+    kind: NDArray[np.int32],
     weights: Bytes,
     copies: NDArray[np.int32],
     own: Floats,
@@ -288,104 +286,83 @@ def correlate_whole(
 ) -> None:
     """Correlate people and models with the median of the other people.
 
+    Replicates have the same people, and so the same medians.
+
     Parameters
     ----------
     reached
         Whether the answer of a person is at most each level but the highest, 0 or 1: shape
         (people, levels - 1, items).
     code
-        Levels of people from 0, shape (people, items); a type that holds twice the highest.
+        Levels of people from 0, shape (people, items).
     order
         Items by rising answer of each model, shape (models, items).
     last
         Whether the next item of ``order`` has a larger answer, or there is none.
-    weights
-        How often each item counts, shape (replicates, items).
+    kind, weights
+        As for :func:`_correlate_codes`.
     copies
-        How often each person was drawn, shape (replicates, people); up to 127 in all.
+        How often each person was drawn, shape (people,); up to 127 in all.
     own
         Overwritten where a person was drawn: shape (replicates, people).
     models
         Overwritten likewise, where any item counts: shape (replicates, people, models), each model
         with the panel without that person.
     """
-    n_people, n_steps, n = reached.shape
-    n_models = order.shape[0]
-    n_levels, n_middles = n_steps + 1, 2 * n_steps + 1
+    n_steps, n = reached.shape[1:]
+    n_rows, n_models = weights.shape[0], order.shape[0]
+    n_middles = 2 * n_steps + 1
+    middle, met = _medians_of_levels(reached, copies)
+    n_met, changes = met.size, np.sum(weights != 1)
+    middle_rank = np.empty((n_met, n_rows, n_middles))
+    of_medians = np.empty((n_met, n_rows))
+    for k in range(n_met):
+        i = met[k]
+        panel = middle[k], n_middles, kind, weights, changes
+        ranks = middle_rank[k], of_medians[k]
+        _correlate_codes(code[i], n_steps + 1, *panel, own[:, i], *ranks)
+    if n_met == 0 or n_models == 0:
+        return
     answer, n_answers = _answers(order, last)
-    counts, left = np.empty((n_steps, n), np.uint8), np.empty(n, np.uint8)
-    middle, cell = np.empty(n, code.dtype), np.empty(n, np.uint32)
-    room, more_room = np.empty(n_models * n), np.empty(n_people * n)
-    squares = np.empty(n_models)
+    ranked, panels = np.empty((n_models, n)), np.empty((n_met, n))
     tied, rank = np.empty((1, n), np.int64), np.empty(n)
-    place, weight = np.empty(n, np.uint32), np.empty(n, np.int64)
-    here, there = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    joint = n_levels * n_middles <= _MOST_JOINT
-    n_cells = n_levels * n_middles if joint else 0
-    table, rank_of = np.empty(n_cells, np.int64), np.empty(n_cells)
-    middles, levels = np.empty((1, n_middles), np.int64), np.empty((1, n_levels), np.int64)
-    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
-    met, of_medians = np.empty(n_people, np.int64), np.empty(n_people)
-    for b in range(weights.shape[0]):
-        n_drawn = _drawn(weights[b], place, weight)
-        drawn, times = place[:n_drawn], weight[:n_drawn]
-        ranked = room[: n_models * n_drawn].reshape(n_models, n_drawn)
+    squares = np.empty(n_models)
+    for b in range(n_rows):
+        total = 0.0
         for f in range(n_models):
-            _tally(answer[f], drawn, times, tied[0, : n_answers[f]])
-            _, squares[f] = _midranks(tied[:, : n_answers[f]], rank)
-            _look_up(answer[f], drawn, times, rank, ranked[f])
-        counts[:] = 0
-        everyone = 0
-        for j in range(n_people):
-            everyone += copies[b, j]
-            if copies[b, j] > 0:
-                for k in range(n_steps):
-                    _add(reached[j, k], copies[b, j], counts[k])
-        n_met, total = 0, 0.0
-        panels = more_room[: n_people * n_drawn].reshape(n_people, n_drawn)
-        for i in range(n_people):
-            if copies[b, i] == 0 or copies[b, i] == everyone:
-                continue
-            size = everyone - copies[b, i]
-            middle[:] = 0
-            for k in range(n_steps):
-                _leave_out(counts[k], reached[i, k], copies[b, i], left)
-                _below(left, (size + 1) // 2, size // 2 + 1, middle)
-            ranks = panels[n_met]
-            products = 0.0
-            if joint:
-                _pair(code[i], middle, n_middles, cell)
-                _take(cell, drawn, here)
-                _count(here[:n_drawn], times, table)
-                _add_up(table.reshape(n_levels, n_middles), levels[0], middles[0])
-            else:
-                _take(code[i], drawn, there)
-                _count(there[:n_drawn], times, levels[0])
-                _take(middle, drawn, here)
-                _count(here[:n_drawn], times, middles[0])
-            total, of_medians[n_met] = _midranks(middles, middle_rank)
-            total, of_person = _midranks(levels, level_rank)
-            if joint:
-                for level in range(n_levels):
-                    part, row = 0.0, level * n_middles
-                    for m in range(n_middles):
-                        part += table[row + m] * middle_rank[m]
-                        rank_of[row + m] = middle_rank[m]
-                    products += part * level_rank[level]
-                _ranks(here, rank_of, ranks)
-            else:
-                _ranks(here, middle_rank, ranks)
-                for t in range(n_drawn):
-                    products += times[t] * level_rank[there[t]] * ranks[t]
-            own[b, i] = _rho(products, total, of_medians[n_met], of_person)
-            met[n_met] = i
-            n_met += 1
-        if n_met == 0 or n_models == 0 or n_drawn == 0:
-            continue
-        together = np.dot(panels[:n_met], ranked.T)
+            counts = tied[:, : n_answers[f]]
+            _tally(answer[f], kind, weights[b], counts[0])
+            total, squares[f] = _midranks(counts, rank)
+            _look_up(answer[f], kind, weights[b], rank, ranked[f])
+        for k in range(n_met):
+            _ranks(middle[k], middle_rank[k, b], panels[k])
+        together = np.dot(panels, ranked.T)
         for k in range(n_met):
             for f in range(n_models):
-                models[b, met[k], f] = _rho(together[k, f], total, of_medians[k], squares[f])
+                models[b, met[k], f] = _rho(together[k, f], total, of_medians[k, b], squares[f])
+
+
+@kernel
+def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
+    """Give twice the median of the others, shape (people, items), and who has others."""
+    n_people, n_steps, n = reached.shape
+    counts, left = np.zeros((n_steps, n), np.uint8), np.empty(n, np.uint8)
+    everyone = np.sum(copies)
+    for j in range(n_people):
+        if copies[j] > 0:
+            for k in range(n_steps):
+                _add(reached[j, k], copies[j], counts[k])
+    met = np.flatnonzero((copies > 0) & (copies < everyone))
+    middles, middle = np.empty((met.size, n), np.int32), np.empty(n, np.uint16)
+    for i in range(met.size):
+        several = copies[met[i]]
+        size = everyone - several
+        middle[:] = 0
+        for k in range(n_steps):
+            _leave_out(counts[k], reached[met[i], k], several, left)
+            _below(left, (size + 1) // 2, size // 2 + 1, middle)
+        middles[i] = middle
+    return middles, met
 
 
 @kernel
@@ -398,17 +375,6 @@ def _answers(order: NDArray[np.int32], last: Bools) -> tuple[NDArray[np.int32], 
             answer[f, order[f, k]] = n_answers[f]
             n_answers[f] += last[f, k]
     return answer, n_answers
-
-
-@kernel
-def _drawn(weights: Bytes, place: Places, weight: Ints) -> int:
-    """List the items that count, and how often; give their number."""
-    n_drawn = 0
-    for s in range(weights.size):
-        place[n_drawn] = np.uint32(s)
-        weight[n_drawn] = weights[s]
-        n_drawn += weights[s] > 0
-    return n_drawn
 
 
 # One statement to a loop: then compilers keep to bytes, of which a register holds the most.
@@ -440,47 +406,26 @@ def _below(left: Bytes, lower: int, upper: int, middle: Codes) -> None:
 
 
 @kernel
-def _tally(code: NDArray[np.int32], drawn: Places, weight: Ints, table: Ints) -> None:
-    """Count the codes of the items that were drawn."""
+def _tally(code: NDArray[np.int32], kind: NDArray[np.int32], weight: Bytes, table: Ints) -> None:
+    """Count the codes of the items."""
     table[:] = 0
-    for t in range(drawn.size):
-        table[np.uint64(code[drawn[t]])] += weight[t]
+    for s in range(code.size):
+        table[np.uint64(code[s])] += weight[np.uint64(kind[s])]
 
 
 @kernel
 def _look_up(
-    code: NDArray[np.int32], drawn: Places, weight: Ints, rank: Floats, out: Floats
+    code: NDArray[np.int32], kind: NDArray[np.int32], weight: Bytes, rank: Floats, out: Floats
 ) -> None:
-    """Give the rank of every item that was drawn, times how often it was."""
-    for t in range(drawn.size):
-        out[t] = rank[np.uint64(code[drawn[t]])] * weight[t]
+    """Give the rank of every item, times how often it counts."""
+    for s in range(code.size):
+        out[s] = rank[np.uint64(code[s])] * weight[np.uint64(kind[s])]
 
 
 @kernel
-def _pair(code: Codes, middle: Codes, n_middles: int, cell: Places) -> None:
-    """Give the place in a table of levels by medians of every item."""
-    width = np.uint32(n_middles)
-    for s in range(cell.size):
-        cell[s] = np.uint32(code[s]) * width + middle[s]
-
-
-@kernel
-def _take(cell: Codes, drawn: Places, out: Places) -> None:
-    for t in range(drawn.size):
-        out[t] = cell[drawn[t]]
-
-
-@kernel
-def _count(cell: Places, weight: Ints, table: Ints) -> None:
-    table[:] = 0
-    for t in range(cell.size):
-        table[cell[t]] += weight[t]
-
-
-@kernel
-def _ranks(cell: Places, rank: Floats, out: Floats) -> None:
-    for t in range(out.size):
-        out[t] = rank[cell[t]]
+def _ranks(code: NDArray[np.int32], rank: Floats, out: Floats) -> None:
+    for s in range(code.size):
+        out[s] = rank[np.uint64(code[s])]
 
 
 @kernel

@@ -183,7 +183,7 @@ def lines(entries: Entries, others: Floats, honest: Floats, times: int) -> Lines
         del standard, left, weight
         whole = of_raters(y * y / variance) / np.maximum(df, 1)
         middle = np.average(whole, weights=counts) if counts.any() else 1.0
-        skew = of_raters(x**3) * of_raters(y**3) * np.sqrt(n * at_once) / (xx * yy) ** 1.5
+        skew = of_raters(x * x * x) * of_raters(y * y * y) * np.sqrt(n * at_once) / (xx * yy) ** 1.5
     return Lines(
         n=n // times,
         slope=slope,
