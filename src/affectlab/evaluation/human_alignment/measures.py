@@ -254,18 +254,14 @@ class Measured:
         everyone = np.ones(panel.n_people, dtype=np.bool_)
         if part in _OF_MODELS:
             shared = np.array([~np.isnan(one.models) & one.rated for one in panel.parts])
-            met = {
-                (f, k): one.people_on(here)
-                for k, one in enumerate(panel.parts)
-                for f, here in enumerate(shared[k])
-            }
+            met = [one.people_of_models for one in panel.parts]
         if part == "by_label":
             return [
                 {
                     "rater": model,
                     "label": label,
                     "stimulus": shared[k, f],
-                    "person": met[f, k],
+                    "person": met[k][f],
                     "n_items": int(shared[k, f].sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[k, f].sum()),
@@ -280,7 +276,7 @@ class Measured:
                     "rater": model,
                     "label": "",
                     "stimulus": shared[:, f].any(axis=0),
-                    "person": np.any([met[f, k] for k in range(len(panel.parts))], axis=0),
+                    "person": np.any([own[f] for own in met], axis=0),
                     "n_items": int(shared[:, f].any(axis=0).sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[:, f].sum()),

@@ -93,6 +93,12 @@ class LabelPanel:
         return np.bincount(self.person[stimuli[self.item]], minlength=self.n_people) > 0
 
     @cached_property
+    def people_of_models(self) -> Bools:
+        """Tell who answered any of the stimuli of each model, shape (models, people)."""
+        sets, of_model = self.sets
+        return np.stack([self.people_on(one) for one in sets])[of_model]
+
+    @cached_property
     def by_person(self) -> tuple[Ints, NDArray[np.int32], Floats]:
         """Answers person after person: where each starts, stimuli (rising), and values."""
         order = np.argsort(self.person, kind="stable")

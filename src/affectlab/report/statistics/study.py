@@ -278,7 +278,7 @@ class Study:
     @cached_property
     def summary(self) -> RatingsSummary:
         """Counts over all rows."""
-        return self.ratings.summary()
+        return self.ratings.summary(describe=False)
 
     @cached_property
     def silent_stimuli(self) -> tuple[str, ...]:
