@@ -106,6 +106,13 @@ class LabelPanel:
         return start, self.item[order].astype(np.int32), self.value[order]
 
     @cached_property
+    def by_value(self) -> tuple[Ints, Ints]:
+        """Answers of :attr:`by_person` by stimulus and rising value, and where stimuli start."""
+        _, item, value = self.by_person
+        order = np.lexsort((value, item))
+        return order, np.searchsorted(item[order], np.arange(self.n_items + 1)).astype(np.int64)
+
+    @cached_property
     def whole(self) -> bool:
         """Whether every person answered every stimulus that anyone answered."""
         return self.value.size == self.n_people * int(self.rated.sum())

@@ -61,8 +61,7 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
             _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
         return own, models
     numbers = level.astype(np.float64) if regular else value
-    by_value = np.lexsort((numbers, item))
-    cell = np.searchsorted(item[by_value], np.arange(part.n_items + 1)).astype(np.int64)
+    by_value, cell = part.by_value
     person = np.repeat(np.arange(part.n_people, dtype=np.int32), np.diff(start))
     answers = [np.unique(one, return_inverse=True) for one in part.models]
     answer = np.empty(part.models.shape, dtype=np.int32)
