@@ -285,7 +285,8 @@ class Study:
         """Stimuli without an answer that can be used."""
         frame = self.ratings.coded_frame
         held = [pl.col(name).is_not_null() for name in ("value", "text") if name in frame.columns]
-        rated = set(frame.filter(pl.any_horizontal(held))["stimulus"].cast(pl.String).unique())
+        stimulus = pl.col("stimulus").filter(pl.any_horizontal(held)).unique()
+        rated = set(frame.select(stimulus.cast(pl.String))["stimulus"])
         return tuple(name for name in self.ratings.stimulus_names if name not in rated)
 
     @property
