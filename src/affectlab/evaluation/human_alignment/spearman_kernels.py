@@ -227,7 +227,7 @@ def correlate_lists(
     place, about = np.empty(item.size, np.int64), np.empty(item.size, np.int32)
     middle, of_kind = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
     first, second = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
-    changes = np.sum(weights != 1)
+    changes = int(np.sum(weights != 1))
     for i in range(copies.size):
         n = 0
         for t in range(start[i], start[i + 1]):
@@ -313,7 +313,7 @@ def correlate_whole(
     n_rows, n_models = weights.shape[0], order.shape[0]
     n_middles = 2 * n_steps + 1
     middle, met = _medians_of_levels(reached, copies)
-    n_met, changes = met.size, np.sum(weights != 1)
+    n_met, changes = met.size, int(np.sum(weights != 1))
     middle_rank = np.empty((n_met, n_rows, n_middles))
     of_medians = np.empty((n_met, n_rows))
     for k in range(n_met):
@@ -321,7 +321,7 @@ def correlate_whole(
         panel = middle[k], n_middles, kind, weights, changes
         ranks = middle_rank[k], of_medians[k]
         _correlate_codes(code[i], n_steps + 1, *panel, own[:, i], *ranks)
-    if n_met == 0 or n_models == 0:
+    if n_met == 0 or n_models == 0 or n == 0:
         return
     answer, n_answers = _answers(order, last)
     ranked, panels = np.empty((n_models, n)), np.empty((n_met, n))
@@ -347,7 +347,7 @@ def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArr
     """Give twice the median of the others, shape (people, items), and who has others."""
     n_people, n_steps, n = reached.shape
     counts, left = np.zeros((n_steps, n), np.uint8), np.empty(n, np.uint8)
-    everyone = np.sum(copies)
+    everyone = int(np.sum(copies))
     for j in range(n_people):
         if copies[j] > 0:
             for k in range(n_steps):
