@@ -664,6 +664,57 @@ YEAR = (
         said=("each key of the file names a row, those below it columns",),
     ),
     Messy(
+        "JSON with a list of answers for each stimulus",
+        "read, as a guess that is said",
+        text(
+            "r.json",
+            json.dumps(
+                {
+                    name: [{"rater": who, "rating": value} for who, value in given]
+                    for name, given in (("a", (("x", 3), ("y", 4))), ("b", (("x", 2), ("y", 6))))
+                }
+            ),
+        ),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+        said=("each key of the file names a stimulus",),
+    ),
+    Messy(
+        "JSON with lists of images and annotations, joined by `image_id`",
+        "read, as a guess that is said",
+        text(
+            "r.json",
+            json.dumps(
+                {
+                    "images": [{"id": "a", "width": 80}, {"id": "b", "width": 90}],
+                    "annotations": [
+                        {"image_id": image, "annotator": who, "rating": value}
+                        for image, who, value in (("a", "x", 3), ("b", "x", 2), ("b", "y", 6))
+                    ],
+                }
+            ),
+        ),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 2, 6),
+        said=("the answers stand in 'annotations', to which 'images' is joined by id",),
+    ),
+    Messy(
+        "annotators in a text with commas, and an answer of each by name",
+        "read, as a guess that is said",
+        text(
+            "r.json",
+            json.dumps(
+                {
+                    name: {"annotators": "x,y", "annotations": {"x": one, "y": other}}
+                    for name, one, other in (("a", 3, 4), ("b", 2, 6))
+                }
+            ),
+        ),
+        scales={"rating": "ordinal 2 to 6, step 1"},
+        values=(3, 4, 2, 6),
+        said=("name who gave the answers in the same place",),
+    ),
+    Messy(
         "emoji, some of them with the mark for colour",
         "categories; the same emoji is one",
         column("😀", "❤️", "❤", "👍🏽"),

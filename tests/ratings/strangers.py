@@ -1095,6 +1095,17 @@ _brexit = world(names("Ann{}", 5), names("{}", 6), levels=YES_NO)
 _nli = sets(names("Ann{}", 4), names("{}", 6, 49807), ("contradiction", "entailment"), "nli")
 _truth = world(names("private.{}", 3), names("bucket/{}.png", 5), levels=("joy", "fear"))
 _web = world(names("web{}", 4), names("f{}.webp", 4), DIMENSIONS, NINE)
+_leaves = world(names("ann{}", 3), names("page{}.png", 4), DIMENSIONS, NINE)
+_pushed = world(names("-Nx{}", 4), names("clip{}.mp4", 3), levels=NINE)
+_linked = world(names("a{}", 3), names("{}", 5, 10), levels=("joy", "fear"))
+_listed = world(names("w{}", 3), names("t{}", 6), levels=("joy", "fear", "anger"))
+_posts = world(names("{}", 3, 203), names("{}_gab", 6, 10), levels=("normal", "hate", "rude"))
+_columnar = world(names("{}", 3, 4), names("{}_tw", 6), levels=("normal", "hate", "rude"))
+_places = world(names("annotator{}", 3), names("{}", 8, 1), names("label {}", 4), YES_NO)
+_lexicon = world(("VADER",), names("t{}", 8), levels=(-1, 0, 1))
+_tool = world(
+    ("face-api",), names("pic{}.png", 6), ("angry", "fearful", "happy", "surprised"), (0, 1)
+)
 _frames = world(("deepface",), names("img{}.jpg", 12), EKMAN[:4], (5, 10, 20, 40, 80))
 _copied = world(("ann", "bo", "gpt-4o"), names("x{}.png", 6), DIMENSIONS, SEVEN)
 _norms = world(("mean",), names("word{}", 12), DIMENSIONS, NINE)
@@ -1118,17 +1129,36 @@ _statements = world(names("{}", 12), names("{}", 3), ("Happy", "Sad"), _agree)
 _windows_task = world(("801", "802"), names("m{}.png", 4), levels=FIVE)
 
 
-def _copy_alone(place: Path) -> Path:
-    """Write a table as affectlab does, and keep the table alone."""
-    (place / "whole").mkdir()
+def _ours() -> Ratings:
     given = {name: [getattr(one, name) for one in _copied] for name in Answer._fields}
     kinds = {
         "rater": ["ann", "bo", "gpt-4o"],
         "rater_kind": ["human", "human", "model"],
     }
-    made = Path(Ratings(given, scale="1-7", raters=kinds).write(place / "whole" / "ratings.csv"))
+    return Ratings(given, scale="1-7", raters=kinds)
+
+
+def _copy_alone(place: Path) -> Path:
+    """Write a table as affectlab does, and keep the table alone."""
+    (place / "whole").mkdir()
+    made = Path(_ours().write(place / "whole" / "ratings.csv"))
     (place / "ratings.csv").write_bytes(made.read_bytes())
     return place / "ratings.csv"
+
+
+def _folder_of_ours(place: Path) -> Path:
+    """Write a folder as a demonstration leaves it: answers, a page and tables of results."""
+    folder = place / "demo"
+    (folder / "tables").mkdir(parents=True)
+    _ours().write(folder / "ratings.csv")
+    (folder / "report.html").write_text("<html></html>")
+    (folder / "tables" / "scores.csv").write_text("stimulus,label,score\nx1.png,valence,3.5\n")
+    return folder
+
+
+def _exported(place: Path) -> Path:
+    """Export a table as wide CSV."""
+    return Path(_ours().export("wide", place / "for-spss"))
 
 
 def _psychopy_folder(place: Path) -> Path:
@@ -1916,6 +1946,192 @@ EXPORTS = (
         right=_web,
     ),
     Stranger(
+        name="lists_of_answers_by_picture",
+        like="an object with a list for each picture, of what each annotator said",
+        kind="lists of annotations",
+        write=as_json(
+            "labels.json",
+            {
+                page: [
+                    {
+                        "annotator": rater,
+                        **{one.label: one.value for one in of(_leaves, stimulus=page, rater=rater)},
+                    }
+                    for rater in each(_leaves, "rater")
+                ]
+                for page in each(_leaves, "stimulus")
+            },
+        ),
+        right=_leaves,
+    ),
+    Stranger(
+        name="pushed_trials",
+        like="a database of a web study: participants and trials under keys that were made up",
+        kind="lists of annotations",
+        write=as_json(
+            "export.json",
+            {
+                "participants": {
+                    rater: {
+                        "age": 20 + n,
+                        "trials": {
+                            f"-M{rater}{k}": {"video": one.stimulus, "rating": one.value, "rt": 900}
+                            for k, one in enumerate(of(_pushed, rater=rater))
+                        },
+                    }
+                    for n, rater in enumerate(each(_pushed, "rater"))
+                },
+                "settings": {"version": 3},
+            },
+        ),
+        right=_pushed,
+    ),
+    Stranger(
+        name="lists_joined_by_id",
+        like="images, annotations and categories in three lists that refer to each other by id",
+        kind="lists of annotations",
+        write=as_json(
+            "instances.json",
+            {
+                "info": {"year": 2024},
+                "images": [
+                    {"id": int(one), "file_name": f"{one}.jpg"} for one in each(_linked, "stimulus")
+                ],
+                "annotations": [
+                    {
+                        "id": n,
+                        "image_id": int(one.stimulus),
+                        "annotator": one.rater,
+                        "category_id": 1 + (one.value == "fear"),
+                    }
+                    for n, one in enumerate(_linked)
+                ],
+                "categories": [{"id": 1, "name": "joy"}, {"id": 2, "name": "fear"}],
+            },
+        ),
+        right=_linked,
+        also={f"{one}.jpg": one for one in each(_linked, "stimulus")},
+    ),
+    Stranger(
+        name="lists_in_text",
+        like="a CSV that a data frame wrote: `['w1', 'w2']` beside `['joy', 'fear']`",
+        kind="lists of annotations",
+        write=csv(
+            _listed,
+            "s",
+            {
+                "text_id": "{s}",
+                "annotators": str(each(_listed, "rater")),
+                "emotions": Answers(lambda given: str([one.value for one in given])),
+            },
+        ),
+        right=_listed,
+    ),
+    Stranger(
+        name="posts_with_annotators",
+        like="an object for each post: annotators with label and target, rationales, tokens",
+        kind="lists of annotations",
+        write=as_json(
+            "dataset.json",
+            {
+                post: {
+                    "post_id": post,
+                    "annotators": [
+                        {"label": one.value, "annotator_id": int(one.rater), "target": ["None"]}
+                        for one in of(_posts, stimulus=post)
+                    ],
+                    "rationales": [] if n % 2 else [[0, 1, 0], [1, 1, 0]],
+                    "post_tokens": ["you", "see", f"word{n}"],
+                }
+                for n, post in enumerate(each(_posts, "stimulus"))
+            },
+        ),
+        right=_posts,
+    ),
+    Stranger(
+        name="annotators_as_lists_in_an_object",
+        like="the same as lines, annotators as an object of lists in one order",
+        kind="lists of annotations",
+        write=as_json(
+            "train.jsonl",
+            [
+                {
+                    "id": post,
+                    "annotators": {
+                        "label": [one.value for one in of(_columnar, stimulus=post)],
+                        "annotator_id": [int(one.rater) for one in of(_columnar, stimulus=post)],
+                        "target": [["None"], ["Islam", "Women"], ["None"]],
+                    },
+                    "rationales": [[0, 1, 0, 1], [1, 1, 0, 0]],
+                    "post_tokens": ["so", "it", "is", f"word{n}"],
+                }
+                for n, post in enumerate(each(_columnar, "stimulus"))
+            ],
+            lines=True,
+        ),
+        right=_columnar,
+    ),
+    Stranger(
+        name="labels_by_place",
+        like="a list of zeros and ones of each annotator, one for each emotion, and their sums",
+        kind="lists of annotations",
+        write=as_json(
+            "train.json",
+            [
+                {
+                    "text": f"post no {text_id}",
+                    "text_id": int(text_id),
+                    "agreed_labels": [int(n > 1) for n in sums],
+                    **{
+                        rater: [int(one.value) for one in of(here, rater=rater)]
+                        for rater in each(_places, "rater")
+                    },
+                    "sum_labels": sums,
+                }
+                for text_id in each(_places, "stimulus")
+                for here in [of(_places, stimulus=text_id)]
+                for sums in [
+                    [
+                        int(sum(float(one.value) for one in of(here, label=label)))
+                        for label in each(_places, "label")
+                    ]
+                ]
+            ],
+        ),
+        right=_places,
+    ),
+    Stranger(
+        name="lexicon_scores",
+        like="polarity scores of a lexicon: neg, neu, pos and compound of each text",
+        kind="nobody named",
+        write=csv(
+            _lexicon,
+            "s",
+            {"id": "{s}", "neg": "0.1", "neu": "0.6", "pos": "0.3", "compound": ANSWERS},
+        ),
+        right=_lexicon,
+        kinds={"VADER": "model"},
+        scales={"": "interval -1 to 1"},
+    ),
+    Stranger(
+        name="expressions_of_a_face_library",
+        like="JSON of a face library of the browser: a picture, and an object of expressions",
+        kind="nobody named",
+        write=as_json(
+            "faces.json",
+            [
+                {
+                    "image": picture,
+                    "expressions": {one.label: one.value for one in of(_tool, stimulus=picture)},
+                }
+                for picture in each(_tool, "stimulus")
+            ],
+        ),
+        right=_tool,
+        kinds={"face-api": "model"},
+        scales={"": "interval 0 to 1"},
+    ),
+    Stranger(
         name="face_model_without_a_name",
         like="scores of a face model, a row for each picture, and no column that names the model",
         kind="nobody named",
@@ -1928,16 +2144,35 @@ EXPORTS = (
                 "dominant_emotion": "joy",
                 "face_confidence": "0.98",
             },
+            name="deepface.csv",
         ),
         right=_frames,
-        anonymous=True,
-        asks="no column names who gave the scores",
+        kinds={"deepface": "model"},
+        scales={"": "interval 0 to 100"},
     ),
     Stranger(
         name="copied_without_what_lay_beside",
         like="a ratings.csv that affectlab wrote, mailed without the file beside it",
         kind="our own files",
         write=_copy_alone,
+        right=_copied,
+        kinds={"gpt-4o": "model"},
+        scales={"": "ordinal 1 to 7, step 1"},
+    ),
+    Stranger(
+        name="folder_that_affectlab_wrote",
+        like="the output folder of a demonstration: ratings.csv, a report and tables of results",
+        kind="our own files",
+        write=_folder_of_ours,
+        right=_copied,
+        kinds={"gpt-4o": "model"},
+        scales={"": "ordinal 1 to 7, step 1"},
+    ),
+    Stranger(
+        name="folder_that_affectlab_exported",
+        like="the folder of a wide export for statistics programs, with its codebook",
+        kind="our own files",
+        write=_exported,
         right=_copied,
         kinds={"gpt-4o": "model"},
         scales={"": "ordinal 1 to 7, step 1"},
@@ -2232,25 +2467,5 @@ CASES = (
 
 STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
 
-TODAY: dict[str, str] = {
-    "tags_of_annotators": (
-        "silent: labels that were agreed on are read as everybody's answer, and tags describe it"
-    ),
-    "two_levels_of_names": (
-        "refused: a second row of names is not seen, and a name that stands twice is an error"
-    ),
-    "disagreement_annotations_by_name": "refused: an object for each text is no list of answers",
-    "disagreement_annotations_in_lists": ("refused: an object for each text is no list of answers"),
-    "disagreement_sets": "refused: an object for each text is no list of answers",
-    "ground_truth_all_workers": "refused: a list within a column is said to be no single value",
-    "participants_with_lists_of_responses": (
-        "refused: an object with a list of participants is no list of answers"
-    ),
-    "face_model_without_a_name": (
-        "refused: a name of the one rater is asked for, and no command can be pasted"
-    ),
-    "copied_without_what_lay_beside": (
-        "silent: the model is a person, as its kind stood in the file beside"
-    ),
-}
+TODAY: dict[str, str] = {}
 """What happens today where a file is not read as it should be: a word for it, and a sentence."""

@@ -279,4 +279,6 @@ def test_the_verb(tmp_path: Path, ratings: Ratings, capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit, match="0"):
         main(["ratings", "export", str(file), "wide", "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out
-    assert "answers.csv, codebook.csv, read.R, read.sps" in " ".join(said.split())
+    assert "answers.csv, answers.csv.mapping.toml, codebook.csv, read.R, read.sps" in " ".join(
+        said.split()
+    )

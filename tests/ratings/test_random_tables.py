@@ -22,7 +22,7 @@ from tests.ratings.test_strangers import answers_of
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import command_line
-from affectlab.ratings import read_ratings
+from affectlab.ratings import describe_ratings, read_ratings
 
 N_TABLES = int(os.environ.get("AFFECTLAB_TABLES", "300"))
 _COMMAND = re.compile(r"affectlab report \S+ ([^)]*)")
@@ -78,6 +78,19 @@ def test_most_tables_are_read_at_once(tmp_path: Path) -> None:
     for known, least in ((True, 0.9), (False, 0.5)):
         of = {what: n for (one, what), n in found.items() if one is known}
         assert of["right"] >= least * sum(of.values()), of
+
+
+def test_what_is_described_reads_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    for seed in range(1000, 1060):
+        file.write_text(random_table(random.Random(seed)).text, encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            described = describe_ratings(file)
+            if described.problem is not None:
+                continue
+            again = read_ratings(file, mapping=described.save(tmp_path / "said.toml"))
+            assert _alike(answers_of(again)) == _alike(answers_of(read_ratings(file)))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import Ratings, Scale, read_ratings
 from affectlab.taxonomy import load_taxonomy
 
 # Generated answers may look like several scales, which is then said.
@@ -247,11 +247,42 @@ def test_numeric_categories_are_not_taken_for_indices(tmp_path: Path, suffix: st
 def test_rows_added_by_hand_are_read(tmp_path: Path) -> None:
     table = Ratings({"stimulus": ["a", "b"], "rater": ["r", "s"], "value": [1, 5]})
     file = table.write(tmp_path / "r.csv")
-    file.write_text(file.read_text() + "c,new,9\n")
+    file.write_text(file.read_text() + "c,new,9,,\n")
+    for alone in (False, True):
+        if alone:
+            (tmp_path / "r.csv.meta.json").unlink()
+        read = read_ratings(file)
+        assert read.rater_names == ("r", "s", "new")
+        assert read.rater_kinds == ("human",) * 3
+        assert read.value.tolist() == [1, 5, 9]
+        assert not read.scale.declared
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_without_what_lay_beside_it_a_table_keeps_kinds_and_scales(
+    suffix: str, tmp_path: Path
+) -> None:
+    table = Ratings(
+        {
+            "stimulus": ["007", "b"] * 4,
+            "rater": ["r", "r", "gpt", "gpt"] * 2,
+            "label": ["joy"] * 4 + ["what, and why"] * 4,
+            "value": [1.0, 5.0, 2.5, None, "a", "b, c", "b, c", "a"],
+        },
+        scale={"joy": "0-7 interval", "what, and why": Scale.nominal(("never", "a", "b, c"))},
+        raters={"rater": ["gpt"], "rater_kind": ["model"]},
+    )
+    file = table.write(tmp_path / f"r{suffix}")
+    (tmp_path / f"r{suffix}.meta.json").unlink()
     read = read_ratings(file)
-    assert read.rater_names == ("r", "s", "new")
-    assert read.rater_kinds == ("human",) * 3
-    assert read.value.tolist() == [1, 5, 9]
+    assert (read.scales, read.rater_kinds) == (table.scales, table.rater_kinds)
+    assert read.frame.equals(table.frame)
+
+
+def test_a_column_called_scale_stays_what_it_is(tmp_path: Path) -> None:
+    given = {"stimulus": ["a", "a"], "rater": ["r", "s"], "value": [1, 5], "trial": [1, 2]}
+    table = Ratings({**given, "scale": ["big", "small"], "n": [1, 2]}, scale="0-7")
+    assert read_ratings(table.write(tmp_path / "r.csv")).equals(table)
 
 
 def test_hand_edited_cells_are_checked(tmp_path: Path) -> None:

@@ -157,6 +157,20 @@ def test_it_is_read_rightly_or_opened_by_a_printed_command(
     pytest.xfail(today)
 
 
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda stranger: stranger.name)
+def test_what_is_described_reads_the_same(stranger: Stranger, tmp_path: Path) -> None:
+    file = stranger.write(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ratings = read_ratings(file)
+        except InputError:
+            return
+        mapping = describe_ratings(file).save(tmp_path / "said.toml")
+        again = read_ratings(file, mapping=mapping)
+    assert sorted(answers_of(again), key=str) == sorted(answers_of(ratings), key=str)
+
+
 def test_each_has_a_name_of_its_own_and_is_small() -> None:
     assert len({one.name for one in STRANGERS}) == len(STRANGERS)
     assert set(TODAY) <= {one.name for one in STRANGERS}

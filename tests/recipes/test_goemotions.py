@@ -397,7 +397,7 @@ def test_without_torch_the_network_is_left_out_and_said(
     effort = models.Effort(200, {"hidden": 4, "epochs": 1}, 50, (20,), 2, 1, 1)
     found, kept, _ = models.model_findings(corpus, effort, seed=0)
     assert kept.network is None
-    assert "affectlab[models]" in verdict("bilstm.ekman", found)
+    assert "[models]" in verdict("bilstm.ekman", found)
     moved, told = models.transfer_of(corpus, kept.network, effort, seed=0)
     assert moved is None
     assert "Transfer is left out: the BiLSTM needs torch" in told[0]

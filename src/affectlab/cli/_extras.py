@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from affectlab.core.environment import module_of, required
+from affectlab.core.installing import install_line
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ def missing_library(error: ImportError) -> str | None:
         what = f"this needs {module}, which cannot be imported ({_first_line(error)})"
     if extra is None:
         return f"{what}; affectlab doctor says what is missing"
-    wanted = f"affectlab[{extra}]" if extra else "affectlab"
-    return f'{what}; install it with: pip install "{wanted}"'
+    return f"{what}; install it with: {install_line(extra)}"
 
 
 def _first_line(error: ImportError) -> str:

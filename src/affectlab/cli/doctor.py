@@ -23,6 +23,7 @@ from affectlab.core.environment import (
     threads,
     with_problems,
 )
+from affectlab.core.installing import install_line
 from affectlab.core.render.grid import Table
 from affectlab.core.words import joined, plural, shown
 
@@ -86,7 +87,7 @@ def _libraries(core: list[Library], extras: dict[str, list[Library]]) -> dict[st
                 **_states(some),
                 "verbs": list(EXTRAS[name].verbs) if name in EXTRAS else [],
                 "partly": dict(EXTRAS[name].partly) if name in EXTRAS else {},
-                "install": f'pip install "affectlab[{name}]"',
+                "install": install_line(name),
             }
             for name, some in extras.items()
         },
@@ -178,7 +179,7 @@ def _waiting_rows(name: str, libraries: Sequence[Library]) -> list[Row]:
     if use is None or all(one.state == "here" for one in libraries):
         return []
     verbs = list(use.verbs) + [f"{verb} ({what})" for verb, what in use.partly.items()]
-    return [(name, ", ".join(verbs)), ("", f'pip install "affectlab[{name}]"')]
+    return [(name, ", ".join(verbs)), ("", install_line(name))]
 
 
 def _database_rows(found: Mapping[str, Any]) -> list[Row]:
@@ -188,7 +189,7 @@ def _database_rows(found: Mapping[str, Any]) -> list[Row]:
     problem = f"does not work: {sqlite['problem']}"
     rows = [("SQLite", problem if sqlite["problem"] else f"{sqlite['sqlite']}{works}")]
     if driver is not None:
-        missing = 'no driver (pip install "affectlab[study]")'
+        missing = f"no driver ({install_line('study')})"
         rows.append(("PostgreSQL", driver["problem"] or driver["driver"] or missing))
     if address is None and not found["imported"]:
         return rows
@@ -275,9 +276,9 @@ def _verdict(core: Sequence[Library]) -> str:
         verb = "are" if len(lacking) > 1 else "is"
         return (
             f"{joined(lacking)} {verb} needed. Install affectlab again: "
-            "pip install --force-reinstall affectlab"
+            f"{install_line()} --force-reinstall"
         )
     old = [one.name for one in core if one.state == "old"]
     if old:
-        return f"Older than affectlab expects: {joined(old)}. pip install --upgrade affectlab"
+        return f"Older than affectlab expects: {joined(old)}. {install_line()} --upgrade"
     return "Everything that affectlab needs is here."

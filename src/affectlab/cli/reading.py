@@ -77,6 +77,21 @@ _MODELS_SCALE = named(
 )
 
 
+_LABEL_MAP = named(
+    "label_map",
+    Annotated[
+        str | None,
+        Option(
+            help="Which label of the models is which of people: happy=joy,sad=sadness, or a TOML "
+            "file with a table 'labels'. If not given, words that a taxonomy has as one label.",
+            group=_HEADING,
+            metavar="MAP",
+            show_default=False,
+        ),
+    ],
+)
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a verb reads FILE."""
@@ -90,14 +105,19 @@ class Reading:
     place of ratings; None from it says that FILE holds ratings."""
 
     def read(
-        self, options: Mapping[str, Any], models: Sequence[Path], scale: str | None
+        self,
+        options: Mapping[str, Any],
+        models: Sequence[Path],
+        scale: str | None,
+        label_map: str | None,
     ) -> list[Any]:
         """Read what the verb works on."""
         other = None if self.instead is None else self.instead(options)
         ratings = read_file(**options) if other is None else other
         if not self.models:
             return [ratings]
-        return [ratings, _read_models(models, ratings, scale or self.models_scale, options)]
+        scale = scale or self.models_scale
+        return [ratings, _read_models(models, ratings, scale, label_map, options)]
 
 
 def make_verb(
@@ -128,6 +148,9 @@ def make_verb(
     taken = [one.name for one in own if reading is not None and one.name in BESIDE_RATINGS]
     own = [one for one in own if one.name not in taken]
     of_models = [_MODELS, _MODELS_SCALE] if reading is not None and reading.models else []
+    maps = any(one.name == _LABEL_MAP.name for one in own)
+    if of_models and not maps:
+        of_models.append(_LABEL_MAP)
     takes_seed = any(one.name == "seed" for one in own)
 
     def run(**given: Any) -> None:
@@ -138,8 +161,14 @@ def make_verb(
         if reading is not None:
             options = {one.name: given.pop(one.name) for one in shared}
             files, scale = given.pop("models", None) or [], given.pop("models_scale", None)
+            labels = given.get("label_map") if maps else given.pop("label_map", None)
+            if maps and "=" in str(labels or ""):
+                # Pairs of labels are for reading; a mapping to classes has a name or a file.
+                given["label_map"] = None
+            elif maps:
+                labels = None
             with out.progress(f"reading {options['file']}"):
-                sources = reading.read(options, files, ",".join(scale or ()) or None)
+                sources = reading.read(options, files, ",".join(scale or ()) or None, labels)
             given |= {name: options[name] for name in taken}
         function(*sources, out, **given)
 
@@ -289,7 +318,11 @@ _SCHEMES = ("http", "https", "hf")
 
 
 def _read_models(
-    files: Sequence[Path], like: Ratings, scale: str | None, options: Mapping[str, Any]
+    files: Sequence[Path],
+    like: Ratings,
+    scale: str | None,
+    label_map: str | None,
+    options: Mapping[str, Any],
 ) -> tuple[Ratings, ...] | None:
     """Read the files of models; the table of raters, and what was said of texts, hold as well."""
     if not files:
@@ -300,6 +333,7 @@ def _read_models(
         files,
         like,
         scale=scale,
+        label_map=label_map,
         taxonomy=options["taxonomy"],
         raters=options["raters"],
         encoding=options["encoding"],

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -58,7 +60,8 @@ def lazily(
 
     def get(name: str) -> Any:
         if name.startswith("__") or (name not in places() and name not in listed):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = "" if name.startswith("_") else _meant(package, name, {*places(), *listed})
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         if first:
             import_module(first)
         if name not in places():
@@ -66,3 +69,15 @@ def lazily(
         return getattr(import_module(places()[name]), name)
 
     return get, lambda: sorted(listed)
+
+
+def _meant(package: str, name: str, known: Set[str]) -> str:
+    """Say which name was meant: one of a room of the package, or one that is spelt nearly so."""
+    names = sorted(known | {*getattr(sys.modules[package], "__all__", ())})
+    if "." not in package:
+        for room in filter(str.islower, names):
+            found = find_spec(f"{package}.{room}") is not None
+            if found and name in getattr(import_module(f"{package}.{room}"), "__all__", ()):
+                return f"; it stands in {package}.{room}"
+    close = get_close_matches(name, names, n=2)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

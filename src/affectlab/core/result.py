@@ -47,6 +47,12 @@ class Result:
     ...               ("The gap is largest for a.",))
     >>> gaps
     Result(The gap is largest for a.)
+    >>> print(gaps)
+    The gap is largest for a.
+    <BLANKLINE>
+     Group    Gap
+     a      0.250
+     b          –
     >>> gaps.to_frame().height, gaps.to_dict()["gaps"][1]["gap"] is None
     (2, True)
     """
@@ -230,6 +236,15 @@ class Result:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.finding})"
+
+    def __str__(self) -> str:
+        from affectlab.core.render.terminal import as_text
+
+        return as_text(self.__rich__())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the tables where IPython shows a value."""
+        printer.text("…" if cycle else str(self))
 
     def __rich__(self) -> RenderableType:
         from affectlab.core.render.terminal import result_lines

@@ -252,7 +252,7 @@ def _asked(
     InputError
         When it is not one of the inputs, or a column is missing or wrong.
     """
-    others = model_tables(models)
+    others = model_tables(models, data if isinstance(data, Ratings) else None)
     if not isinstance(data, Ratings):
         if isinstance(data, Response):
             data = [data]

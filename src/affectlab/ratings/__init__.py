@@ -37,6 +37,7 @@ from affectlab.ratings.scales import (
 from affectlab.ratings.schema import (
     ABOUT as ABOUT,
     BATCH_COLUMNS as BATCH_COLUMNS,
+    GUESSED as GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     RATER_KINDS as RATER_KINDS,

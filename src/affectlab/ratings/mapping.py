@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from affectlab.core.files.toml import check_settings, read_toml
 from affectlab.ratings.options import Absent, Wide
+from affectlab.ratings.scale import Scale
 
 SUFFIX = ".mapping.toml"
 """What the name of a file that belongs to another ends in."""
@@ -83,6 +84,15 @@ def to_toml(options: Mapping[str, Any], comments: Mapping[str, str], head: str) 
         lines += ["", *(f"# {line}" for line in comments.get(name, "").splitlines()), f"[{name}]"]
         lines += [f"{_key(key)} = {_written(value)}" for key, value in table.items()]
     return "\n".join(lines) + "\n"
+
+
+def short_scale(scale: Scale) -> str | None:
+    """Give a scale in the short form that is read back; None where it has none."""
+    if any("," in name for name in scale.categories):
+        return None
+    if scale.kind == "interval" and scale.low is None:
+        return "interval"
+    return str(scale).removesuffix(" (inferred)")
 
 
 def _key(name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
+from affectlab.ratings.beside_people import beside_people
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import shared_scale
 from affectlab.ratings.table import Ratings
@@ -18,8 +19,16 @@ ModelRatings: TypeAlias = Ratings | Sequence[Ratings]
 """Answers of models; in several tables where models answer on scales of their own."""
 
 
-def model_tables(models: ModelRatings | None) -> tuple[Ratings, ...]:
+def model_tables(models: ModelRatings | None, like: Ratings | None = None) -> tuple[Ratings, ...]:
     """Give the tables of models, one for each scale; models on the same scale stand in one.
+
+    Parameters
+    ----------
+    models
+        Answers of models.
+    like
+        Answers of people, as whose stimuli and labels those of models are called where names
+        differ; the history of a table says so.
 
     Raises
     ------
@@ -47,6 +56,8 @@ def model_tables(models: ModelRatings | None) -> tuple[Ratings, ...]:
                 f"models: got {type(table).__name__} {shown(table, 40)!r}; expected Ratings, the "
                 "answers of models in a table of their own, or several of these"
             )
+    if like is not None:
+        tables = [beside_people(table, like) for table in tables]
     return by_scale_of_models(tables)
 
 

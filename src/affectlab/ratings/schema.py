@@ -36,6 +36,7 @@ ABOUT = {
     "outcome": "ok, or why there is no value",
     "rt_ms": "time from seeing to answering, in milliseconds",
     "at": "when the answer came",
+    "scale": "scale of the answers about the label",
 }
 """What the columns of a table of ratings hold, in phrases."""
 NO_ANSWER = "without any answer that can be used"

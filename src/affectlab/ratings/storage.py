@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -29,6 +30,9 @@ from affectlab.ratings.schema import SetAside, Unit
 
 SCHEMA = "affectlab/ratings/1"
 METADATA_KEY = "affectlab"
+INSIDE = ("rater_kind", "scale")
+"""Columns of a CSV or JSON Lines file that say what its answers mean."""
+_INFERRED = " (inferred)"
 DTYPES = {"Float64": pl.Float64, "Int64": pl.Int64, "Boolean": pl.Boolean, "String": pl.String}
 
 TypeName = Literal["Float64", "Int64", "Boolean", "String"]
@@ -170,9 +174,11 @@ def write_ratings(ratings: Holdings, path: str | Path) -> Path:
         The table.
     path
         File name; the suffix ``.csv``, ``.parquet`` or ``.jsonl`` says the format. Scale, taxonomy,
-        raters and stimuli are stored inside a Parquet file, and beside the others in a file of the
-        same name with ``.meta.json`` added. Of the source only the file name is stored, never its
-        folder. Values of a scale with categories are written by name.
+        raters and stimuli are stored inside a Parquet file. The others have the kind of the rater
+        and the scale in columns, so that the file alone says what answers mean; taxonomy,
+        attributes and history are stored beside it in a file of the same name with ``.meta.json``
+        added. Of the source only the file name is stored, never its folder. Values of a scale with
+        categories are written by name.
 
     Returns
     -------
@@ -202,7 +208,7 @@ def write_ratings(ratings: Holdings, path: str | Path) -> Path:
             with _complete(path) as part:
                 frame.write_parquet(part, metadata={METADATA_KEY: meta})
             return path
-        plain = _whole_numbers(frame)
+        plain = explained(_whole_numbers(frame), ratings)
         with _complete(sidecar(path)) as beside, _complete(path) as part:
             if suffix == ".csv":
                 plain.write_csv(part)
@@ -276,6 +282,51 @@ def named_frame(ratings: Holdings) -> pl.DataFrame:
         position = np.rint(value[rows] - (scale.low or 0.0)).astype(np.intp)
         names[rows] = np.array(scale.categories, dtype=object)[position]
     return frame.with_columns(value=pl.Series(names.tolist(), dtype=pl.String))
+
+
+def explained(frame: pl.DataFrame, ratings: Holdings) -> pl.DataFrame:
+    """Add what answers mean: the kind of the rater, and the scale of the label."""
+    if set(INSIDE) & set(frame.columns):
+        # An attribute of answers that has one of these names stays what it is.
+        return frame
+    kinds = pl.Series(ratings.rater_kinds, dtype=pl.String).gather(ratings.rater_code)
+    scales = pl.Series(map(_written, ratings.scales.values()), dtype=pl.String)
+    kind, scale = INSIDE
+    return frame.with_columns(
+        kinds.alias(kind), scales.gather(ratings.label_code.astype(np.int64)).alias(scale)
+    )
+
+
+def _written(scale: Scale) -> str:
+    """Write a scale in words where these are read back, else as JSON."""
+    text = str(scale)
+    try:
+        same = parse_scale(text) == scale
+    except InputError:
+        same = False
+    return text if same else json.dumps(scale.to_dict(), ensure_ascii=False)
+
+
+def parse_scale(text: str) -> Scale:
+    """Read a scale that stands in a column of what was written.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+
+    Examples
+    --------
+    >>> str(parse_scale("ordinal 0 to 7, step 1 (inferred)"))
+    'ordinal 0 to 7, step 1 (inferred)'
+    """
+    if text.startswith("{"):
+        try:
+            return _ScaleMeta.model_validate(parse_json(text)).build()
+        except (BadJson, ValidationError):
+            raise InputError(f"scale {text!r} is not understood") from None
+    words = text.removesuffix(_INFERRED)
+    return replace(Scale.parse(words), declared=words == text)
 
 
 def _with_infinity(frame: pl.DataFrame) -> pl.DataFrame:

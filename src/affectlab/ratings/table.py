@@ -404,6 +404,13 @@ class Ratings(Holdings):
     def __repr__(self) -> str:
         return f"Ratings({headline(self)})"
 
+    def __str__(self) -> str:
+        return str(self._counted())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the summary where IPython shows a value."""
+        printer.text("…" if cycle else str(self))
+
     def _repr_html_(self) -> str:
         return f"{self._counted()._repr_html_()}{self.frame.head(5)._repr_html_()}"
 

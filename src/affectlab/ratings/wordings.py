@@ -204,7 +204,8 @@ def read_words(
     columns
         Columns under the names of a table of ratings.
     known
-        Scales that are declared; answers to other labels are looked at.
+        Scales that are declared. Answers on these are looked at for words for no answer, unless
+        the scale is of categories; those to other labels for words in order, too.
 
     Returns
     -------
@@ -223,9 +224,15 @@ def read_words(
         "word",
     )
     words: dict[str, set[str]] = {}
+    gone: dict[str, set[str]] = {}
     for label, word in given.drop_nulls().unique(maintain_order=True).iter_rows():
-        if known.by_label.get(label, known.default) is None and word.casefold() not in MISSING:
+        declared = known.by_label.get(label, known.default)
+        if declared is None and word.casefold() not in MISSING:
             words.setdefault(label, set()).add(word)
+        if declared is None or declared.kind in ("nominal", "text"):
+            continue
+        if is_no_answer(word) and word not in declared.categories:
+            gone.setdefault(label, set()).add(word)
     answers = {label: {w for w in own if not is_no_answer(w)} for label, own in words.items()}
     numbers = [label for label, own in answers.items() if own and all(map(is_number, own))]
     scales: dict[str, Scale] = {}
@@ -239,7 +246,7 @@ def read_words(
                 f"{GUESSED}answers have an order, from {order[0]!r} to {order[-1]!r} "
                 f"({option('scale', 'nominal:' + ','.join(order))} takes them without one)"
             )
-    gone = {label: words[label] - answers[label] for label in (*numbers, *scales)}
+    gone |= {label: words[label] - answers[label] for label in (*numbers, *scales)}
     if any(gone.values()):
         pairs = [(label, word) for label, own in gone.items() for word in own]
         none = pl.DataFrame(pairs, ["label", "word"], orient="row").with_columns(none=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from affectlab.analysis.labels import LabelMap
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.core.words import count, plural, shown
 from affectlab.report.images import Pictures, thumbnail
 from affectlab.report.page import fill, page_path, script_hash, template_source
@@ -88,7 +89,7 @@ def _plotly() -> str:
         from plotly.offline import get_plotlyjs
     except ImportError:
         raise MissingDependencyError(
-            'an interactive map needs the library plotly: pip install "affectlab[explore]"'
+            f"an interactive map needs the library plotly: {install_line('explore')}"
         ) from None
     return str(get_plotlyjs())
 

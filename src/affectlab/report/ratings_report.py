@@ -11,6 +11,7 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.core.errors import InputError
+from affectlab.core.spelling import spelled
 from affectlab.core.words import shown
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings
 from affectlab.report.cautions import cautions
@@ -33,6 +34,7 @@ from affectlab.report.sections.raters import planted_section
 from affectlab.report.statistics import Study
 
 
+@spelled
 def write_report(
     ratings: Ratings,
     path: str | Path,

@@ -225,6 +225,11 @@ TOOLS |= {
     "mteb": json.dumps(MTEB),
     "pipeline": json.dumps(PIPELINE),
     "predictions": json.dumps({"predictions": ["joy", "fear"], "references": ["joy", "joy"]}),
+    "face-scores": (
+        "img_path,dominant_emotion,face_confidence,emotion.angry,emotion.happy,emotion.sad\n"
+        "a.jpg,sad,0.9,20.5,9.5,70.0\nb.jpg,happy,0.8,1.0,98.0,1.0\n"
+    ),
+    "vader": "id,neg,neu,pos,compound\na,0.0,0.3,0.7,0.64\nb,0.5,0.5,0.0,-0.5\n",
     "openface": (
         "frame, face_id, timestamp, confidence, success, pose_Tx, AU01_r, AU12_r, AU01_c\n"
         "1, 0, 0.0, 0.98, 1, 3.5, 2.5, 0.25, 1\n"

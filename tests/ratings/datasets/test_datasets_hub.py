@@ -347,7 +347,7 @@ def test_parts_with_other_columns_are_refused(hub):
 
 def test_without_the_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingDependencyError, match=r"affectlab\[datasets\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[datasets\]"):
         load_dataset("goemotions-raw")
 
 

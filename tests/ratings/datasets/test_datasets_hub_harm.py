@@ -226,5 +226,5 @@ def test_options_are_looked_at_before_anything_is_fetched(hub):
 
 def test_a_folder_named_like_the_library_is_not_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", ModuleType("datasets"))
-    with pytest.raises(MissingDependencyError, match=r"affectlab\[datasets\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[datasets\]"):
         load_dataset("goemotions-raw")

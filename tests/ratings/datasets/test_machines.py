@@ -17,11 +17,11 @@ from tests.ratings.datasets.samples_of_tools import INSPECT, LM_EVAL, MTEB, TOOL
 from tests.ratings.datasets.test_annotation_tools import answers, left_out, read
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_models, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, read_models, read_ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
-MACHINES = ("inspect", "lm-eval", "mteb", "pipeline", "openface", "py-feat")
+MACHINES = ("inspect", "lm-eval", "mteb", "pipeline", "openface", "py-feat", "face-scores", "vader")
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -213,14 +213,20 @@ def test_openface(tmp_path: Path) -> None:
     assert r.history == ("columns that hold no ratings of the face: 6",)
     assert r.stimuli["timestamp"].to_list() == [0.0, 0.08]
     two = TOOLS["openface"] + "3, 1, 0.08, 0.97, 1, 3.5, 6.0, 0.0, 0\n"
+    every = {"format": "openface,faces=all"}
     with pytest.raises(
         InputError, match=r"line 5, column 'AU01_r': value 6 of .* is off the scale"
     ):
-        read(tmp_path, two, "clip.csv")
-    r = read(tmp_path, two, "clip.csv", on_bad="set_aside")
+        read(tmp_path, two, "clip.csv", **every)
+    r = read(tmp_path, two, "clip.csv", on_bad="set_aside", **every)
     assert r.stimulus_names == ("clip/1/0", "clip/3/0", "clip/3/1")
-    picture = "face, confidence, AU01_r\n0, 0.9, 1.5\n"
-    assert read(tmp_path, picture, "a.csv").stimulus_names == ("a/0",)
+    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+        assert read(tmp_path, two, "clip.csv").stimulus_names == ("clip/1", "clip/3")
+    picture = "face, confidence, AU01_r, x_0, x_1, y_0, y_1\n0, 0.9, 1.5, 1, 2, 1, 2\n"
+    assert read(tmp_path, picture, "a.csv").stimulus_names == ("a",)
+    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+        r = read(tmp_path, picture + "1, 0.8, 2.5, 1, 9, 1, 9\n", "a.csv")
+    assert (r.stimulus_names, r.value.tolist()) == (("a",), [2.5])
 
 
 def test_py_feat(tmp_path: Path) -> None:
@@ -229,8 +235,48 @@ def test_py_feat(tmp_path: Path) -> None:
     assert ("a.jpg", "Py-Feat", "happiness", 0.8) in answers(r)
     assert left_out(r) == {"no face was found": 1}
     twice = "FaceRectX,FaceScore,anger,input,frame\n1,0.9,0.1,a.mp4,0\n2,0.9,0.2,a.mp4,0\n"
-    r = read(tmp_path, twice + "1,0.9,0.3,a.mp4,1\n", "detections.csv")
+    film = twice + "1,0.9,0.3,a.mp4,1\n"
+    r = read(tmp_path, film, "detections.csv", format="py-feat,faces=all")
     assert r.stimulus_names == ("a.mp4/0/0", "a.mp4/0/1", "a.mp4/1/0")
+    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+        assert read(tmp_path, film, "detections.csv").stimulus_names == ("a.mp4/0", "a.mp4/1")
+    with pytest.raises(InputError, match="biggest"):
+        read(tmp_path, film, "detections.csv", format="py-feat,faces=biggest")
+
+
+DEEPFACE = [
+    {
+        "img_path": path,
+        "emotion": {"angry": 100 - happy, "happy": happy, "sad": 0.0},
+        "dominant_emotion": "happy",
+        "region": {"x": 1, "y": 1, "w": side, "h": side, "left_eye": None},
+        "face_confidence": 0.9,
+    }
+    for path, happy, side in (("a.jpg", 10.0, 20), ("b.jpg", 90.0, 10), ("b.jpg", 30.0, 80))
+]
+
+
+def test_deepface_in_its_three_shapes(tmp_path: Path) -> None:
+    by_key: dict[str, list[dict[str, object]]] = {}
+    for face in DEEPFACE:
+        rest = {name: value for name, value in face.items() if name != "img_path"}
+        by_key.setdefault(str(face["img_path"]), []).append(rest)
+    table = (
+        "img_path,dominant_emotion,emotion.angry,emotion.happy,emotion.sad,region.w,region.h\n"
+        "a.jpg,angry,90,10,0,20,20\nb.jpg,happy,10,90,0,10,10\nb.jpg,angry,70,30,0,80,80\n"
+    )
+    for name, text in (
+        ("flat.json", json.dumps(DEEPFACE)),
+        ("keys.json", json.dumps(by_key)),
+        ("table.csv", table),
+    ):
+        with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+            r = read(tmp_path, text, name)
+        assert ("b.jpg", "DeepFace", "happy", 30.0) in answers(r), name
+        assert (r.n_ratings, r.rater_kinds, str(r.scale)) == (6, ("model",), "interval 0 to 100")
+    nameless = json.dumps([{k: v for k, v in one.items() if k != "img_path"} for one in DEEPFACE])
+    with pytest.raises(InputError, match="no column names the pictures; expected 'img_path'"):
+        read(tmp_path, nameless, "flat.json")
 
 
 def test_answers_of_a_log_stand_beside_those_of_people(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.installing import install_line
 from affectlab.stimuli.curation.texts.features import TextSettings, text_features
 from affectlab.stimuli.curation.texts.languages import in_languages
 from affectlab.stimuli.curation.texts.masking import mask_texts
@@ -61,7 +62,7 @@ def test_absent_library() -> None:
     with pytest.raises(InputError) as found:
         wanted_library("no_such_module_anywhere", "no-such", "the tokenizer 'x'")
     assert str(found.value) == (
-        "the tokenizer 'x' needs no-such; install it with: pip install \"affectlab[scale]\""
+        f"the tokenizer 'x' needs no-such; install it with: {install_line('scale')}"
     )
 
 

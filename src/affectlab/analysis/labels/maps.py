@@ -18,6 +18,7 @@ from affectlab.analysis.profiles import Profiles, neutral_label, vectors_of
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice, check_number
 from affectlab.core.inference import by_name
+from affectlab.core.installing import install_line
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
@@ -107,7 +108,7 @@ def _umap(features: Floats, seed: int, neighbours: float) -> tuple[Floats, str]:
             from umap import UMAP
     except ImportError:
         raise MissingDependencyError(
-            'a UMAP needs the library umap-learn: pip install "affectlab[explore]"'
+            f"a UMAP needs the library umap-learn: {install_line('explore')}"
         ) from None
     count = int(min(max(neighbours, 2), len(features) - 1))
     with warnings.catch_warnings():

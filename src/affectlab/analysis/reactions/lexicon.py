@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.installing import install_line
 from affectlab.taxonomy import emotion_key, told_words
 
 _TAXONOMIES = ("ekman", "plutchik", "mikels", "goemotions", "emonet_face")
@@ -100,7 +101,7 @@ def _imported(library: str) -> Any:
     except ImportError as error:
         raise InputError(
             f"correcting the spelling of words needs {library}; install it with: "
-            'pip install "affectlab[reactions]", or leave the spelling as it is '
+            f"{install_line('reactions')}, or leave the spelling as it is "
             "(spelling=False, --no-spelling)"
         ) from error
 

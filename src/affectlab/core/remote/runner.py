@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,7 +40,7 @@ def import_daft() -> ModuleType:
         import daft
     except ImportError:
         raise MissingDependencyError(
-            'work on many parts needs the library daft: pip install "affectlab[scale]"'
+            f"work on many parts needs the library daft: {install_line('scale')}"
         ) from None
     return daft
 
@@ -122,12 +123,11 @@ def _start_ray(daft: Any, address: str | None) -> None:
         import ray
     except ImportError:
         raise MissingDependencyError(
-            'the runner ray needs the library ray: pip install "affectlab[scale]"'
+            f"the runner ray needs the library ray: {install_line('scale')}"
         ) from None
     if address is not None and find_spec("grpc") is None:
         raise MissingDependencyError(
-            f"the runner {address} needs the client of ray: "
-            'pip install "affectlab[scale]" "ray[client]"'
+            f'the runner {address} needs the client of ray: {install_line("scale")} "ray[client]"'
         )
     if address is None and not ray.is_initialized():
         # Left to itself, Ray listens on the machine's outer address.

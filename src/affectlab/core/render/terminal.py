@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Console, Group
 from rich.text import Text
 
 from affectlab.core.render.cells import NUMERIC, cell, head_of
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from affectlab.core.render.grid import Table as Grid
 
 _MOST = 60
+_WIDTH = 100
+"""Columns of text where there is no terminal."""
 _DIGITS = 1
 """Digits that a terminal shows beyond those of a page: what it prints is compared and copied."""
 
@@ -51,6 +55,16 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
     for row in rows:
         grid.add_row(*(Text(cell(column, row, digits=_DIGITS).text) for column in columns))
     return grid
+
+
+def as_text(shown_as: RenderableType) -> str:
+    """Write what a terminal shows as plain text, as wide as the terminal is."""
+    console = Console(
+        file=StringIO(), width=get_terminal_size((_WIDTH, 24)).columns, markup=False, emoji=False
+    )
+    console.print(shown_as)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    return "\n".join(map(str.rstrip, lines)).rstrip()
 
 
 def result_lines(

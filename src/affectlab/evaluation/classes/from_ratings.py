@@ -71,7 +71,7 @@ def split_tables(
     if kinds & set(HUMAN_KINDS):
         people = _without(ratings.humans() if kinds & set(MODEL_KINDS) else ratings, told_by)
     tables = [ratings.models()] if kinds & set(MODEL_KINDS) else []
-    tables += model_tables(models)
+    tables += model_tables(models, None if people is None else ratings)
     judged = [
         table for table in (_without(table, told_by) for table in tables) if table is not None
     ]

@@ -15,6 +15,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
+from affectlab.core.spelling import spelled
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
@@ -334,6 +335,7 @@ def _first_of_most(counts: Floats, labels: Sequence[str]) -> int:
     return order[int(counts[order].argmax())]
 
 
+@spelled
 def evaluate_classification(
     ratings: Ratings | Classes,
     models: ModelRatings | None = None,

@@ -119,7 +119,7 @@ def pairs_of(
     """
     if isinstance(scores, Ratings):
         try:
-            tables = model_tables(models)  # type: ignore[arg-type]
+            tables = model_tables(models, scores)  # type: ignore[arg-type]
         except InputError:
             raise InputError(
                 "expected ratings twice or arrays twice, got ratings and an array"

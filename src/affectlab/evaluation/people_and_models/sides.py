@@ -17,6 +17,7 @@ from affectlab.evaluation.people_and_models.names import (
     on_one_nominal,
 )
 from affectlab.ratings import (
+    GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     ModelRatings,
@@ -170,13 +171,14 @@ def sides(ratings: Ratings, models: ModelRatings | None = None) -> Sides:
     >>> found.people.rater_names, found.models.rater_names
     (('ann',), ('net',))
     """
-    given = model_tables(models)
     kinds = set(ratings.rater_kinds)
     if not kinds & set(HUMAN_KINDS):
         raise InputError(
             f"{_name(ratings)}: no rater is human; expected the answers of people to judge by"
         )
     people = people_of(ratings)
+    given = model_tables(models, people)
+    joined = _joined(models, given)
     mixed = [ratings.models()] if kinds & set(MODEL_KINDS) else []
     tables = by_scale_of_models([*mixed, *(part for one in given for part in _apart(one, people))])
     if not tables:
@@ -187,7 +189,7 @@ def sides(ratings: Ratings, models: ModelRatings | None = None) -> Sides:
     _check_shared(people, tables)
     for table in tables:
         check_level(table, people.taxonomy, _name(people))
-    notes: tuple[str, ...] = ()
+    notes = joined
     for at, table in enumerate(tables):
         people, moved, said = on_one_nominal(people, table)
         tables = (*tables[:at], moved, *tables[at + 1 :])
@@ -279,6 +281,14 @@ def _said(scales: Mapping[str, Scale]) -> str:
 def _whole(value: np.ndarray) -> bool:
     given = value[~np.isnan(value)]
     return bool((given == np.rint(given)).all())
+
+
+def _joined(models: ModelRatings | None, tables: Sequence[Ratings]) -> tuple[str, ...]:
+    """Say how stimuli and labels of models were joined with people's, where names differ."""
+    before = {step for table in model_tables(models) for step in table.history}
+    steps = [step for table in tables for step in table.history if step not in before]
+    said = [step.removeprefix(GUESSED) for step in steps if step.startswith(GUESSED)]
+    return tuple(dict.fromkeys(said))
 
 
 def _apart(models: Ratings, people: Ratings) -> list[Ratings]:

@@ -101,7 +101,7 @@ def soft_sides(
     if isinstance(models, Mapping):
         people, judged, given = ratings.humans(), (), dict(models)
     else:
-        people, judged, said = _two_sides(ratings, tables)
+        people, judged, said = _two_sides(ratings, model_tables(models, ratings))
         judged, notes = judged_runs(judged)
         notes = (*notes, *said)
         given = {}

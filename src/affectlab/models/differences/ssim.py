@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.models.differences.metric import Missing, PreparedMetric
 from affectlab.models.differences.pixels import check_size, check_yes_no, pixels_of, sizes_of
@@ -88,9 +89,7 @@ class SsimDifference(PreparedMetric):
 
 
 def _not_installed() -> MissingDependencyError:
-    return MissingDependencyError(
-        'the metric ssim needs scikit-image: pip install "affectlab[vision]"'
-    )
+    return MissingDependencyError(f"the metric ssim needs scikit-image: {install_line('vision')}")
 
 
 def ssim(size: int | None = None, grey: bool = True) -> SsimDifference:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.models.embedding.encoder import Encoder, Kind, digest
 from affectlab.models.embedding.projections import projection
 from affectlab.models.embedding.settings import HogSettings, LbpSettings
@@ -53,7 +54,7 @@ def skimage_feature() -> ModuleType:
         from skimage import feature
     except ImportError as missing:
         raise MissingDependencyError(
-            'the encoders faces, hog and lbp need scikit-image: pip install "affectlab[vision]"'
+            f"the encoders faces, hog and lbp need scikit-image: {install_line('vision')}"
         ) from missing
     found: ModuleType = feature
     return found

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from affectlab.core.errors import InputError, MissingDependencyError, name_hint
+from affectlab.core.installing import install_line
 from affectlab.ratings.datasets.sets import list_datasets
 from affectlab.ratings.datasets.store import (
     HubCopy,
@@ -146,7 +147,7 @@ def require_datasets() -> Any:
     if not hasattr(datasets, "load_dataset_builder"):
         raise MissingDependencyError(
             "data sets of the Hugging Face hub need the library datasets: "
-            'pip install "affectlab[datasets]"'
+            f"{install_line('datasets')}"
         )
     return datasets
 

@@ -130,7 +130,7 @@ def export_ratings(ratings: Holdings, export: str | Export, path: str | Path) ->
     >>> r = Ratings({"stimulus": ["a", "a"], "rater": ["r1", "r2"], "value": [1, 5]}, scale="1-5")
     >>> folder = export_ratings(r, "wide", Path(tempfile.mkdtemp()) / "wide")
     >>> sorted(file.name for file in folder.iterdir())
-    ['answers.csv', 'codebook.csv', 'read.R', 'read.sps']
+    ['answers.csv', 'answers.csv.mapping.toml', 'codebook.csv', 'read.R', 'read.sps']
     """
     ready = _EXPORTS.make(export, {}) if isinstance(export, str) else _EXPORTS.load(export)
     path = Path(path)

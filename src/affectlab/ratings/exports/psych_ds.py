@@ -18,6 +18,7 @@ from affectlab.ratings.exports.variables import (
     tables_of,
     variables_of,
 )
+from affectlab.ratings.storage import explained
 
 
 @ratings_export("psych-ds", "Psych-DS folder: described CSV files, for an archive")
@@ -46,7 +47,9 @@ class PsychDs(Export):
         (path / "data").mkdir()
         described: dict[str, dict[str, Any]] = {}
         files = []
-        for part, table in tables_of(ratings).items():
+        tables = tables_of(ratings)
+        tables["ratings"] = explained(tables["ratings"], ratings)
+        for part, table in tables.items():
             file = f"data/study-{study}_description-{part}_data.csv"
             write_data_csv(table, path / file)
             files.append((file, table.height))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -12,6 +13,7 @@ from affectlab.core.files.csv import write_sheet_csv
 from affectlab.ratings.derived import Holdings, with_label
 from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import Variable, sentence, tables_of, variables_of
+from affectlab.ratings.mapping import beside, short_scale, to_toml
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import ABOUT
 from affectlab.ratings.storage import named_frame
@@ -19,6 +21,7 @@ from affectlab.ratings.storage import named_frame
 _KEYS = ("stimulus", "rater", "session", "trial_kind")
 """What one row is about; of repeated answers there are several rows."""
 _LONGEST = 64
+_HEAD = "What the columns of answers.csv hold; affectlab finds this file beside it."
 _RESERVED = ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
 """Words that SPSS allows for no variable."""
 
@@ -30,7 +33,8 @@ class Wide(Export):
     ``answers.csv`` has the attributes of raters and stimuli beside the answers, under names that
     statistics programs take; where a rater answered a question several times, ``repeat`` counts
     the rows. ``codebook.csv`` says what each variable is; ``read.R`` reads the table into R with
-    factors in their order, ``read.sps`` into SPSS with labels. Answers whose outcome is not ok are
+    factors in their order, ``read.sps`` into SPSS with labels, and ``answers.csv.mapping.toml``
+    says what its columns are to affectlab. Answers whose outcome is not ok are
     empty; times of single answers are left out.
 
     Notes
@@ -41,7 +45,10 @@ class Wide(Export):
     def write(self, ratings: Holdings, path: Path) -> None:
         table, variables = _wide(ratings)
         names = dict(zip(table.columns, _legal(table.columns), strict=True))
-        write_sheet_csv(table.rename(names), path / "answers.csv")
+        answers = path / "answers.csv"
+        write_sheet_csv(table.rename(names), answers)
+        told = to_toml(_mapping(ratings, variables, names), {}, _HEAD)
+        beside(answers).write_text(told, encoding="utf-8", newline="\n")
         write_sheet_csv(_codebook(variables, names, table), path / "codebook.csv")
         for file, lines in (
             ("read.R", _r(variables, names)),
@@ -90,6 +97,28 @@ def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
             if one.name != key
         ]
     return wide, variables
+
+
+def _mapping(
+    ratings: Holdings, variables: Sequence[Variable], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Say how the table is read back."""
+    labels = [one.name for one in variables if one.name in ratings.scales]
+    roles = {role: names[role] for role in _KEYS if role in names}
+    if "repeat" in names:
+        roles["trial"] = names["repeat"]
+    told: dict[str, Any] = {"format": "table"}
+    if ratings.has_labels:
+        others = (*labels, *roles, "repeat")
+        told["wide"] = "labels"
+        told["attributes"] = [names[one.name] for one in variables if one.name not in others]
+    else:
+        roles["value"] = names[labels[0]]
+    scales = {names[name]: short_scale(ratings.scales[name]) for name in labels}
+    written = {name: one for name, one in scales.items() if one is not None}
+    if written:
+        told["scale"] = written if ratings.has_labels else next(iter(written.values()))
+    return {**told, "columns": roles}
 
 
 def _whole(values: pl.Series) -> pl.Series:

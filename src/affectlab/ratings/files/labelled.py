@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.installing import install_line
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.strict_json import is_numeric
 from affectlab.ratings.schema import is_far_code
@@ -209,7 +210,7 @@ def _read(path: Path, kind: str, **options: Any) -> tuple[dict[str, list[Any]], 
     except ImportError:
         raise MissingDependencyError(
             f"{path} is a file of {kind}, which needs the library pyreadstat: "
-            'pip install "affectlab[files]", or save the table as CSV'
+            f"{install_line('files')}, or save the table as CSV"
         ) from None
     read = pyreadstat.read_sav if kind == "SPSS" else pyreadstat.read_dta
     try:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import quoted
@@ -17,6 +19,7 @@ from affectlab.ratings.files.delimited import Columns, above_header, read_delimi
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
 from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.nested import Rows, are_alike, names_rater, of_raters, rows_of
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
@@ -24,16 +27,15 @@ from affectlab.ratings.schema import GUESSED, SetAside
 
 _ZIP, _NPY = b"PK\x03\x04", b"\x93NUMPY"
 _SHOWN = 5
-_RATERS = re.compile(
-    r"(rater|annotator|worker|participant|subject|judge|coder|user|evaluator|observer|labell?er)"
-    r"(_?id|_name)?s",
+_ANSWERS = re.compile(
+    r"(rating|score|answer|response|judge?ment|vote|value|prediction|annotation|label)s",
     re.IGNORECASE,
 )
-"""Names of a column of lists of raters."""
-_ANSWERS = re.compile(
-    r"(rating|score|answer|response|judge?ment|vote|value|prediction)s", re.IGNORECASE
-)
-"""Names of lists of answers, of which one is called in the singular."""
+"""Names of lists of answers."""
+_ABOUT = "about."
+"""What stands before names of lists and objects that lie beside those of answers."""
+_SAID = re.compile(r"(annotation|label)s", re.IGNORECASE)
+"""Those of which one is not called in the singular."""
 
 
 def read_columns(
@@ -87,101 +89,215 @@ def read_columns(
         return _read_json_lines(peek, only)
     if peek.is_json:
         content = peek.load_json()
-        if isinstance(content, dict) and (found := _of_keys(content)):
-            rows, step = found
-            numbers = list(range(1, len(rows) + 1))
-            return replace(_of_objects(rows, numbers, peek, "row", only), history=(step,))
-        if lines and isinstance(content, dict):
-            content = [content]
-        if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-            raise InputError(f"{peek.path}: expected a list of objects, one per answer")
-        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row", only)
-    return read_delimited(peek, names=names, number=number, on_bad=on_bad)
-
-
-def _of_keys(content: dict[str, Any]) -> tuple[list[dict[str, Any]], str] | None:
-    """Make rows of an object of objects, as data frames are written; None where it is none.
-
-    Its keys name the rows, in a column without a name; or the columns, where those of each object
-    in it only count.
-    """
-    inner = list(content.values())
-    if len(inner) < 2 or not all(isinstance(one, dict) for one in inner):
-        return None
-    cells = [cell for one in inner for cell in one.values()]
-    if not cells or any(isinstance(cell, dict | list) for cell in cells):
-        return None
-    counted = [str(number) for number in range(len(inner[0]))]
-    if all(list(one) == counted for one in inner):
-        rows = [{name: one[number] for name, one in content.items()} for number in counted]
-        return rows, "the keys of the file are columns, those below them numbers of rows"
-    step = f"{GUESSED}each key of the file names a row, those below it columns"
-    named = "" if any("key" in one for one in inner) else "key"
-    return [{named: key, **one} for key, one in content.items()], step
+        found = rows_of(content)
+        if found is None:
+            if content and not (lines and isinstance(content, dict)):
+                raise InputError(
+                    f"{peek.path}: expected a list of objects, one per answer, or an object that "
+                    "holds one such list"
+                )
+            found = Rows([content] if content else [])
+        numbers = list(range(1, len(found.rows) + 1))
+        read = _of_objects(found.rows, numbers, peek, "row", only)
+        return replace(read, history=(*found.steps, *read.history))
+    read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
+    return _spread_cells(read)
 
 
 def _flat(
     columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
 ) -> Columns:
     def place(entry: int) -> str:
-        return f"{unit} {entry + 1 if numbers is None else numbers[entry]}"
+        return f"{peek.path}, {unit} {entry + 1 if numbers is None else numbers[entry]}"
 
-    history: tuple[str, ...] = ()
-    columns, together = _lists_by_rater(columns)
-    if together:
-        _check_lengths(columns, together, lambda entry: f"{peek.path}, {place(entry)}")
-        history = (
-            f"{GUESSED}lists in column '{together[0]}' name who gave the answers in the same place "
-            f"of the lists in {quoted(together[1:])}",
-        )
-        called = {name: _of_one(name, columns) for name in together}
-        names = (called.get(name, name) for name in columns)
-        columns = {name: one.alias(name) for name, one in zip(names, columns.values(), strict=True)}
-        together = list(called.values())
-    columns, rows, empty = _spread(columns, together)
-    for name, column in columns.items():
+    found = _by_place(_spread(columns, place))
+    spread = bool(found.history) or _height(found.columns) != _height(columns)
+    columns = {}
+    left: list[str] = []
+    for name, column in found.columns.items():
         words = _lists_of_words(column)
-        if words is not None:
-            columns = {**columns, name: words}
-        elif column.dtype.is_nested() or column.dtype == pl.Object:
+        if words is not None or not _is_nested(column):
+            columns[name] = column if words is None else words
+        elif spread:
+            left.append(name)
+        else:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
+    steps = (f"columns that hold lists, left out: {quoted(left)}",) if left else ()
+    return replace(found, columns=columns, history=(*found.history, *steps))
+
+
+def _height(columns: Mapping[str, pl.Series]) -> int:
+    return len(next(iter(columns.values()), ()))
+
+
+def _by_place(read: Columns) -> Columns:
+    """Give lists of numbers that are all of one length a row for each place, as for labels."""
+    lists = {name: _as_lists(one) for name, one in read.columns.items()}
+    lists = {
+        name: one
+        for name, one in lists.items()
+        if isinstance(one.dtype, pl.List) and one.dtype.inner.is_numeric()
+    }
+    lengths = {length for one in lists.values() for length in _lengths(one).unique()}
+    if len(lists) < 2 or len(lengths) != 1 or max(lengths) < 2 or "label" in read.columns:
+        return read
+    (n,) = lengths
+    height = _height(read.columns)
+    index = np.repeat(np.arange(height), n)
+    columns = {
+        name: _entries(lists[name]) if name in lists else one.gather(index)
+        for name, one in read.columns.items()
+    }
+    places = pl.Series("label", [f"label {place + 1}" for _ in range(height) for place in range(n)])
+    step = (
+        f"{GUESSED}lists of {n} numbers in {quoted(lists)} hold an answer about each of {n} "
+        "labels, which are called by their places"
+    )
+    return Columns(
+        {**columns, "label": places},
+        lambda row: read.locate(int(index[row])),
+        read.set_aside,
+        history=(*read.history, step),
+    )
+
+
+def _spread_cells(read: Columns) -> Columns:
+    """Give the entries of cells that list raters and their answers a row each."""
+    columns, together = _lists_by_rater(read.columns)
+    if not together:
+        return read
+    found = _spread(columns, read.locate)
+    aside, steps = (*read.set_aside, *found.set_aside), (*read.history, *found.history)
+    return replace(found, typed=read.typed, set_aside=aside, history=steps)
+
+
+def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
+    """Give each field of an object a column, and each object of a list a row.
+
+    Lists of raters and of their answers are rows, too.
+    """
+    rows: NDArray[np.int_] | None = None
+    empty: list[int] = []
+    steps: list[str] = []
+    by_rater = False
 
     def locate(row: int) -> str:
-        return f"{peek.path}, {place(row if rows is None else rows[row])}"
+        return place(row if rows is None else int(rows[row]))
 
-    aside: tuple[SetAside, ...] = ()
-    if empty:
-        aside = (SetAside.of("no answer (an empty list)", empty, place),)
-    return Columns(columns, locate, aside, history=history)
+    while True:
+        together: list[str] = []
+        if not by_rater:
+            columns, together = _lists_by_rater(columns)
+        if together:
+            _check_lengths(columns, together, locate)
+            steps.append(
+                f"{GUESSED}lists in column '{together[0]}' name who gave the answers in the same "
+                f"place of the lists in {quoted(together[1:])}"
+            )
+            called = {name: _of_one(name, columns) for name in together}
+            columns = {
+                called.get(name, name): one.alias(called.get(name, name))
+                for name, one in columns.items()
+            }
+            together, by_rater = list(called.values()), True
+        elif (lists := _lists_of_objects(columns)) is not None:
+            together, left = lists
+            if names_rater(_fields_in(columns[together[0]])):
+                columns = _about(columns, together[0])
+            if left:
+                columns = {name: one for name, one in columns.items() if name not in left}
+                steps.append(
+                    f"{GUESSED}the lists in '{together[0]}' hold the answers, as they name raters; "
+                    f"those in {quoted(left)} left out"
+                )
+        elif not by_rater and (keyed := _by_key(columns)):
+            columns |= keyed
+            steps.append(f"{GUESSED}each key in {quoted([*keyed])} names an entry, as in a list")
+            continue
+        elif objects := [name for name, one in columns.items() if _are_objects(one)]:
+            # Beside lists of answers a short name could be taken for that of one.
+            columns = _fields_of(columns, objects, short=not by_rater)
+            continue
+        else:
+            break
+        lengths = _lengths(columns[together[0]])
+        entries = np.arange(len(lengths)) if rows is None else rows
+        empty += entries[(lengths == 0).to_numpy()].tolist()
+        index = np.repeat(np.arange(len(lengths)), lengths.to_numpy())
+        rows = entries[index]
+        columns = {
+            name: _entries(one) if name in together else one.gather(index)
+            for name, one in columns.items()
+        }
+    aside = (SetAside.of("no answer (an empty list)", empty, lambda entry: _short(place(entry))),)
+    return Columns(columns, locate, aside if empty else (), history=tuple(steps))
+
+
+def _short(place: str) -> str:
+    return place.rpartition(", ")[2]
 
 
 def _lists_by_rater(
     columns: dict[str, pl.Series],
 ) -> tuple[dict[str, pl.Series], list[str]]:
-    """Find the columns whose lists have an entry for each rater, whom the first of them names.
+    """Find the columns whose cells have an entry for each rater, whom the first of them names.
 
-    These are all that have lists as long as those of the raters in each row; where only one other
-    column has lists, it is that one, of whatever length. There are none where no column lists
-    raters.
+    These are all that have lists as long as those of the raters in each row, or objects with a
+    field for each; where only one other column has lists, it is that one, of whatever length.
+    Lists may stand in text, with commas. There are none where no column lists raters.
     """
-    folded = {name: name.replace(" ", "_") for name in columns}
-    raters = next((name for name, one in folded.items() if _RATERS.fullmatch(one)), None)
-    # Where a column names the one rater of each row, lists of people are something else.
-    if raters is None or any(_RATERS.fullmatch(f"{one}s") for one in folded.values()):
+    raters = next((name for name in columns if of_raters(name)), None)
+    one = next((name for name in columns if of_raters(f"{name}s")), None)
+    if one is not None:
+        # Where a column names the one rater of each row, lists of people are something else.
+        raters = one if _is_listed(_as_lists(columns[one])) else None
+    if raters is None:
         return columns, []
-    listed = {name: _as_lists(column) for name, column in columns.items()}
-    others = [name for name, one in listed.items() if _is_listed(one) and name != raters]
-    if not others or not _is_listed(listed[raters]):
+    who = _as_lists(columns[raters], in_text=True)
+    if not _is_listed(who):
         return columns, []
-    lengths = _lengths(listed[raters])
-    fits = [name for name in others if _lengths(listed[name]).equals(lengths)]
-    together = fits or (others if len(others) == 1 else [])
-    return (listed, [raters, *together]) if together else (columns, [])
+    names = who.to_list()
+    listed = {
+        name: _as_lists(_by_name(one, names), in_text=bool(_ANSWERS.fullmatch(name)))
+        for name, one in columns.items()
+        if name != raters
+    }
+    lists = [name for name, one in listed.items() if isinstance(one.dtype, pl.List)]
+    others = [name for name in lists if _is_listed(listed[name])]
+    lengths = _lengths(who)
+    fits = [name for name in lists if _lengths(listed[name]).equals(lengths)]
+    if not set(fits) & set(others):
+        fits = []
+    in_text = columns[raters].dtype == pl.String
+    together = fits or (others if len(others) == 1 and not in_text else [])
+    if not together:
+        return columns, []
+    found = {name: listed[name] if name in together else one for name, one in columns.items()}
+    return {**found, raters: who}, [raters, *together]
 
 
-def _as_lists(column: pl.Series) -> pl.Series:
-    """Give lists of Python a type, where their entries have one."""
-    cells = column.to_list() if column.dtype == pl.Object else []
+def _by_name(column: pl.Series, names: Sequence[Sequence[str] | None]) -> pl.Series:
+    """Make lists of objects with a field for each rater, in their order; others stay."""
+    if not _are_objects(column):
+        return column
+    cells = column.to_list()
+    given = [{k for k, v in (cell or {}).items() if v is not None} for cell in cells]
+    if any(own != {*map(str, who or ())} for own, who in zip(given, names, strict=True)):
+        return column
+    lists = [
+        [cell[str(name)] for name in who or ()] for cell, who in zip(cells, names, strict=True)
+    ]
+    return pl.Series(column.name, lists, dtype=pl.Object)
+
+
+def _as_lists(column: pl.Series, *, in_text: bool = False) -> pl.Series:
+    """Give lists of Python a type, where their entries have one; `in_text`: those in text, too."""
+    if column.dtype == pl.Object:
+        cells = column.to_list()
+    elif column.dtype == pl.String and (in_text or _are_lists(column)) and _holds(column, ","):
+        cells = [None if cell is None else _in_text(cell) for cell in column]
+    else:
+        return column
     if not cells or not all(cell is None or isinstance(cell, list | tuple) for cell in cells):
         return column
     try:
@@ -190,9 +306,25 @@ def _as_lists(column: pl.Series) -> pl.Series:
         return column
 
 
+def _are_lists(column: pl.Series) -> bool:
+    """Whether all text is that of lists, as JSON and Python write them."""
+    return bool(column.drop_nulls().str.contains(r"^\s*\[.*\]\s*$").all())
+
+
+def _holds(column: pl.Series, sign: str) -> bool:
+    return bool(column.str.contains(sign, literal=True).any())
+
+
+def _in_text(cell: str) -> list[str]:
+    """Part a list that is written as text: with commas, and as JSON or Python have it."""
+    inside = cell.strip().removeprefix("[").removesuffix("]")
+    return [part.strip().strip("'\"").strip() for part in inside.split(",")]
+
+
 def _of_one(name: str, columns: Mapping[str, pl.Series]) -> str:
     """Name what one entry of a list of raters or of answers is."""
-    listed = _RATERS.fullmatch(name.replace(" ", "_")) or _ANSWERS.fullmatch(name)
+    answers = _ANSWERS.fullmatch(name) and not _SAID.fullmatch(name)
+    listed = of_raters(name) or answers
     return name[:-1] if listed and name[:-1] not in columns else name
 
 
@@ -219,71 +351,122 @@ def _is_listed(column: pl.Series) -> bool:
 
 
 def _lengths(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.Object:
+        return pl.Series([len(cell or ()) for cell in column.to_list()], dtype=pl.UInt32)
     return column.list.len().fill_null(0)
 
 
-def _spread(
-    columns: dict[str, pl.Series], together: Sequence[str] = ()
-) -> tuple[dict[str, pl.Series], list[int] | None, list[int]]:
-    """Give each field of an object a column, and each object of a list a row.
+def _are_objects(column: pl.Series) -> bool:
+    """Whether cells are objects."""
+    if column.dtype != pl.Object:
+        return isinstance(column.dtype, pl.Struct)
+    cells = [cell for cell in column.to_list() if cell is not None]
+    return bool(cells) and all(isinstance(cell, dict) for cell in cells)
 
-    Entries of the lists of columns that belong `together` are rows, too.
+
+def _fields_of(
+    columns: dict[str, pl.Series], objects: Sequence[str], *, short: bool
+) -> dict[str, pl.Series]:
+    """Give each field of objects a column, under its own name where that is `short` and free."""
+    made: dict[str, pl.Series] = {}
+    for name, column in columns.items():
+        if name not in objects:
+            made[name] = column
+            continue
+        if isinstance(column.dtype, pl.Struct):
+            parts = {one.name: column.struct.field(one.name) for one in column.dtype.fields}
+        else:
+            cells = column.to_list()
+            keys = dict.fromkeys(key for cell in cells if cell for key in cell)
+            parts = {key: series_of(key, [(cell or {}).get(key) for cell in cells]) for key in keys}
+        for key, part in parts.items():
+            own = key if short and key not in columns and key not in made else f"{name}.{key}"
+            made[own] = _parsed(part).alias(own)
+    return made
+
+
+def _about(columns: dict[str, pl.Series], answers: str) -> dict[str, pl.Series]:
+    """Call objects and lists beside the one of answers so that none is taken for an answer."""
+    named = {
+        name if name == answers or not _is_nested(one) else f"{_ABOUT}{name}": one
+        for name, one in columns.items()
+    }
+    while objects := [name for name, one in named.items() if name != answers and _are_objects(one)]:
+        named = _fields_of(named, objects, short=False)
+    return {name: one.alias(name) for name, one in named.items()}
+
+
+def _is_nested(column: pl.Series) -> bool:
+    return column.dtype == pl.Object or column.dtype.is_nested()
+
+
+def _by_key(columns: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+    """Make lists of objects that hold alike objects under keys, which become a field of these."""
+    found: dict[str, pl.Series] = {}
+    for name, column in columns.items():
+        if not _are_objects(column) or (
+            isinstance(column.dtype, pl.Struct)
+            and not all(isinstance(field.dtype, pl.Struct) for field in column.dtype.fields)
+        ):
+            continue
+        cells = [
+            {key: one for key, one in (cell or {}).items() if one is not None} for cell in column
+        ]
+        entries = [one for cell in cells for one in cell.values()]
+        if max(map(len, cells)) > 1 and are_alike(entries):
+            key = name[:-1] if of_raters(name) else f"{name}_key"
+            lists = [[{key: own, **one} for own, one in cell.items()] for cell in cells]
+            found[name] = pl.Series(name, lists, dtype=pl.Object)
+    return found
+
+
+def _parsed(column: pl.Series) -> pl.Series:
+    """Read the objects of a column of JSON that stands inside JSON."""
+    if column.dtype != pl.String or not column.drop_nulls().str.contains(r"^\s*\{").all():
+        return column
+    try:
+        cells = [None if cell is None else parse_json(cell) for cell in column]
+    except BadJson:
+        return column
+    found = series_of(column.name, cells)
+    return found if _are_objects(found) else column
+
+
+def _lists_of_objects(columns: Mapping[str, pl.Series]) -> tuple[list[str], list[str]] | None:
+    """Find the one column with lists of objects, or the one of several that names raters.
 
     Returns
     -------
     tuple
-        The columns, the entry of each row where it is not that of its number, and the entries
-        without any object.
+        The column, in a list, and the others; None where there is none.
     """
-    columns = {name: _structured(column) for name, column in columns.items()}
-    lists = [name for name, one in columns.items() if _fields(one.dtype, of_list=True)]
-    rows: list[int] | None = None
-    empty: list[int] = []
-    if together or len(lists) == 1:
-        lists = list(together) or lists
-        lengths = _lengths(columns[lists[0]])
-        empty = [entry for entry, length in enumerate(lengths) if not length]
-        frame = pl.DataFrame(list(columns.values())).with_row_index("\0")
-        frame = frame.filter(lengths > 0).explode(lists)
-        rows = frame["\0"].to_list()
-        columns = {name: frame[name] for name in columns}
-    while objects := [name for name, one in columns.items() if _fields(one.dtype)]:
-        made: dict[str, pl.Series] = {}
-        for name, column in columns.items():
-            if name not in objects:
-                made[name] = column
-                continue
-            for field in _fields(column.dtype):
-                own = field if field not in columns and field not in made else f"{name}.{field}"
-                made[own] = column.struct.field(field).alias(own)
-        columns = made
-    return columns, rows, empty
+    fields = {name: found for name, one in columns.items() if (found := _fields_in(one))}
+    named = [name for name, keys in fields.items() if names_rater(keys)]
+    chosen = list(fields) if len(fields) == 1 else named
+    return (chosen, [one for one in fields if one not in chosen]) if len(chosen) == 1 else None
 
 
-def _fields(dtype: pl.DataType, *, of_list: bool = False) -> tuple[str, ...]:
-    """Name the fields of the objects that a column holds, or lists of which it holds."""
-    if of_list:
-        dtype = dtype.inner if isinstance(dtype, pl.List) else pl.Null()  # type: ignore[assignment]
-    return tuple(field.name for field in dtype.fields) if isinstance(dtype, pl.Struct) else ()
-
-
-def _structured(column: pl.Series) -> pl.Series:
-    """Give objects of Python their fields, where each field has values of one kind."""
+def _fields_in(column: pl.Series) -> list[str]:
+    """Name the fields of the objects of which a column holds lists."""
+    if isinstance(column.dtype, pl.List):
+        inner = column.dtype.inner
+        return [field.name for field in inner.fields] if isinstance(inner, pl.Struct) else []
     if column.dtype != pl.Object:
-        return column
-    cells = column.to_list()
-    objects = [
-        one
-        for cell in cells
-        if cell is not None
-        for one in (cell if isinstance(cell, list | tuple) else [cell])
-    ]
-    if not objects or not all(isinstance(one, dict) for one in objects):
-        return column
-    try:
-        return pl.Series(column.name, cells, strict=True)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        return column
+        return []
+    cells = [cell for cell in column.to_list() if cell is not None]
+    if not cells or not all(isinstance(cell, list | tuple) for cell in cells):
+        return []
+    entries = [entry for cell in cells for entry in cell]
+    if not all(isinstance(entry, dict) for entry in entries):
+        return []
+    return list(dict.fromkeys(key for entry in entries for key in entry))
+
+
+def _entries(column: pl.Series) -> pl.Series:
+    """Put the entries of lists one below the other."""
+    if column.dtype == pl.Object:
+        return series_of(column.name, [entry for cell in column.to_list() for entry in cell or ()])
+    return column.filter(_lengths(column) > 0).explode()
 
 
 def _lists_of_words(column: pl.Series) -> pl.Series | None:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.installing import install_line
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.scale import folded
 
@@ -95,7 +96,7 @@ def read_workbook(
     except ImportError:
         raise MissingDependencyError(
             f"{path} is a workbook, which needs the library python-calamine: "
-            'pip install "affectlab[files]", or save the sheet as CSV'
+            f"{install_line('files')}, or save the sheet as CSV"
         ) from None
     try:
         book = calamine.CalamineWorkbook.from_path(path)

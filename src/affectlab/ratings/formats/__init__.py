@@ -11,3 +11,4 @@ from affectlab.ratings.formats.format import (
     load_format as load_format,
 )
 from affectlab.ratings.formats.records import Rejects as Rejects, Unusable as Unusable
+from affectlab.ratings.formats.stored import is_stored as is_stored

@@ -9,6 +9,7 @@ from typing import IO, Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.ratings.files import BadJson, Peek, parse_json
 from affectlab.ratings.formats.records import Rejects
 
@@ -66,7 +67,7 @@ def _unpacked(head: Peek, file: IO[bytes], info: ZipInfo) -> bytes:
     except ImportError:
         raise MissingDependencyError(
             f"{head.path} is packed by zstandard; expected the library zstandard: "
-            'pip install "affectlab[scale]"'
+            f"{install_line('scale')}"
         ) from None
     file.seek(info.header_offset)
     local = file.read(_LOCAL_HEADER)

@@ -10,36 +10,82 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import overlay
 from affectlab.ratings.build import Checked, check_columns
+from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import UNREADABLE, Columns, Peek, read_columns
-from affectlab.ratings.formats.format import Format, Sure, file_format
+from affectlab.ratings.formats.format import Contents, Format, Sure, file_format
+from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.storage import DTYPES, METADATA_KEY, Meta, parse_meta, sidecar
+from affectlab.ratings.storage import (
+    DTYPES,
+    INSIDE,
+    METADATA_KEY,
+    Meta,
+    parse_meta,
+    parse_scale,
+    sidecar,
+)
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
+_WITHOUT = (
+    "scales and kinds of raters as columns say; attributes, taxonomy and history, which stood in a "
+    "file .meta.json beside it, are not known"
+)
 _NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
 
 @file_format("affectlab", "what affectlab wrote, with what it means inside or beside it")
 class Stored(Format):
-    """A table that affectlab wrote: Parquet, or CSV or JSON Lines with a description beside it."""
+    """A table that affectlab wrote: Parquet, or CSV or JSON Lines with a description beside it.
+
+    Without what lay beside it, a CSV or JSON Lines file still says in columns which kind a rater is
+    of and which scale a label is on; attributes, taxonomy and history are lost then.
+    """
 
     def recognise(self, head: Peek) -> Sure:
         """Look for the description."""
-        if head.head.startswith(b"PAR1"):
-            try:
-                written = METADATA_KEY in pl.read_parquet_metadata(head.path)
-            except UNREADABLE:
-                return Sure.NO
-        else:
-            written = head.suffix in (".csv", ".jsonl") and sidecar(head.path).is_file()
-        return Sure.STATED if written else Sure.NO
+        return Sure.STATED if is_stored(head) else Sure.NO
+
+    def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
+        """Read a table that says in its columns what answers mean."""
+        names = [name for name in (*_NAMES, *INSIDE, "value") if name in head.columns]
+        read = read_columns(head, names=names, on_bad=options.on_bad)
+        columns = dict(read.columns)
+        said = as_categories(columns.pop(INSIDE[1])).cast(pl.String)
+        label = columns.get("label")
+        of_label = pl.DataFrame(
+            {"scale": said, "label": [""] * len(said) if label is None else label.cast(pl.String)}
+        ).drop_nulls()
+        scales = of_label.unique(maintain_order=True)
+        twice = scales.filter(scales["label"].is_duplicated())
+        if twice.height:
+            first, second = twice["scale"].head(2)
+            raise InputError(
+                f"{head.path}: column '{INSIDE[1]}' says {first!r} and {second!r} of the same "
+                "answers; expected one scale of each label"
+            )
+        found = {name: parse_scale(scale) for scale, name in scales.iter_rows()}
+        declared = DeclaredScales.parse(found if label is not None else found.get(""))
+        kinds = pl.DataFrame(
+            {"rater": columns["rater"].cast(pl.String), INSIDE[0]: columns.pop(INSIDE[0])}
+        )
+        return Contents(
+            columns,
+            read.locate,
+            scale=declared.known(),
+            raters=kinds.drop_nulls().unique(maintain_order=True),
+            set_aside=read.set_aside,
+            history=(_WITHOUT,) if head.frame is None else (),
+        )
 
     def read(self, head: Peek, options: ReadOptions) -> Ratings:
         """Read what was written; what the user says about it goes first."""
-        meta, where = _description(head)
+        described = _description(head)
+        if described is None:
+            return super().read(head, options)
+        meta, where = described
         try:
             written = meta.scale_of()
             of_file = None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy)
@@ -58,6 +104,7 @@ class Stored(Format):
         columns = {
             name: _cast(column, meta.types.get(name, ""), read)
             for name, column in read.columns.items()
+            if name in meta.types or name not in INSIDE
         }
         checked = check_columns(
             columns,
@@ -105,10 +152,40 @@ def _as_inferred(checked: Checked, scales: DeclaredScales) -> dict[str, Scale]:
     return found
 
 
-def _description(head: Peek) -> tuple[Meta, str]:
-    """Read what the file says of itself, and where it says it."""
+def is_stored(head: Peek) -> bool:
+    """Whether affectlab wrote a file, as is said inside or beside it."""
+    if head.head.startswith(b"PAR1"):
+        try:
+            return METADATA_KEY in pl.read_parquet_metadata(head.path)
+        except UNREADABLE:
+            return False
+    if head.frame is None and head.suffix not in (".csv", ".jsonl"):
+        return False
+    if _described(head):
+        return True
+    if not {"stimulus", "rater", *INSIDE} <= set(head.columns):
+        return False
+    first = head.first_record if head.is_json else _first_row(head)
+    try:
+        return isinstance(first, dict) and bool(parse_scale(first[INSIDE[1]]))
+    except (InputError, KeyError):
+        return False
+
+
+def _first_row(head: Peek) -> dict[str, str]:
+    return dict(zip(head.header, next(iter(head.rows[1:]), ()), strict=False))
+
+
+def _described(head: Peek) -> bool:
+    return head.frame is None and sidecar(head.path).is_file()
+
+
+def _description(head: Peek) -> tuple[Meta, str] | None:
+    """Read what the file says of itself, and where it says it; None: in its columns alone."""
     if head.head.startswith(b"PAR1"):
         where, text = str(head.path), pl.read_parquet_metadata(head.path)[METADATA_KEY]
+    elif not _described(head):
+        return None
     else:
         where = str(sidecar(head.path))
         try:

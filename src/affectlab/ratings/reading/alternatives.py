@@ -51,6 +51,8 @@ _CLEARLY = 0.5
 _SOME_ROWS = 10
 """Rows from which on one of them may be left out."""
 _LONGEST_ANSWERS = 40
+_NO_ROWS = ("no answer", "it sums up")
+"""How reasons begin for which rows are set aside that hold no answers."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Way:
     """How well names and contents fit it."""
     options: Mapping[str, Any]
     """What was added to what is said of the file."""
+    rule: str
+    """The rule that suggests it."""
     made: Prepared
     ratings: Ratings
 
@@ -78,6 +82,8 @@ class Completed:
     problem: str | None
     ways: tuple[Way, ...] = ()
     """Other readings that use every row."""
+    taken: Way | None = None
+    """The reading that was taken because it clearly fits."""
 
     def read(self) -> Ratings:
         """Give the ratings; raises :class:`InputError` with the readings there are."""
@@ -97,7 +103,7 @@ def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
         return read
     evidence = _evidence(made)
     layout = made.format.describe(made.head, made.options)
-    if people := two_people(evidence, layout, ratings):
+    if people := two_people(evidence, layout):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ways = tuple(_ways(made, given, {}, people.ways))
@@ -127,7 +133,8 @@ def _chosen_way(found: Completed) -> Completed:
     other = others[0].command if others else option("columns", {"stimulus": "NAME"})
     how = _options_of(best.options)
     step = f"{GUESSED}{best.holds}: {how}; if it is otherwise, say so ({other})"
-    return Completed(best.made, best.ratings._derive(best.ratings._body, steps=(step,)), None)
+    ratings = best.ratings._derive(best.ratings._body, steps=(step,))
+    return Completed(best.made, ratings, None, taken=best)
 
 
 def near(ways: Sequence[Way]) -> Sequence[Way]:
@@ -156,12 +163,17 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         for role, column in roles.items()
     ):
         return max(_SURELY, _fit_of(evidence, layout) + _CLEARLY)
-    free = [name for name in evidence.keys if name not in {*roles.values(), *layout.labels}]
+    taken = {*roles.values(), *layout.labels}
     asked = {"trial", "session"} & roles.keys() and any(
-        "session" not in meant(name) and evidence.names_rows(*keys, name) for name in free
+        "session" not in meant(name) and evidence.names_rows(*keys, name)
+        for name in evidence.keys
+        if name not in taken
     )
-    told = [key for key in keys if evidence.count(key) < evidence.height]
-    same = any(evidence.determines(key, name) for key in told for name in layout.labels)
+    same = any(
+        evidence.count(key) < evidence.height and evidence.determines(key, name)
+        for name in layout.labels
+        for key in keys
+    )
     value = roles.get("value")
     words = (
         value in evidence.names
@@ -181,15 +193,15 @@ class TwoPeople:
     ways: tuple[Candidate, ...]
 
 
-def two_people(evidence: Evidence, layout: Layout, ratings: Ratings) -> TwoPeople | None:
+def two_people(evidence: Evidence, layout: Layout) -> TwoPeople | None:
     """Find a rater of two ages, sexes or countries, whom another column tells apart."""
     rater = layout.roles.get("rater")
     about = [
         name
-        for name in ratings.frame.columns
-        if name in evidence.names
-        and "person" in meant(name)
+        for name in evidence.names
+        if "person" in meant(name)
         and not {"stimulus", "value"} & meant(name)
+        and name not in layout.needed
     ]
     if rater not in evidence.names:
         return None
@@ -288,7 +300,7 @@ def _ways(
     found = 0
     best: float | None = None
     for one in candidates:
-        if best is not None and one.fit < best - _NEAR and found > 1:
+        if best is not None and one.fit < best - _NEAR and (found > 1 or one.fit < 0):
             return
         changed = _changed(made.options, one.options)
         if changed is None:
@@ -305,7 +317,7 @@ def _ways(
                 said["columns"] = dict(changed.columns or {})
             options = {**added, **one.options}
             now = replace(made, options=changed)
-            yield Way(holds, command_of(made, said), one.fit, options, now, ratings)
+            yield Way(holds, command_of(made, said), one.fit, options, one.rule, now, ratings)
 
 
 def _layout(made: Prepared) -> Layout | None:
@@ -319,7 +331,7 @@ def _layout(made: Prepared) -> Layout | None:
 def _fit_of(evidence: Evidence, layout: Layout) -> float:
     """Say how well what columns are taken for fits their names and contents."""
     axes = [layout.roles[role] for role in ("rater", "stimulus", "label") if role in layout.roles]
-    if not {*axes} <= {*evidence.names}:
+    if not ({*axes} <= {*evidence.names} and {"rater", "stimulus"} <= layout.roles.keys()):
         return 0.0
     return fit_of(evidence, *axes)
 
@@ -350,7 +362,7 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
 
     It uses every row, several raters were asked, and they do not all answer the same.
     """
-    lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith("no answer"))
+    lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith(_NO_ROWS))
     may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 50) if one.fit < 0 else 0
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:

@@ -13,6 +13,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import option, quoted
+from affectlab.ratings.beside_people import same_labels
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one, is_of_numbers
 from affectlab.ratings.scale import Scale, folded
@@ -25,6 +26,10 @@ SHARES = Scale("interval", 0.0, 1.0)
 _CORE = ("stimulus", "rater", "label", "value")
 _ROUNDING = 0.02
 """How far the sum of probabilities that were rounded may lie from 1."""
+_ROUNDING_OF = 0.002
+"""The same, as a part of a sum that is not 1."""
+_FEW_ROWS = 3
+"""Rows from which on a sum that all have is no chance."""
 _MOST_LEFT_OUT = 2
 _MOST_OTHERS = 12
 _FIRST_ROWS = 1000
@@ -42,6 +47,8 @@ class AnswerColumns:
     """What labels are called by people that are called otherwise here."""
     scale: Scale | None = None
     """The scale of the answers, where the columns show it."""
+    total: float = 1.0
+    """What the scores of each stimulus add up to, where they are counts or percent."""
     scores: bool = False
     """Whether there is a score for each of the categories, of which people name one."""
     steps: tuple[str, ...] = ()
@@ -49,7 +56,11 @@ class AnswerColumns:
 
 
 def answer_columns(
-    columns: Mapping[str, pl.Series], like: Ratings, taxonomy: Taxonomy | None, where: str
+    columns: Mapping[str, pl.Series],
+    like: Ratings,
+    taxonomy: Taxonomy | None,
+    where: str,
+    labels: Mapping[str, str] | None = None,
 ) -> AnswerColumns:
     """Say which columns are answers: a named class, or a score for each class or label.
 
@@ -76,7 +87,7 @@ def answer_columns(
     of_numbers = chosen is not None and bool(words) and _numbers(columns[chosen]) is not None
     if chosen is not None and not of_numbers and not set(header) & set(like.label_names):
         return AnswerColumns()
-    scores = _scores(columns, like, words, taxonomy)
+    scores = _scores(columns, like, words, taxonomy, labels)
     if scores is not None:
         return scores
     answers = [
@@ -135,6 +146,17 @@ def _are_shares(*parts: np.ndarray) -> bool:
     return bool(parts) and inside and _near_one(np.sum(parts, axis=0))
 
 
+def _common_total(parts: Sequence[np.ndarray]) -> float:
+    """Say what the numbers of each row add up to; 1 where that differs, or some are negative."""
+    if len(parts) < 2 or len(parts[0]) < _FEW_ROWS or any((part < 0).any() for part in parts):
+        return 1.0
+    totals = np.sum(parts, axis=0)
+    total = float(np.rint(np.median(totals)))
+    given = totals[totals != 0]  # Cells of a row may all be empty.
+    alike = len(given) and total > 1 and (np.abs(given - total) <= _ROUNDING_OF * total).all()
+    return total if alike else 1.0
+
+
 def _near_one(totals: np.ndarray) -> bool:
     given = totals[totals != 0]  # Cells of a row may all be empty.
     return bool(len(given)) and bool((np.abs(given - 1.0) <= _ROUNDING).all())
@@ -145,6 +167,7 @@ def _scores(
     like: Ratings,
     words: Mapping[str, str],
     taxonomy: Taxonomy | None,
+    labels: Mapping[str, str] | None,
 ) -> AnswerColumns | None:
     """Find the columns of scores, several of which are called after labels or categories."""
     names = words or {folded(name): name for name in like.label_names if like.has_labels}
@@ -156,6 +179,8 @@ def _scores(
         for name in (rest if like.has_labels else numbers)
         if folded(name) in names
     }
+    # Words that mean the same are called as people's when the table is read.
+    called |= {name: name for name in same_labels(list(numbers), like, labels)}
     steps: list[str] = []
     enough = min(2, len(names)) if like.has_labels else 2
     if not names or len(called) < enough:
@@ -175,8 +200,10 @@ def _scores(
             f"{'categories' if words else 'labels'} are among them; {quoted(left)} "
             f"{'describes' if len(left) == 1 else 'describe'} the answer{way}"
         )
-    shares = bool(words) and _are_shares(*(numbers[name] for name in called))
-    if shares:
+    given_numbers = [numbers[name] for name in called if name in numbers]
+    total = _common_total(given_numbers)
+    shares = total != 1.0 or (bool(words) and _are_shares(*given_numbers))
+    if shares and total == 1.0:
         steps.append(f"scores of each stimulus add up to 1: taken as probabilities ({SHARES})")
     given: dict[str, Any] = {"wide": "labels"}
     if left:
@@ -187,6 +214,7 @@ def _scores(
         given,
         {name: own for name, own in called.items() if name != own},
         SHARES if shares else None,
+        total,
         bool(words),
         tuple(steps),
     )

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
-from affectlab.ratings.mapping import to_toml
+from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
 from affectlab.ratings.table import Ratings
 
@@ -55,6 +56,10 @@ class RatingsDescription(Result):
     """Why the file cannot be read as it is; None: it can."""
     commands: tuple[str, ...] = ()
     """Lines with the commands, or calls, to go on with, and what each reading holds."""
+
+    def __str__(self) -> str:
+        # Commands stay on one line, to be copied.
+        return "\n".join((super().__str__(), *self.commands))
 
     def save(self, path: str | Path) -> Path:
         """Write the mapping; beside the file, with ``.mapping.toml`` added, it is found by itself.
@@ -107,6 +112,7 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
     rater = "annotator"
     value = "emotion"
     """
+    check_choices("option", options, inspect.signature(read_ratings).parameters, "describe_ratings")
     given = {name: value for name, value in options.items() if value is not None}
     with prepared(source, given) as made, warnings.catch_warnings():
         # What was guessed stands in the notes.
@@ -117,6 +123,10 @@ def describe_ratings(source: Any, **options: Any) -> RatingsDescription:
         layout = Layout()
         with suppress(InputError):
             layout = made.format.describe(made.head, made.options)
+        if whole.taken is not None:
+            # The options of a rule are nobody's words.
+            why = dict.fromkeys(layout.why, f"guessed: {whole.taken.rule}")
+            layout = replace(layout, why=why)
         ways = whole.ways or (() if problem else tried(made, given, readable=True))
         found = _described(made, layout, ratings, problem, given)
         command = "" if problem else command_of(made, given)
@@ -170,8 +180,8 @@ def _described(
 
 def _readings(ways: Sequence[Way]) -> Table:
     """List other readings; they are only written, as a command has to stay on one line."""
-    rows = [(way.holds, way.command) for way in ways]
-    names = ("holds", "command")
+    rows = [(way.holds, way.rule, way.command) for way in ways]
+    names = ("holds", "rule", "command")
     frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
     columns = _text_columns(names, names)
     return Table("readings", "Other readings that use every row.", frame, columns, limit=0)
@@ -272,11 +282,11 @@ def _mapping(
     if made.absent is not None:
         said["absent"] = made.absent
     if isinstance(made.format, PlainTable):
-        if isinstance(layout, LongLayout) and layout.separator is not None:
+        if _is_chosen(layout):
             said["separator"] = layout.separator
             comments["separator"] = "What parts several chosen categories in a cell."
         if isinstance(layout, WideLayout):
-            said["wide"] = _PLURAL[layout.across]
+            said["wide"] = layout.wide
             said["attributes"] = list(layout.attributes)
             comments["wide"] = (
                 "What there is a column for each of. All columns hold ratings that are not\n"
@@ -297,7 +307,7 @@ def _mapping(
             roles.pop("text", None)
         said["columns"] = roles
         comments["columns"] = fill(f"Which column is what: {', '.join(_ROLES)}.", 78)
-    if ratings is not None and not any(map(_is_chosen, [layout])):
+    if ratings is not None and not _is_chosen(layout):
         said["scale"] = _scale_of(ratings)
         comments["scale"] = "The scale of each label; write down what was asked."
         if said["scale"] is None:
@@ -312,26 +322,15 @@ def _mapping(
     return to_toml(said, comments, head)
 
 
-def _is_chosen(layout: Layout) -> bool:
+def _is_chosen(layout: Layout) -> TypeGuard[LongLayout | WideLayout]:
     """Whether answers become those to labels, of which the file says nothing."""
-    return isinstance(layout, LongLayout) and layout.separator is not None
-
-
-_PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
+    return isinstance(layout, LongLayout | WideLayout) and layout.separator is not None
 
 
 def _scale_of(ratings: Ratings) -> str | dict[str, str] | None:
     """Give scales in their short form where they have one that is read back."""
-    written = {name: _short(scale) for name, scale in ratings.scales.items()}
+    written = {name: short_scale(scale) for name, scale in ratings.scales.items()}
     known = {name: one for name, one in written.items() if one is not None}
     if len(set(written.values())) == 1 or not ratings.has_labels:
         return next(iter(written.values()))
     return known or None
-
-
-def _short(scale: Scale) -> str | None:
-    if any("," in name for name in scale.categories):
-        return None
-    if scale.kind == "interval" and scale.low is None:
-        return "interval"
-    return str(scale).removesuffix(" (inferred)")

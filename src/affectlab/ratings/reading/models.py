@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +11,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import joined, option, plural
+from affectlab.core.errors import InputError, check_choices, unknown_name
+from affectlab.core.spelling import spelled
+from affectlab.core.words import joined, on_command_line, option, plural
+from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
 from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
@@ -26,18 +29,20 @@ from affectlab.ratings.scales import (
     ScaleLike,
     shared_scale,
 )
-from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
+from affectlab.ratings.schema import GUESSED, HUMAN_KINDS, MODEL_KINDS, ROW_COLUMNS
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
-from affectlab.taxonomy import load_taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
+@spelled
 def read_models(
     path: str | Path | Sequence[str | Path],
     like: Ratings,
     *,
     rater: str | None = None,
     scale: ModelScales | None = None,
+    label_map: LabelMap | None = None,
     **options: Any,
 ) -> tuple[Ratings, ...]:
     """Read the answers of one or more models to what people were asked.
@@ -46,7 +51,8 @@ def read_models(
     names models beside people, as exports of annotation tools do, people are left out, which
     :attr:`Ratings.history` says. A file without
     a column of raters holds the answers of one model; one without a column of values has a column
-    per label.
+    per label. Stimuli are joined by their names; where none has a name of people's, by names
+    without folder and suffix, and else by their texts, which :attr:`Ratings.history` says.
 
     Parameters
     ----------
@@ -66,6 +72,9 @@ def read_models(
         shares, and are not taken to be on a
         longer scale. What was taken stands in :attr:`Ratings.history`. A model may name a class
         that no person named, unless the categories were declared.
+    label_map
+        Which labels of models are which of people: a mapping, ``"happy=joy,sad=sadness"``, or a
+        TOML file with a table ``labels``. None: words that a taxonomy has as one label are one.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
@@ -92,29 +101,36 @@ def read_models(
     >>> [(table.rater_names, str(table.scale)) for table in models]
     [(('tiny',), 'interval 0 to 7'), (('net',), 'interval 0 to 1')]
     """
+    check_choices("option", options, inspect.signature(read_ratings).parameters, "read_models")
     paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
     if not paths:
         raise InputError("no file of models was given; expected one or more")
     asked = _Asked.parse(scale, like)
+    labels = None if label_map is None else load_label_map(label_map)
+    given_labels: set[str] = set()
 
     def read(asked: _Asked) -> list[tuple[Ratings, frozenset[str]]]:
         with warnings.catch_warnings():
             # What is guessed of a file is judged beside the scales of people.
             warnings.simplefilter("ignore", GuessedScalesWarning)
-            return [
-                _read_one(one, like, rater, asked.of_file(one, paths), dict(options))
+            raw = [
+                _read_one(one, like, rater, asked.of_file(one, paths), labels, dict(options))
                 for one in paths
             ]
+            given_labels.update(name for table, _ in raw for name in table.label_names)
+            return [_beside(table, unknown, like, labels) for table, unknown in raw]
 
     given = read(asked)
-    if labels := asked.labels_of([table for table, _ in given], paths):
-        asked = asked.by_label(labels)
+    check_choices("label of models", labels or (), sorted(given_labels), "label map")
+    if own := asked.labels_of([table for table, _ in given], paths):
+        asked = asked.by_label(own)
         given = read(asked)
     _check_file_names(paths, [table for table, _ in given])
     found = []
     for one, (table, unknown) in zip(paths, given, strict=True):
         for part, declared in asked.apart(table, one, paths):
             found += [part] if declared else on_own_scales(part, like, unknown)
+    _check_answers_apart(paths, [table for table, _ in given])
     models = by_scale_of_models(found)
     for table in models:
         warn_of_guess(table)
@@ -232,11 +248,28 @@ def _check_file_names(paths: Sequence[str | Path], found: Sequence[Ratings]) -> 
         seen[name] = path
 
 
+def _check_answers_apart(paths: Sequence[str | Path], found: Sequence[Ratings]) -> None:
+    """Refuse two files in which a model of one name, as a program has, answers about a stimulus."""
+    for at, (path, table) in enumerate(zip(paths, found, strict=True)):
+        for other, before in zip(paths[:at], found[:at], strict=True):
+            names = [name for name in table.rater_names if name in before.rater_names]
+            shared = [name for name in table.stimulus_names if name in before.stimulus_names]
+            if names and shared and set(table.label_names) & set(before.label_names):
+                way = option("rater", "NAME")
+                if on_command_line():
+                    way = f"affectlab ratings convert {path} {way} --out named.parquet"
+                raise InputError(
+                    f"{other} and {path}: both hold answers of {names[0]!r} about {shared[0]!r}; "
+                    f"expected another name in one ({way})"
+                )
+
+
 def _read_one(
     path: str | Path,
     like: Ratings,
     rater: str | None,
     scale: ScaleLike | None,
+    labels: Mapping[str, str] | None,
     options: dict[str, Any],
 ) -> tuple[Ratings, frozenset[str]]:
     """Read a file; the second part are the labels whose scale nobody declared."""
@@ -247,33 +280,39 @@ def _read_one(
     given = options.get("format")
     known = find_format(peek) if given is None else load_format(given)
     named = set(options.get("columns") or ())
-    if rater is None and named <= set(known.roles) and options.get("wide") is None:
-        if known.recognise(peek) == Sure.STATED:
+    if named <= set(known.roles) and options.get("wide") is None:
+        if rater is None and known.recognise(peek) == Sure.STATED:
             # What affectlab wrote says itself what it holds; only what the user says goes first.
             found = _as_models(read_ratings(path, scale=scale, **options), known)
             return found, _undeclared(found)
-        if scale is None and not isinstance(known, PlainTable):
+        if not isinstance(known, PlainTable) and known.recognise(peek) < Sure.STATED:
             called = {"rater": Path(path).stem} if known.anonymous else {}
-            found = _as_models(read_ratings(path, **{**called, **options, "format": known}), known)
+            called |= {} if rater is None else {"rater": rater}
+            found = _as_models(
+                read_ratings(path, **{**called, **options, "scale": scale, "format": known}), known
+            )
             return found, _undeclared(found)
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
     header = _header(peek)
     roles = options.get("columns") or {}
     told = AnswerColumns()
+    columns: Mapping[str, pl.Series] = {}
     if options.get("format") is None and header:
         if rater is None and "rater" not in roles and find_one("rater", header) is None:
             rater = Path(path).stem
         if options.get("wide") is None and not {"value", "label", "text"} & set(roles):
             columns = read_columns(peek, on_bad=options.get("on_bad", "raise")).columns
-            told = answer_columns(columns, like, taxonomy, str(path))
+            told = answer_columns(columns, like, taxonomy, str(path), labels)
             options |= told.options
             options["columns"] = {**roles, **options.get("columns", {})} or None
-    if told.names:
+    if told.names or not _are_in(taxonomy, columns, told, options):
         # The names that the file has are in no taxonomy; those that people use may be.
         taxonomy = None
     own = DeclaredScales.parse(scale)
-    if not own and told.scores:
+    if not own and told.total != 1.0:
+        own = DeclaredScales(Scale("interval", 0.0, told.total))
+    elif not own and told.scores:
         own = DeclaredScales(told.scale)
     elif not own:
         own = DeclaredScales(shared_scale(like.scales), like.scales)
@@ -298,13 +337,48 @@ def _read_one(
         if not found.has_labels and _answer_words(like) and not _answer_words(found):
             # Numbers say nothing of words.
             raise error from None
+    if scale is None and told.total != 1.0:
+        step = (
+            f"{GUESSED}scores of each stimulus add up to {told.total:g}, as votes or percent do: "
+            "taken as shares of it "
+            f"({option('models_scale', f'0-{told.total:g} interval')} takes the numbers)"
+        )
+        found = found.with_values(found.value / told.total, told.scale, step=step)
     found = _as_models(_called(found, told), known)
     inferred = scale is None and told.scale is None
     return found, frozenset(found.label_names if inferred else ())
 
 
+def _beside(
+    table: Ratings, unknown: frozenset[str], like: Ratings, labels: Mapping[str, str] | None
+) -> tuple[Ratings, frozenset[str]]:
+    """Call labels and stimuli as people do; also the labels whose scale nobody declared."""
+    found = beside_people(table, like, labels)
+    called = dict(zip(table.label_names, found.label_names, strict=True))
+    return found, frozenset(called[name] for name in unknown)
+
+
 def _undeclared(table: Ratings) -> frozenset[str]:
     return frozenset(name for name, scale in table.scales.items() if not scale.declared)
+
+
+def _are_in(
+    taxonomy: Taxonomy | None,
+    columns: Mapping[str, pl.Series],
+    told: AnswerColumns,
+    options: Mapping[str, Any],
+) -> bool:
+    """Whether a taxonomy has all labels that will be read, as far as that is known by now."""
+    if taxonomy is None:
+        return True
+    if told.options.get("wide") == "labels":
+        others = {*told.options.get("attributes", ()), *told.options.get("unused", ())}
+        taken = {find_one("stimulus", list(columns)), find_one("rater", list(columns))}
+        names = [name for name in columns if name not in others | taken | {*ROW_COLUMNS}]
+        return all(name in taxonomy for name in names)
+    label = (options.get("columns") or {}).get("label") or find_one("label", list(columns))
+    given = columns.get(label or "")
+    return given is None or all(str(one) in taxonomy for one in given.drop_nulls().unique())
 
 
 def _header(peek: Peek) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from affectlab.ratings.formats import Format, find_format, load_format
 from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.mapping import beside, load_mapping
 from affectlab.ratings.options import Absent, ReadOptions, check_choices, frame_of
-from affectlab.ratings.reading.source import STANDARD_INPUT, is_address, opened
+from affectlab.ratings.reading.source import STANDARD_INPUT, is_address, opened, table_in
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import READ_AS
 from affectlab.ratings.table import Ratings
@@ -69,6 +69,8 @@ def prepared(source: Any, given: Mapping[str, Any]) -> Iterator[Prepared]:
     InputError
         When the source cannot be opened, or an option is not understood.
     """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        source = table_in(Path(source)) or source
     said, mapping = with_mapping(source, given)
     check_choices(said.get("wide"), said.get("on_bad", "raise"), said.get("absent"))
     attributes = said.get("attributes")

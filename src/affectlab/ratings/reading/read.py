@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from affectlab.core.spelling import spelled
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.formats import Format
 from affectlab.ratings.mapping import MappingLike
@@ -18,6 +19,7 @@ from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
 
+@spelled
 def read_ratings(
     source: Any,
     *,

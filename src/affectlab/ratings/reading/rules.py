@@ -161,6 +161,7 @@ def _row_names(evidence: Evidence, role: str) -> list[str]:
         and evidence.column(name).kind != ("files" if role == "rater" else "mails")
         and (evidence.column(name).kind != "numbers" or evidence.column(name).whole)
         and name not in evidence.spread
+        and media_kind(name) is None
         and not {"moment", "person", "trial", "decided"} & meant(name)
     ]
     late = {
@@ -240,7 +241,7 @@ def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
 def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest that each row is of somebody else, where one column names what comes back."""
     keys = [name for name in evidence.keys if evidence.column(name).kind != "numbers"]
-    if evidence.row_names or len(keys) != 1:
+    if evidence.row_names or len(keys) != 1 or any("rater" in meant(n) for n in evidence.names):
         return
     (stimulus,) = keys
     numbers = evidence.answers_in_numbers(stimulus)
@@ -296,7 +297,7 @@ def _group_of_raters(evidence: Evidence, axes: Sequence[str]) -> list[str]:
         and evidence.column(name).filled
         and not {"decided", "moment", "person", "trial"} & meant(name)
     ]
-    words = [name for name in rated if evidence.column(name).kind == "words"]
+    words = [name for name in rated if evidence.column(name).kind in ("words", "texts")]
     numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
     called = [name for name in rated if _are_raters([name]) > 0]
     for held in (words, numbers):
@@ -332,8 +333,12 @@ def over_stimuli(evidence: Evidence) -> Iterator[Candidate]:
         for name in rated:
             stems.setdefault(stem_of(name), []).append(name)
         stem, group = max(stems.items(), key=lambda one: len(one[1]), default=("", []))
+        files = [name for name in rated if media_kind(name) is not None]
+        if len(files) > len(group):
+            stem, group = "", files
         kinds = {evidence.column(name).kind for name in group}
-        alike = len(group) > 2 and len(kinds) == 1 and not evidence.are_labels([stem])
+        least = 2 if _are_stimuli(group) > 0 else 3
+        alike = len(group) >= least and len(kinds) == 1 and not evidence.are_labels([stem])
         others = [
             name
             for name in rated
@@ -392,7 +397,7 @@ def of_votes(evidence: Evidence) -> Iterator[Candidate]:
             and given.min() >= 0
         }
         for group, fit in _adding_up(counts):
-            if not crossings(group):
+            if not crossings(group) and not all("decided" in meant(name) for name in group):
                 more = _beside(evidence, stimulus, *group)
                 fit += _as_stimulus(evidence, stimulus)
                 yield Candidate({"wide": "votes", "columns": {"stimulus": stimulus}, **more}, fit)

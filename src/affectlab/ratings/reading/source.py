@@ -20,8 +20,9 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import quoted
 from affectlab.ratings.derived import Holdings
 from affectlab.ratings.files import OnBad, Peek, as_frame
-from affectlab.ratings.formats import find_format
+from affectlab.ratings.formats import find_format, is_stored
 from affectlab.ratings.formats.table import find_one
+from affectlab.ratings.mapping import beside
 from affectlab.taxonomy import are_labels
 
 STANDARD_INPUT = "-"
@@ -141,6 +142,29 @@ def _download(address: str, file: Path, source: str) -> None:
         raise InputError(f"{source} cannot be fetched: {error}") from None
 
 
+def _shown_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith((".", "~$")))
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    return [path for path in _shown_in(folder) if path.suffix.lower() in _FOLDER]
+
+
+def table_in(folder: Path) -> Path | None:
+    """Give the one table of a folder, or of data/ in it, that says what it holds; else None.
+
+    That is one that affectlab wrote, or that has a mapping beside it.
+    """
+    for place in (folder, folder / "data"):
+        tables = (
+            [path for path in _tables_in(place) if path.stat().st_size] if place.is_dir() else []
+        )
+        told = [one for one in tables if beside(one).is_file() or is_stored(Peek.open(one))]
+        if told:
+            return told[0] if len(told) == 1 else None
+    return None
+
+
 def _of_folder(
     folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -149,11 +173,14 @@ def _of_folder(
     The name of a file is the label where all are called after emotions, else the rater, where no
     column names these.
     """
-    every = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "~$")))
-    files = [path for path in every if path.suffix.lower() in _FOLDER]
+    files = _tables_in(folder)
     # Beside tables, JSON describes these.
-    files = files or [path for path in every if path.suffix.lower() == ".json"]
+    files = files or [path for path in _shown_in(folder) if path.suffix.lower() == ".json"]
     if not files:
+        if (folder / "report.html").is_file():
+            raise InputError(
+                f"{folder} holds a report and no answers; expected the file that the report is of"
+            )
         raise InputError(
             f"{folder} is a folder without a table ({', '.join(_FOLDER)}, .json); expected a file "
             "of ratings, or a folder of tables with the same columns"

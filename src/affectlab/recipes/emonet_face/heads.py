@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab.core.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.recipes.emonet_face.agreement import LARGE, SMALL, STAND_INS
 from affectlab.recipes.emonet_face.people import Faces, faces
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEADS_MISSING", "HeadSize", "Heads", "has_torch", "train_heads"]
 
-HEADS_MISSING = 'heads need torch: pip install "affectlab[models]"'
+HEADS_MISSING = f"heads need torch: {install_line('models')}"
 
 _MACHINE_NOISE = 1.0
 """Errors of the machine that rates the large set, in points of the scale."""

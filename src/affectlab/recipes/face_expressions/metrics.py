@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from affectlab.core.installing import install_line
 from affectlab.recipes.face_expressions.figures import metric_pictures
 from affectlab.recipes.face_expressions.findings import Figures
 from affectlab.recipes.recipe import SETTING, Finding
@@ -74,7 +75,7 @@ def metric_figures(
         names.append("ssim")
         deep = [f"deep:{_ENCODER},distance={one}" for one in ("l1", "cosine")]
     else:
-        missing = Finding(why='needs scikit-image (pip install "affectlab[vision]")')
+        missing = Finding(why=f"needs scikit-image ({install_line('vision')})")
         skipped = dict.fromkeys((*_OF_SSIM, *(_OF_LEARNED if learner else ())), missing)
         learner = False
     rated = rate_differences(pairs.drop("value"), [*names, *deep], images=images)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab.core.arrays import ratio
+from affectlab.core.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.core.words import count, in_brackets, joined, number, plural
 from affectlab.recipes.goemotions.data import Corpus
@@ -24,7 +25,7 @@ _TABLES = {"": 4, "sentiment": 5, "ekman": 6}
 """Table of each level; the labels themselves are the first."""
 _BERT = {"batch_size": 16, "learning_rate": 5e-5, "epochs": 4}
 """Settings of the paper (section 5.3)."""
-_NO_TORCH = "the BiLSTM needs torch (pip install 'affectlab[models]')"
+_NO_TORCH = f"the BiLSTM needs torch ({install_line('models')})"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry, modules_of
+from affectlab.core.spelling import check_parameters
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
@@ -340,6 +341,7 @@ def _function(made: Coefficient) -> CoefficientFunction:
 
     @wraps(made.statistic)
     def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
+        check_parameters(function.__name__, options, signature)
         bound = signature.bind(ratings, **options)
         said = "target" in bound.arguments
         bound.apply_defaults()

@@ -773,7 +773,7 @@ def _sides_of(
 ) -> _Sides:
     """Read the answers, and tell who is compared with whom."""
     answers = answers_of(_in_order(ratings))
-    for table in model_tables(models):
+    for table in model_tables(models, ratings if isinstance(ratings, Ratings) else None):
         if not isinstance(ratings, Ratings):
             raise InputError("models: expected the answers of people as Ratings, too")
         answers = _with_models(answers, answers_of(_in_order(table)))

@@ -233,7 +233,7 @@ class Study:
         images: Path | None = None,
         cluster: ClusterLike = None,
     ) -> None:
-        ratings, tables, self.elsewhere = _of_one_scale(ratings, model_tables(models))
+        ratings, tables, self.elsewhere = _of_one_scale(ratings, model_tables(models, ratings))
         kept, self.stand_ins = _without_aggregated(ratings)
         everything, self.unmapped = _together(kept, tables)
         """Why models are in no table of all raters, by model: their scale and people's have no map.

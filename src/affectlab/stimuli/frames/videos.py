@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from affectlab.core.errors import MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.stimuli.frames.pictures import UnusableError, stamp
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def require_av() -> Any:
         import av
     except ImportError:
         raise MissingDependencyError(
-            'videos need the library av (PyAV): pip install "affectlab[vision]"'
+            f"videos need the library av (PyAV): {install_line('vision')}"
         ) from None
     return av
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.files.toml import check_settings
+from affectlab.core.installing import install_line
 from affectlab.core.words import shown
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,
@@ -108,9 +109,12 @@ def _index(folder: Path, where: str) -> dict[str, Any]:
     return told
 
 
-_INSTALL = (
-    "image generator 'diffusers' needs {name}; install it with: pip install \"affectlab[images]\""
-)
+def _needs(name: str) -> MissingDependencyError:
+    return MissingDependencyError(
+        f"image generator 'diffusers' needs {name}; install it with: {install_line('images')}"
+    )
+
+
 _SMALL = 1 << 20
 """Files of a checkpoint up to this size count with their content, others with their size."""
 
@@ -166,7 +170,7 @@ def diffusers_generator(place: str = "", **settings: Any) -> ImageGenerator:
     try:
         import torch
     except ImportError as missing:
-        raise MissingDependencyError(_INSTALL.format(name="torch")) from missing
+        raise _needs("torch") from missing
     try:
         with _quiet():
             import diffusers
@@ -175,11 +179,11 @@ def diffusers_generator(place: str = "", **settings: Any) -> ImageGenerator:
             # cannot.
             pipelines = diffusers.DiffusionPipeline
     except ImportError as missing:
-        raise MissingDependencyError(_INSTALL.format(name="diffusers")) from missing
+        raise _needs("diffusers") from missing
     except RuntimeError as error:
         raise InputError(
             f"image generator {name!r}: diffusers cannot be imported: {_one_line(error)}; expected "
-            'a version that fits the other libraries: pip install "affectlab[images]"'
+            f"a version that fits the other libraries: {install_line('images')}"
         ) from None
     device = _device(torch, chosen.device)
     dtype = chosen.dtype if chosen.dtype != "auto" else _best_dtype(torch, device)

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.installing import install_line
 
 __all__ = ["COUNTRIES", "find_phones"]
 
@@ -92,5 +93,5 @@ def _library() -> Any:
     except ImportError as error:
         raise InputError(
             "finding phone numbers needs phonenumbers; install it with: "
-            'pip install "affectlab[reactions]"'
+            f"{install_line('reactions')}"
         ) from error

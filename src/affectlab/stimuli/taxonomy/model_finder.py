@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from affectlab.core.errors import InputError
+from affectlab.core.installing import install_line
 from affectlab.core.remote.services import (
     Ledger,
     checked_key,
@@ -242,8 +243,7 @@ class ModelFinder:
             import httpx
         except ImportError:
             raise InputError(
-                "language models are asked with httpx; install it with: "
-                'pip install "affectlab[study]"'
+                f"language models are asked with httpx; install it with: {install_line('study')}"
             ) from None
         with self._lock:
             if self._client is None:

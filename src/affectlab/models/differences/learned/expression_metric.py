@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.core.types import Floats, Image, torch
 from affectlab.core.words import number, plural
 from affectlab.models.differences.learned.cross_validation import (
@@ -579,7 +580,7 @@ def _safetensors() -> Any:
         from safetensors import numpy as safetensors_numpy
     except ImportError as missing:
         raise MissingDependencyError(
-            'a siamese metric needs safetensors; pip install "affectlab[models]"'
+            f"a siamese metric needs safetensors; {install_line('models')}"
         ) from missing
     return safetensors_numpy
 

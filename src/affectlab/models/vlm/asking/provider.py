@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.models.vlm.asking.budget import Usage
 from affectlab.models.vlm.asking.failures import BadReplyError, Failure, failure_of
 from affectlab.models.vlm.asking.secrets import Secrets, secrets_in
@@ -237,7 +238,7 @@ def need_inspect() -> None:
     except ImportError as error:
         raise MissingDependencyError(
             f"asking vision-language models needs inspect-ai, which cannot be imported ({error}); "
-            'install it with: pip install "affectlab[vlm]"'
+            f"install it with: {install_line('vlm')}"
         ) from None
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.ratings.files import Peek
+from affectlab.core.types import Floats
 from affectlab.ratings.formats.format import Layout, file_format
-from affectlab.ratings.formats.machines.frames import Columns, Frames, joined
+from affectlab.ratings.formats.machines.frames import Columns, Frames, numbers
 
 
 @file_format("openface", "action units of OpenFace (CSV: frame, face_id, …, AU01_r, AU01_c)")
@@ -16,8 +18,8 @@ class OpenFace(Frames):
     """A CSV file of OpenFace, of a picture or a film.
 
     Intensities (``AU01_r``) are from 0 to 5, presences (``AU01_c``) 0 or 1; each is a label.
-    Frames in which tracking failed (``success`` is 0) are left out and counted. The film is called
-    as the file is.
+    Frames in which tracking failed (``success`` is 0) are left out and counted. The picture or the
+    film is called as the file is. Of several faces the largest counts (``faces=all``: each does).
 
     Notes
     -----
@@ -45,13 +47,15 @@ class OpenFace(Frames):
         unused={"gaze, pose, landmarks": "no ratings of the face"},
     )
 
-    def frames(self, head: Peek, columns: Columns) -> pl.Series:
-        parts = [columns[name] for name in ("frame", "face_id", "face") if name in columns]
-        if len(parts) > 1 and parts[1].n_unique() == 1:
-            parts = parts[:1]
-        first = columns["confidence"]
-        file = pl.Series([head.path.stem], dtype=pl.String).new_from_index(0, len(first))
-        return joined(file, *parts)
+    def size(self, columns: Columns) -> Floats | None:
+        spans = [
+            np.ptp([numbers(columns[name]) for name in columns if re.fullmatch(mark, name)], axis=0)
+            for mark in ("x_[0-9]+", "y_[0-9]+")
+            if f"{mark[0]}_0" in columns
+        ]
+        if len(spans) == 2:
+            return np.asarray(spans[0] * spans[1])
+        return numbers(columns["confidence"])
 
     def usable(self, columns: Columns) -> NDArray[np.bool_]:
         if "success" not in columns:

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.ratings.files import Peek
+from affectlab.core.types import Floats
 from affectlab.ratings.formats.format import Layout, file_format
-from affectlab.ratings.formats.machines.frames import Columns, Frames, joined
+from affectlab.ratings.formats.machines.frames import Columns, Frames, area
 
 _EMOTIONS = "anger|disgust|fear|happiness|sadness|surprise|neutral"
 
@@ -18,8 +18,8 @@ class PyFeat(Frames):
     """A table of detections of Py-Feat (``Fex.to_csv``).
 
     Seven emotions and action units, each a label from 0 to 1. Stimuli are the pictures (``input``),
-    with the number of the frame and of the face where there are several. Rows without a face are
-    left out and counted.
+    with the number of the frame where there are several. Of several faces the largest counts
+    (``faces=all``: each does, with its number). Rows without a face are left out and counted.
 
     Notes
     -----
@@ -41,25 +41,15 @@ class PyFeat(Frames):
     marks = frozenset({"FaceRectX", "FaceScore", "input"})
     scales = {f"AU[0-9]{{2}}|{_EMOTIONS}": "0-1 interval"}  # noqa: RUF012
     program = "Py-Feat"
+    picture = "input"
     layout = Layout(
         {"stimulus": "input", "rater": "Py-Feat", "label": "AU.., anger, …"},
         stimuli=("frame", "FaceScore"),
         unused={"FaceRect, landmarks, Pitch, Roll, Yaw": "no ratings of the face"},
     )
 
-    def frames(self, head: Peek, columns: Columns) -> pl.Series:  # noqa: ARG002
-        parts = [columns["input"]]
-        names = joined(*parts)
-        if "frame" in columns and names.n_unique() < len(names):
-            parts.append(columns["frame"])
-            names = joined(*parts)
-        if names.n_unique() < len(names):
-            # Faces of one frame are told apart by their order.
-            numbered = names.to_frame("name").with_columns(
-                pl.int_range(pl.len()).over("name").alias("face")
-            )
-            names = joined(names, numbered["face"])
-        return names
+    def size(self, columns: Columns) -> Floats | None:
+        return area(columns, "FaceRectWidth", "FaceRectHeight")
 
     def usable(self, columns: Columns) -> NDArray[np.bool_]:
         score = columns["FaceScore"].cast(pl.Float64, strict=False)

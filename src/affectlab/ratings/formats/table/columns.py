@@ -21,7 +21,7 @@ _ALIASES = {
         *("example_id", "unit", "unit_id", "text_id", "comment_id", "stimulus_name"),
         *("stimulus_file", "task", "task_id", "sentence_id", "utterance_id", "tweet_id", "post_id"),
         *("doc_id", "document_id", "sample_id", "video_id", "audio_id", "clip_id", "clip"),
-        *("picture", "photo", "id"),
+        *("picture", "photo", "source_ref", "id"),
     ),
     "rater": (
         *("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id"),

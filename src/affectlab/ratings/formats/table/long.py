@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.files.media import media_kind
 from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of
@@ -32,8 +31,6 @@ from affectlab.ratings.formats.table.columns import (
     is_no_label,
     words_in,
 )
-from affectlab.ratings.formats.table.crossed import crossed_dimensions
-from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
@@ -218,13 +215,13 @@ def _without_intended(
     label, value = columns[roles["label"]], columns[roles["value"]]
     if not (_is_of_words(label) and _is_of_words(value)):
         return roles, []
-    meant, given = (
+    asked, answered = (
         set(map(folded, one.drop_nulls().cast(pl.String).unique())) - MISSING
         for one in (label, value)
     )
     pairs = pl.DataFrame([columns[roles["stimulus"]].alias("s"), label.alias("l")])
     per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
-    if len(meant) < 2 or not meant & given or (per_stimulus > 1).any():
+    if len(asked) < 2 or not asked & answered or (per_stimulus > 1).any():
         return roles, []
     called = " as 'intended'" if {"label", "intended"} & {*columns} == {"label"} else ""
     step = (
@@ -631,40 +628,6 @@ def guess_wide(
     if chosen is not None:
         roles = {"stimulus": stimulus or "", "rater": rater or "", "value": chosen}
         return _category_and_dimensions(columns, options, roles, [*text, *rest])
-    after_raters = called_after_raters(rest)
-    if rater is None and len(after_raters) > 1:
-        kinds = {is_of_numbers(columns[name]) for name in after_raters}
-        after_raters = [
-            name
-            for name in rest
-            if name in after_raters
-            or ("model" in meant(name) and kinds == {is_of_numbers(columns[name])})
-        ]
-        others = [name for name in rest if name not in after_raters]
-        if stimulus is None:
-            # The first column names the rows where no other does.
-            first = header[0]
-            of_moments = {"moment", "session", "trial", "person"} & meant(first)
-            of_names = not is_of_numbers(columns[first]) and columns[first].is_unique().all()
-            named = first in others and of_names and not of_moments
-            if others != [first] and first != "text" and not named:
-                return None
-            others = [name for name in others if name != first]
-        said = f"columns called after raters hold their ratings: {quoted(after_raters)}"
-        return _read_over("raters", options, others), said
-    if rater is not None and stimulus is None:
-        files = [name for name in rest if media_kind(name)]
-        rated = [name for name in rest if is_of_numbers(columns[name])]
-        numbered = [name for name in rated if _is_numbered_stimulus(name)]
-        if len(files) < 2 and crossed_dimensions(rated) is not None:
-            said = f"columns cross stimuli and labels: {quoted(rated)}"
-            return _read_over("stimuli", options, [n for n in rest if n not in rated]), said
-        called, what = (numbered, "stimuli") if len(files) < 2 else (files, "files")
-        if len(called) < 2:
-            return None
-        others = [name for name in rest if name not in called]
-        said = f"columns called after {what} hold what each rater said of them: {quoted(called)}"
-        return _read_over("stimuli", options, others), said
     if stimulus is None or rater is None:
         return None
     repeats = find_repeats(columns, [stimulus, rater], {name for name in used if name})

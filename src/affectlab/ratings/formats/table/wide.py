@@ -72,6 +72,10 @@ class WideLayout(Layout):
 
     across: str
     """What a column of ratings stands for: a rater, a label or a stimulus."""
+    wide: str = ""
+    """The same as users say it; two where names of columns cross both."""
+    separator: str | None = None
+    """What parts several chosen categories; None: each answer is one."""
     asked: tuple[str, ...] = ()
     """The label of each column, where names of columns cross labels and something else."""
     called: tuple[str, ...] = ()
@@ -95,6 +99,7 @@ class _Finder:
         self.options, self.source = options, source
         self.named = dict(options.columns or {})
         self.steps: list[str] = []
+        self.wide = ""
         roles = ("stimulus", "rater", "label", *ROW_COLUMNS)
         for role, column in self.named.items():
             check_choice("column", column, self.header, source)
@@ -141,6 +146,7 @@ class _Finder:
         The stimulus is never guessed where a column names the raters.
         """
         wide = _told_kind(self) if self.options.wide == "auto" else str(self.options.wide)
+        self.wide = wide
         axes = wide.split(",")
         wide = next((one for one in axes if one != "labels"), "labels")
         {
@@ -226,6 +232,10 @@ def describe_wide(
             called, asked = map(list, cross)
             steps.append(f"{GUESSED}{_crosses(called, asked, across)}")
     steps.append(_listed(rest, across))
+    separator = None
+    if not asked and "label" not in roles:
+        separator, several = _separated([columns[name] for name in rest], across, options)
+        steps += several
     named = options.columns or {}
     why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
     how = "guessed" if guessed else "found" if options.wide == "auto" else "you say"
@@ -236,6 +246,8 @@ def describe_wide(
         labels=tuple(rest),
         unused={} if nameless is None else {nameless: "it only tells rows apart"},
         across=across,
+        wide=find.wide,
+        separator=separator,
         asked=tuple(asked),
         called=tuple(called),
         attributes=tuple(attributes),
@@ -520,7 +532,6 @@ def unpivot(
     if across != "rater":
         rated, ticked = _ticked(rated)
         steps += ticked
-    separator, several = _separated(rated, layout, options)
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
         rated, n_empty = _with_zeros(rated)
@@ -538,15 +549,15 @@ def unpivot(
     long = Long(
         columns=repeated,
         locate=locate,
-        history=(*steps, *several),
+        history=tuple(steps),
         stimuli=texts,
         raters=raters,
         across=across,
         n_across=len({*layout.called}),
         rater_column=layout.roles.get("rater"),
     )
-    if separator is not None:
-        return _with_sets(long, separator, options)
+    if layout.separator is not None:
+        return _with_sets(long, layout.separator, options)
     chosen = (
         None
         if across == "label" or layout.asked or options.scale
@@ -592,13 +603,11 @@ def _votes(
 
 
 def _separated(
-    rated: Sequence[pl.Series], layout: WideLayout, options: ReadOptions
+    rated: Sequence[pl.Series], across: str, options: ReadOptions
 ) -> tuple[str | None, list[str]]:
     """Tell what parts several categories in the cells of raters, where the user does not say it."""
-    if options.separator is not None or layout.across == "label" or layout.asked:
+    if options.separator is not None or across == "label" or options.scale:
         return options.separator or None, []
-    if options.scale or "label" in layout.roles:
-        return None, []
     cells = [one.cast(pl.String) for one in rated if not one.dtype.is_numeric()]
     found = find_separator(pl.concat(cells)) if len(cells) == len(rated) else None
     if found is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from affectlab.core.errors import MissingDependencyError
+from affectlab.core.installing import install_line
 
 __all__ = ["COMPRESSIONS", "EndedEarly", "decompressed"]
 
@@ -141,7 +142,7 @@ def _decompressor(kind: str) -> tuple[Callable[[], Any], tuple[type[Exception], 
         import zstandard
     except ImportError:
         raise MissingDependencyError(
-            'a zst file needs the library zstandard: pip install "affectlab[scale]"'
+            f"a zst file needs the library zstandard: {install_line('scale')}"
         ) from None
     return (
         lambda: zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj(),

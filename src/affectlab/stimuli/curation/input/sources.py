@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.installing import install_line
 from affectlab.stimuli.curation.input.compression import COMPRESSIONS
 
 if TYPE_CHECKING:
@@ -261,6 +262,6 @@ def _arrow() -> Any:
         from pyarrow import fs
     except ImportError:
         raise MissingDependencyError(
-            'curation needs the library pyarrow: pip install "affectlab[scale]"'
+            f"curation needs the library pyarrow: {install_line('scale')}"
         ) from None
     return fs

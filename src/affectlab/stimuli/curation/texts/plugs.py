@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 from affectlab.core.errors import InputError
+from affectlab.core.installing import install_line
 
 __all__ = ["has_name", "plug_name", "wanted_library"]
 
@@ -47,5 +48,5 @@ def wanted_library(module: str, package: str, purpose: str) -> ModuleType:
         return import_module(module)
     except ImportError as error:
         raise InputError(
-            f'{purpose} needs {package}; install it with: pip install "affectlab[scale]"'
+            f"{purpose} needs {package}; install it with: {install_line('scale')}"
         ) from error
