@@ -14,6 +14,7 @@ import pytest
 from affectlab import Ratings
 from affectlab.ratings import answers_of
 from affectlab.reliability import interrater_correlation
+from affectlab.reliability.correlation import of_labels_and_raters
 from affectlab.report import write_report
 from affectlab.report.statistics import study as studies
 from affectlab.report.statistics.study import Study
@@ -85,7 +86,7 @@ def test_no_statistic_is_computed_twice(
     from affectlab.report.statistics.means import scores_of
 
     functions = (
-        *(krippendorff_alpha, intraclass_correlation, interrater_correlation, scores_of),
+        *(krippendorff_alpha, intraclass_correlation, of_labels_and_raters, scores_of),
         *(pairwise_kappa, subject_model, likeness, mean_opinion_scores, mean_spearman),
         *(careless_raters, alignment, discrepancy),
     )
@@ -99,6 +100,7 @@ def test_no_statistic_is_computed_twice(
     assert not twice
     assert calls["krippendorff_alpha"]
     assert calls["scores_of"]
+    assert calls["of_labels_and_raters"] or scale == "binary"
 
 
 def test_people_and_models_are_told_apart_once(

@@ -116,9 +116,15 @@ class Ratings(Holdings):
         """What a reader of the results should know, in words."""
         return warnings_of(self)
 
-    def summary(self) -> RatingsSummary:
-        """Count what the table holds."""
-        return summarise(self)
+    def summary(self, *, describe: bool = True) -> RatingsSummary:
+        """Count what the table holds.
+
+        Parameters
+        ----------
+        describe
+            Whether to describe the answers to each label, too, which takes longer.
+        """
+        return summarise(self, describe=describe)
 
     # -- parts -----------------------------------------------------------------------------------
 

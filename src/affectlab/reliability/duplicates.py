@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.arrays import counted
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -447,8 +448,11 @@ class _Panel:
 
     def _by_unit(self) -> tuple[Ints, Ints, Ints]:
         """Give start and raters of each stimulus, each rater once; and a code 0 for each."""
-        keys = np.sort(self.unit[self.cell] * self.n_raters + self.rater)
-        unit, rater = np.divmod(keys[np.diff(keys, prepend=-1) != 0], self.n_raters)
+        n_units = int(self.unit.max(initial=-1)) + 1
+        keys, _ = counted(
+            self.unit[self.cell] * self.n_raters + self.rater, n_units * self.n_raters
+        )
+        unit, rater = np.divmod(keys, self.n_raters)
         start = np.append(np.flatnonzero(np.diff(unit, prepend=-1)), unit.size)
         return start, rater, np.zeros(rater.size, dtype=np.int64)
 

@@ -4,8 +4,9 @@ Quadratic kappa of two raters follows from sums of their answers, squares and pr
 
     kappa = (2 n Sxy - 2 Sx Sy) / (n (Sxx + Syy) - 2 Sx Sy),
 
-so that all replicates are one product of two matrices: answers by stimuli, and stimuli by
-replicates. On a scale without steps the same formula is Lin's concordance correlation.
+so that it is enough to sum products of answers over the stimuli that count alike in all replicates,
+once, and to add up these sums in each. On a scale without steps the same formula is Lin's
+concordance correlation.
 """
 
 from __future__ import annotations
@@ -52,7 +53,6 @@ class Agreements:
 
 def kappas(panel: Panel, draws: Copies) -> list[Agreements]:
     """Compute kappa on every label."""
-    draws.prepare()
     return panel.of_each_label(lambda part: kappa_of_label(panel, part, draws))
 
 
@@ -67,13 +67,17 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
     sets, of_model = part.sets
     found = Agreements.unknown(part, draws.n_rows)
     copies = np.ascontiguousarray(draws.raters.T, dtype=np.float64)
+    kind, weights = draws.kinds
+    n_levels = 0 if panel.ordered else panel.scale.levels().size
     for g, answered in enumerate(sets):
         judged = np.flatnonzero(of_model == g)
         pairs = _Pairs(_table(panel, part, answered, judged), part.n_people)
-        keep = np.flatnonzero(answered)
-        n_levels = 0 if panel.ordered else panel.scale.levels().size
-        for where, weights in draws.blocks(max(16, _MOST_CELLS // max(pairs.a.size, 1))):
-            kappa = pairs.kappas(weights if keep.size == answered.size else weights[keep], n_levels)
+        size = max(16, _MOST_CELLS // max(pairs.a.size, 1))
+        for first_row in range(0, draws.n_rows, size):
+            where = slice(first_row, min(first_row + size, draws.n_rows))
+            # Kappas do not depend on how often people count.
+            alike, row = np.unique(weights[where], axis=0, return_inverse=True)
+            kappa = pairs.kappas(kind[answered], alike, n_levels)[:, row.reshape(-1)]
             of_people, of_models = np.split(kappa, [pairs.n_people])
             v = np.ascontiguousarray(copies[:, where])
             mean, single = np.empty(kappa.shape[1]), np.empty((part.n_people, kappa.shape[1]))
@@ -121,14 +125,22 @@ class _Pairs:
         self.shared = shared[kept]
         self.n_people = int(kept[: first.size].sum())
 
-    def kappas(self, weights: NDArray[np.float32], n_levels: int) -> Floats:
-        """Compute all kappas in some replicates, shape (pairs, replicates)."""
+    def kappas(self, kind: Ints, weights: NDArray[np.uint8], n_levels: int) -> Floats:
+        """Compute all kappas in some replicates, shape (pairs, replicates).
+
+        Parameters
+        ----------
+        kind, weights
+            The kind of each stimulus, and how often each kind counts, shape (replicates, kinds).
+        n_levels
+            How many names there are; 0 where answers have an order.
+        """
         few = self.shared.sum() < _FEW_SHARED * self.a.size * self.table.shape[1]
         if n_levels or few:
-            return self._from_lists(weights, n_levels)
-        return self._from_products(weights)
+            return self._from_lists(weights[:, kind].T, n_levels)
+        return self._from_products(kind, weights)
 
-    def _from_lists(self, weights: NDArray[np.float32], n_levels: int) -> Floats:
+    def _from_lists(self, weights: NDArray[np.uint8], n_levels: int) -> Floats:
         from affectlab.core.compiled import LANES, in_threads
         from affectlab.evaluation.human_alignment.kappa_kernels import (
             list_shared,
@@ -157,31 +169,26 @@ class _Pairs:
         in_threads(lanes, range(0, weights.shape[1], LANES))
         return out
 
-    def _from_products(self, weights: NDArray[np.float32]) -> Floats:
+    def _from_products(self, kind: Ints, weights: NDArray[np.uint8]) -> Floats:
         x = np.where(self.present, self.table, 0.0)
-        largest = float(np.abs(x).max(initial=0.0))
         whole = bool((x == np.rint(x)).all())
-        heaviest = float(weights.sum(axis=0).max(initial=0.0))
-        exact = whole and heaviest * max(largest, 1.0) ** 2 < _EXACT
-        w = weights if exact else weights.astype(np.float64)
-        x = x.astype(w.dtype)
-        a, b = self.a, self.b
-        products = (x[a] * x[b]) @ w
-        if self.present.all():
-            from affectlab.evaluation.human_alignment.kappa_kernels import quadratic_of_sums
-
-            sums, squares = (x @ w).astype(np.float64), ((x * x) @ w).astype(np.float64)
-            found = np.empty(products.shape)
-            quadratic_of_sums(products, w.sum(axis=0, dtype=float), sums, squares, a, b, found)
-            return found
-        here = self.present.astype(w.dtype)
-        factors = (
-            *((here[a], here[b]), (x[a], here[b]), (here[a], x[b])),
-            *((x[a] ** 2, here[b]), (here[a], x[b] ** 2)),
-        )
-        n, of_a, of_b, squares_a, squares_b = (
-            ((one * other) @ w).astype(np.float64) for one, other in factors
-        )
+        exact = whole and x.shape[1] * max(float(np.abs(x).max(initial=0.0)), 1.0) ** 2 < _EXACT
+        sides = np.stack([x, self.present, x**2]).astype(np.float32 if exact else np.float64)
+        n_kinds = weights.shape[1]
+        ends = np.cumsum(np.bincount(kind, minlength=n_kinds))
+        of_kind = np.split(np.argsort(kind, kind="stable"), ends[:-1])
+        sums = np.empty((n_kinds, 6, self.a.size))
+        for k, stimuli in enumerate(of_kind):
+            part = sides[:, :, stimuli].reshape(3 * len(x), -1)
+            # Of x, whether there is an answer, and the square of x, each with each.
+            by = (part @ part.T).reshape(3, len(x), 3, len(x))
+            for out, one, other in zip(
+                sums[k], (0, 1, 0, 1, 2, 1), (0, 1, 1, 0, 1, 2), strict=True
+            ):
+                out[:] = by[one, self.a, other, self.b]
+        shape = 6, self.a.size, len(weights)
+        totals = (sums.reshape(n_kinds, -1).T @ weights.T.astype(np.float64)).reshape(shape)
+        products, n, of_a, of_b, squares_a, squares_b = totals
         cross = 2.0 * of_a * of_b
         both = n * (squares_a + squares_b)
         spread = both - cross

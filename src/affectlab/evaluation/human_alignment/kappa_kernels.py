@@ -144,43 +144,6 @@ def nominal_lanes(
 
 
 @kernel
-def quadratic_of_sums(
-    products: NDArray[np.floating],
-    n: Floats,
-    sums: Floats,
-    squares: Floats,
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-    kappa: Floats,
-) -> None:
-    """Compute quadratic kappa of every pair from sums over items that all raters answered.
-
-    Parameters
-    ----------
-    products
-        Sums of the products of the answers of each pair, shape (pairs, replicates).
-    n
-        Items, shape (replicates,).
-    sums, squares
-        Sums of the answers of each rater, and of their squares, shape (raters, replicates).
-    first, second
-        The raters of each pair, shape (pairs,).
-    kappa
-        Overwritten: shape (pairs, replicates), ``nan`` where both raters are constant and equal.
-    """
-    for p in range(first.size):
-        of_a, of_b = sums[first[p]], sums[second[p]]
-        squares_a, squares_b = squares[first[p]], squares[second[p]]
-        product, out = products[p], kappa[p]
-        for r in range(n.size):
-            cross = 2.0 * of_a[r] * of_b[r]
-            both = n[r] * (squares_a[r] + squares_b[r])
-            spread = both - cross
-            shared = product[r] * (2.0 * n[r]) - cross
-            out[r] = shared / spread if spread > 1e-12 * both else np.nan
-
-
-@kernel
 def mean_of_pairs(
     kappa: Floats,
     first: NDArray[np.int32],

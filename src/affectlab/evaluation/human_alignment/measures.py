@@ -166,7 +166,7 @@ def _over_labels(values: Floats, point: Floats) -> Floats:
 
 
 def measures_of(
-    panel: Panel, draws: Copies, wanted: Collection[str] | None = None
+    panel: Panel, draws: Copies, wanted: Collection[str] | None = None, *, pooled: bool
 ) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, or those wanted, the one that decides first.
 
@@ -175,6 +175,11 @@ def measures_of(
     Where people share few stimuli with one another, disagreement is pooled over pairs; see
     :mod:`affectlab.evaluation.human_alignment.kappa`. Of a model whose answers cannot be put on
     the scale of people ranks alone can be compared.
+
+    Parameters
+    ----------
+    pooled
+        Whether people share few stimuli, see :func:`shares_little`.
     """
     if panel.ranks_only:
         return (_spearman(panel, draws),)
@@ -185,7 +190,6 @@ def measures_of(
         words = "kappa"
     found: list[Measure] = []
     if wanted is None or name in wanted:
-        pooled = shares_little(panel)
         parts = pooled_kappas(panel, draws) if pooled else kappas(panel, draws)
         found.append(_measure(name, f"pooled {words}" if pooled else words, parts, pooled=pooled))
     if panel.ordered and (wanted is None or "spearman" in wanted):
@@ -226,10 +230,15 @@ class Measured:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures of the data as they are."""
-        return measures_of(self.panel, self._copies(Draws(1)))
+        return self._measured(Draws(1))
 
-    def _copies(self, draws: Draws) -> Copies:
-        return Copies.of(draws, len(self.panel.stimuli), self.panel.n_people)
+    @cached_property
+    def _pooled(self) -> bool:
+        return not self.panel.ranks_only and shares_little(self.panel)
+
+    def _measured(self, draws: Draws, wanted: Collection[str] | None = None) -> tuple[Measure, ...]:
+        copies = Copies.of(draws, len(self.panel.stimuli), self.panel.n_people)
+        return measures_of(self.panel, copies, wanted, pooled=self._pooled)
 
     @property
     def _parts(self) -> tuple[Part, ...]:
@@ -254,18 +263,14 @@ class Measured:
         everyone = np.ones(panel.n_people, dtype=np.bool_)
         if part in _OF_MODELS:
             shared = np.array([~np.isnan(one.models) & one.rated for one in panel.parts])
-            met = {
-                (f, k): one.people_on(here)
-                for k, one in enumerate(panel.parts)
-                for f, here in enumerate(shared[k])
-            }
+            met = [one.people_of_models for one in panel.parts]
         if part == "by_label":
             return [
                 {
                     "rater": model,
                     "label": label,
                     "stimulus": shared[k, f],
-                    "person": met[f, k],
+                    "person": met[k][f],
                     "n_items": int(shared[k, f].sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[k, f].sum()),
@@ -280,7 +285,7 @@ class Measured:
                     "rater": model,
                     "label": "",
                     "stimulus": shared[:, f].any(axis=0),
-                    "person": np.any([met[f, k] for k in range(len(panel.parts))], axis=0),
+                    "person": np.any([own[f] for own in met], axis=0),
                     "n_items": int(shared[:, f].any(axis=0).sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[:, f].sum()),
@@ -335,7 +340,7 @@ class Measured:
             wanted = set(of_row if draws.columns is None else of_row[draws.columns])
             found = self.measures
             if not draws.is_point:
-                found = measures_of(panel, self._copies(draws), wanted)
+                found = self._measured(draws, wanted)
             by_name = {one.name: one for one in found}
             values = np.full((draws.n_rows, len(every)), np.nan)
             first = 0

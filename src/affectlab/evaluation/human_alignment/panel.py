@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
@@ -26,9 +26,6 @@ from affectlab.evaluation.people_and_models import (
 )
 from affectlab.ratings import HUMAN_KINDS, Answers, ModelRatings, Ratings, Scale, answers_of
 
-_HELD = 1 << 24
-"""Weights that are held as floating point numbers at once."""
-
 
 @dataclass(frozen=True)
 class Copies:
@@ -51,34 +48,16 @@ class Copies:
         """Rows of draws."""
         return int(self.stimuli.shape[0])
 
-    def blocks(self, least: int = 1 << 30) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Give the weights of stimuli in blocks of rows, shape (stimuli, rows of the block).
-
-        Parameters
-        ----------
-        least
-            Rows of a block at most.
-        """
-        size = min(least, self._at_once)
-        if size >= self.n_rows:
-            yield slice(0, self.n_rows), self._turned
-            return
-        for start in range(0, self.n_rows, size):
-            rows = slice(start, min(start + size, self.n_rows))
-            yield rows, np.ascontiguousarray(self.stimuli[rows].T, dtype=np.float32)
-
-    @property
-    def _at_once(self) -> int:
-        return max(16, _HELD // max(int(self.stimuli.shape[1]), 1))
-
-    def prepare(self) -> None:
-        """Turn the weights once, before several threads ask for them."""
-        if self._at_once >= self.n_rows:
-            _ = self._turned
-
     @cached_property
-    def _turned(self) -> NDArray[np.float32]:
-        return np.ascontiguousarray(self.stimuli.T, dtype=np.float32)
+    def kinds(self) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Stimuli that count alike in every row, as those of a group that is left out do.
+
+        Returns
+        -------
+        The kind of each stimulus, and how often a stimulus of each kind counts: (rows, kinds).
+        """
+        kinds, kind = np.unique(self.stimuli, axis=1, return_inverse=True)
+        return kind.reshape(-1).astype(np.int32), kinds
 
 
 @dataclass(frozen=True)
@@ -114,11 +93,24 @@ class LabelPanel:
         return np.bincount(self.person[stimuli[self.item]], minlength=self.n_people) > 0
 
     @cached_property
+    def people_of_models(self) -> Bools:
+        """Tell who answered any of the stimuli of each model, shape (models, people)."""
+        sets, of_model = self.sets
+        return np.stack([self.people_on(one) for one in sets])[of_model]
+
+    @cached_property
     def by_person(self) -> tuple[Ints, NDArray[np.int32], Floats]:
         """Answers person after person: where each starts, stimuli (rising), and values."""
         order = np.argsort(self.person, kind="stable")
         start = np.searchsorted(self.person[order], np.arange(self.n_people + 1)).astype(np.int64)
         return start, self.item[order].astype(np.int32), self.value[order]
+
+    @cached_property
+    def by_value(self) -> tuple[Ints, Ints]:
+        """Answers of :attr:`by_person` by stimulus and rising value, and where stimuli start."""
+        _, item, value = self.by_person
+        order = np.lexsort((value, item))
+        return order, np.searchsorted(item[order], np.arange(self.n_items + 1)).astype(np.int64)
 
     @cached_property
     def whole(self) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +9,6 @@ from affectlab.core.arrays import distinct, mean_of_defined
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.kappa import Agreements
 from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel
-
-Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 _MOST_LEVELS = 256
 """Levels above which answers are compared as numbers."""
@@ -59,28 +55,31 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
     largest = np.bincount(part.item).max(initial=0) * int(draws.raters.max(initial=1))
     largest = min(largest, int(draws.raters.sum(axis=1).max(initial=1)))
     if part.whole and regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN:
-        # Twice a level is the largest code of a median.
-        code: Codes = level.astype(np.uint8) if n_levels <= 128 else level.astype(np.uint16)
-        code = code.reshape(part.n_people, -1)
+        code = level.reshape(part.n_people, -1)
         for g, answered in enumerate(sets):
             judged = np.flatnonzero(of_model == g)
             _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
         return own, models
     numbers = level.astype(np.float64) if regular else value
-    by_value = np.lexsort((numbers, item))
-    cell = np.searchsorted(item[by_value], np.arange(part.n_items + 1)).astype(np.int64)
+    by_value, cell = part.by_value
     person = np.repeat(np.arange(part.n_people, dtype=np.int32), np.diff(start))
-    answered = sets[:, item]
-    order, last = _order_by_person(part.models, start, item, answered, of_model)
+    answers = [np.unique(one, return_inverse=True) for one in part.models]
+    answer = np.empty(part.models.shape, dtype=np.int32)
+    for codes, (_, code_of) in zip(answer, answers, strict=True):
+        codes[:] = code_of
+    n_answers = np.array([known.size for known, _ in answers], dtype=np.int64)
+    kind, weights = draws.kinds
 
-    def some_rows(where: slice) -> None:
+    def some_rows(rows: Ints) -> None:
+        alone, found = own[rows], models[rows]
         correlate_lists(
-            *(cell, by_value, start, person, numbers, level, n_levels, regular),
-            *(of_model, answered, order, last),
-            *(draws.stimuli[where], draws.raters[where], own[where], models[where]),
+            *(cell, by_value, start, item, person, numbers, level, n_levels, regular),
+            *(of_model, sets, answer, n_answers, kind, weights[rows], draws.raters[rows[0]]),
+            *(alone, found),
         )
+        own[rows], models[rows] = alone, found
 
-    in_threads(some_rows, _tasks(draws.n_rows))
+    in_threads(some_rows, _of_same_people(draws))
     return own, models
 
 
@@ -89,7 +88,7 @@ def _correlate_set(
     draws: Copies,
     answered: Bools,
     judged: Ints,
-    code: Codes,
+    code: NDArray[np.int32],
     n_levels: int,
     own: Floats,
     models: Floats,
@@ -104,22 +103,27 @@ def _correlate_set(
     steps = np.arange(n_levels - 1, dtype=code.dtype)
     reached = (level[:, None] <= steps[:, None]).astype(np.uint8)
     order, last = _order(part.models[np.ix_(judged, kept)])
-    weights = draws.stimuli if kept.size == part.n_items else draws.stimuli[:, kept]
+    kind, weights = draws.kinds
+    kind = kind[kept]
 
-    def some_rows(where: slice) -> None:
-        size = where.stop - where.start
-        alone = np.full((size, part.n_people), np.nan)
-        found = np.full((size, part.n_people, judged.size), np.nan)
-        drawn = weights[where], draws.raters[where]
+    def some_rows(rows: Ints) -> None:
+        alone = np.full((rows.size, part.n_people), np.nan)
+        found = np.full((rows.size, part.n_people, judged.size), np.nan)
+        drawn = kind, weights[rows], draws.raters[rows[0]]
         correlate_whole(reached, level, order, last, *drawn, alone, found)
-        own[where] = alone
-        models[where, :, judged] = found
+        own[rows] = alone
+        models[np.ix_(rows, np.arange(part.n_people), judged)] = found
 
-    in_threads(some_rows, _tasks(draws.n_rows))
+    in_threads(some_rows, _of_same_people(draws))
 
 
-def _tasks(n_rows: int) -> list[slice]:
-    return [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
+def _of_same_people(draws: Copies) -> list[Ints]:
+    """Replicates with the same people, who have the same medians, as many as one task computes."""
+    _, people = np.unique(draws.raters, axis=0, return_inverse=True)
+    people = people.reshape(-1)
+    order = np.argsort(people, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(people))[:-1])
+    return [some[k : k + _ROWS] for some in rows for k in range(0, some.size, _ROWS)]
 
 
 def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:
@@ -146,30 +150,4 @@ def _order(values: Floats) -> tuple[NDArray[np.int32], Bools]:
     ordered = np.take_along_axis(values, order.astype(np.int64), axis=1)
     last = np.ones(values.shape, dtype=np.bool_)
     last[:, :-1] = ordered[:, 1:] > ordered[:, :-1]
-    return order, last
-
-
-def _order_by_person(
-    models: Floats,
-    start: Ints,
-    item: NDArray[np.int32],
-    answered: Bools,
-    of_model: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], Bools]:
-    """Sort the answers of each person by the answer of each model to the same stimulus."""
-    order = np.full((len(models), item.size), -1, dtype=np.int32)
-    last = np.zeros(order.shape, dtype=np.bool_)
-    person = np.repeat(np.arange(start.size - 1), np.diff(start))
-    for f, values in enumerate(models):
-        kept = np.flatnonzero(answered[of_model[f]])
-        who, value = person[kept], values[item[kept]]
-        by_value = np.lexsort((value, who))
-        who, value, places = who[by_value], value[by_value], kept[by_value]
-        # The n-th of a person's answers stands in the n-th place of that person.
-        nth = np.arange(who.size) - np.searchsorted(who, who)
-        at = start[who] + nth
-        order[f, at] = places - start[who]
-        ends = np.ones(who.size, dtype=np.bool_)
-        ends[:-1] = (who[1:] != who[:-1]) | (value[1:] > value[:-1])
-        last[f, at] = ends
     return order, last

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats, Ints
 
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.unsignedinteger[Any]]
 MOST_DRAWN = 127
 """Answers to one stimulus that a byte counts."""
 
@@ -39,77 +41,80 @@ def _rho(products: float, n: float, squares_a: float, squares_b: float) -> float
 
 
 @kernel
-def _correlate_panel(
-    middle: NDArray[np.int32],
-    n_middles: int,
-    code: NDArray[np.int32],
-    n_levels: int,
-    weight: Ints,
-    group: NDArray[np.int32],
-    answered: Bools,
-    order: NDArray[np.int32],
-    last: Bools,
-    own: Floats,
-    models: Floats,
+def _correlate_codes(
+    first: NDArray[np.int32],
+    n_first: int,
+    second: NDArray[np.int32],
+    n_second: int,
+    kind: NDArray[np.int32],
+    weights: Bytes,
+    changes: int,
+    rho: Floats,
+    ranks: Floats,
+    squares: Floats,
 ) -> None:
-    """Correlate one person, and the models, with the medians of that person's items.
+    """Correlate the ranks of two codes of the same items, in every replicate.
 
     Parameters
     ----------
-    middle
-        Code of the median, in its order, shape (items,).
-    code
-        Level of the person, shape (items,).
-    weight
-        How often an item counts, shape (items,): 0 where there is no median.
-    group
-        Set of items of each model, shape (models,).
-    answered
-        The sets, shape (sets, items).
-    order, last
-        Items by rising answer of each model, shape (models, items), -1 where there are no more.
-    own
-        Overwritten: the person's correlation on each set, shape (sets,).
-    models
-        Overwritten: each model's correlation on its set, shape (models,).
+    first, n_first, second, n_second
+        Codes of the items in the order of values, shape (items,), and how many codes there are.
+    kind
+        Kind of each item: those of one kind count alike in every replicate.
+    weights
+        How often the items of a kind count, shape (replicates, kinds).
+    changes
+        Places of ``weights`` that are not 1.
+    rho
+        Overwritten, shape (replicates,).
+    ranks, squares
+        Overwritten: the rank of each second code, shape (replicates, codes), and the sum of their
+        squares over the items, shape (replicates,).
     """
-    n = middle.size
-    middles = np.empty((1, n_middles), np.int64)
-    levels = np.empty((1, n_levels), np.int64)
-    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
-    for g in range(answered.shape[0]):
-        middles[:] = 0
-        levels[:] = 0
-        for t in range(n):
-            if weight[t] > 0 and answered[g, t]:
-                middles[0, middle[t]] += weight[t]
-                levels[0, code[t]] += weight[t]
-        total, of_medians = _midranks(middles, middle_rank)
-        total, of_person = _midranks(levels, level_rank)
+    n_rows, n_kinds = weights.shape
+    n_cells = n_first * n_second
+    # Tables of counts add up. Else two passes over the items count, and one multiplies ranks.
+    joint = (n_kinds + changes + 3 * n_rows) * n_cells <= 3 * n_rows * first.size
+    tables = np.zeros((n_kinds, n_cells if joint else 0), np.int64)
+    whole = np.zeros(n_cells if joint else 0, np.int64)
+    if joint:
+        for t in range(first.size):
+            tables[np.uint64(kind[t]), np.uint64(first[t] * n_second + second[t])] += 1
+        for k in range(n_kinds):
+            for c in range(n_cells):
+                whole[c] += tables[k, c]
+    table = np.empty(whole.size, np.int64)
+    rows, columns = np.empty((1, n_first), np.int64), np.empty((1, n_second), np.int64)
+    row_rank = np.empty(n_first)
+    for b in range(n_rows):
+        weight, column_rank = weights[b], ranks[b]
         products = 0.0
-        for t in range(n):
-            if weight[t] > 0 and answered[g, t]:
-                products += weight[t] * level_rank[code[t]] * middle_rank[middle[t]]
-        own[g] = _rho(products, total, of_medians, of_person)
-        for f in range(group.size):
-            if group[f] != g:
-                continue
-            before, tied, summed = 0.0, 0.0, 0.0
-            products, squares = 0.0, 0.0
-            for k in range(n):
-                t = order[f, k]
-                if t < 0:
-                    break
-                if weight[t] > 0:
-                    tied += weight[t]
-                    summed += weight[t] * middle_rank[middle[t]]
-                if last[f, k] and tied > 0:
-                    rank = before + 0.5 * (tied + 1.0)
-                    products += rank * summed
-                    squares += tied * rank * rank
-                    before += tied
-                    tied, summed = 0.0, 0.0
-            models[f] = _rho(products, total, of_medians, squares)
+        if joint:
+            table[:] = whole
+            for k in range(n_kinds):
+                if weight[k] != 1:
+                    more = np.int64(weight[k]) - 1
+                    for c in range(n_cells):
+                        table[c] += more * tables[k, c]
+            _add_up(table.reshape(n_first, n_second), rows[0], columns[0])
+        else:
+            _tally(first, kind, weight, rows[0])
+            _tally(second, kind, weight, columns[0])
+        total, of_rows = _midranks(rows, row_rank)
+        total, squares[b] = _midranks(columns, column_rank)
+        if joint:
+            for i in range(n_first):
+                part = 0.0
+                for j in range(n_second):
+                    part += table[i * n_second + j] * column_rank[j]
+                products += part * row_rank[i]
+        else:
+            for t in range(first.size):
+                several = weight[np.uint64(kind[t])]
+                products += (
+                    several * row_rank[np.uint64(first[t])] * column_rank[np.uint64(second[t])]
+                )
+        rho[b] = _rho(products, total, of_rows, squares[b])
 
 
 @kernel
@@ -118,12 +123,11 @@ def _medians(
     listed: Ints,
     person: NDArray[np.int32],
     value: Floats,
-    weights: NDArray[np.uint8],
     copies: NDArray[np.int32],
     median: Floats,
-    weight: Ints,
+    met: Bools,
 ) -> None:
-    """Give twice the median of the other people's answers to each item, and how often it counts.
+    """Give twice the median of the other people's answers to each item, and whether there is one.
 
     Only a few steps lead from the median of all answers to that without one of them.
 
@@ -133,10 +137,10 @@ def _medians(
         Where the items start in the list of answers, and the answers by rising value in an item.
     person, value
         Who gave each answer, and what, shape (answers,).
-    weights, copies
-        How often each item counts, and each person.
-    median, weight
-        Overwritten, shape (answers,): 0 times where nobody else answered.
+    copies
+        How often each person was drawn.
+    median, met
+        Overwritten, shape (answers,): of those drawn, whether anybody else answered.
     """
     reached = np.empty(listed.size, np.int64)
     for s in range(cell.size - 1):
@@ -151,9 +155,8 @@ def _medians(
             answer = listed[k]
             several = copies[person[answer]]
             size = total - several
-            median[answer] = np.inf
-            weight[answer] = weights[s] if size > 0 and several > 0 else 0
-            if weight[answer] == 0:
+            met[answer] = size > 0 and several > 0
+            if not met[answer]:
                 continue
             j = middle
             while j > first and 2 * (reached[j - 1] - (several if j > k else 0)) >= size:
@@ -171,6 +174,7 @@ def correlate_lists(
     cell: Ints,
     listed: Ints,
     start: Ints,
+    item: NDArray[np.int32],
     person: NDArray[np.int32],
     value: Floats,
     code: NDArray[np.int32],
@@ -178,23 +182,25 @@ def correlate_lists(
     regular: bool,
     group: NDArray[np.int32],
     answered: Bools,
-    order: NDArray[np.int32],
-    last: Bools,
-    weights: NDArray[np.uint8],
+    answer: NDArray[np.int32],
+    n_answers: Ints,
+    kind: NDArray[np.int32],
+    weights: Bytes,
     copies: NDArray[np.int32],
     own: Floats,
     models: Floats,
 ) -> None:
     """Correlate people and models with the median of the other people.
 
-    Everybody is compared on the items of the person who is left out, and of the model.
+    Everybody is compared on the items of the person who is left out, and of the model. Replicates
+    have the same people, and so the same medians.
 
     Parameters
     ----------
     cell, listed, person, value
         As for :func:`_medians`.
-    start
-        Where the answers of each person start, shape (people + 1,).
+    start, item
+        Where the answers of each person start, shape (people + 1,), and what each is about.
     code
         Level of each answer, shape (answers,), person after person.
     n_levels
@@ -204,76 +210,75 @@ def correlate_lists(
     group
         Set of items of each model, shape (models,).
     answered
-        The sets, by answer of people: shape (sets, answers).
-    order, last
-        For each model, the answers of a person by rising answer of the model to the same item,
-        counted from the start of that person: shape (models, answers); -1 behind the last.
-    weights
-        How often each item counts, shape (replicates, items).
+        The sets, shape (sets, items).
+    answer, n_answers
+        Codes of the answers of each model in their order, shape (models, items), and how many.
+    kind, weights
+        As for :func:`_correlate_codes`, of all items.
     copies
-        How often each person was drawn, shape (replicates, people).
+        How often each person was drawn, shape (people,).
     own
-        Shape (replicates, people, sets).
+        Overwritten: shape (replicates, people, sets).
     models
-        Shape (replicates, people, models).
+        Overwritten: shape (replicates, people, models).
     """
-    median, weight = np.empty(value.size), np.empty(value.size, np.int64)
-    middle = np.empty(value.size, np.int32)
-    for b in range(weights.shape[0]):
-        _medians(cell, listed, person, value, weights[b], copies[b], median, weight)
-        for i in range(start.size - 1):
-            here = slice(start[i], start[i + 1])
-            if copies[b, i] == 0 or start[i] == start[i + 1]:
-                continue
-            theirs, n_middles = median[here], 2 * n_levels - 1
-            if regular:
-                for t in range(start[i], start[i + 1]):
-                    middle[t] = np.int32(median[t]) if weight[t] > 0 else 0
-            else:
-                by_median = np.argsort(theirs)
-                n_middles = 1
-                for k in range(theirs.size):
-                    if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
-                        n_middles += 1
-                    middle[start[i] + by_median[k]] = n_middles - 1
-            _correlate_panel(
-                middle[here],
-                n_middles,
-                code[here],
-                n_levels,
-                weight[here],
-                group,
-                answered[:, here],
-                order[:, here],
-                last[:, here],
-                own[b, i],
-                models[b, i],
-            )
+    median, met = np.empty(value.size), np.empty(value.size, np.bool_)
+    _medians(cell, listed, person, value, copies, median, met)
+    place, about = np.empty(item.size, np.int64), np.empty(item.size, np.int32)
+    middle, of_kind = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    first, second = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    changes = int(np.sum(weights != 1))
+    for i in range(copies.size):
+        n = 0
+        for t in range(start[i], start[i + 1]):
+            if met[t]:
+                place[n] = t
+                n += 1
+        n_middles = 2 * n_levels - 1
+        if regular:
+            for k in range(n):
+                middle[k] = np.int32(median[place[k]])
+        else:
+            theirs = median[place[:n]]
+            by_median = np.argsort(theirs)
+            n_middles = 1
+            for k in range(n):
+                if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
+                    n_middles += 1
+                middle[by_median[k]] = n_middles - 1
+        for g in range(answered.shape[0]):
+            size = 0
+            # What is not in the set is overwritten by the next, which costs less than a branch.
+            for k in range(n):
+                s = np.uint64(item[place[k]])
+                about[size], of_kind[size] = s, kind[s]
+                first[size], second[size] = code[place[k]], middle[k]
+                size += answered[g, s]
+            panel = second[:size], n_middles, of_kind[:size], weights, changes
+            of_panel = np.empty((weights.shape[0], n_middles)), np.empty(weights.shape[0])
+            _correlate_codes(first[:size], n_levels, *panel, own[:, i, g], *of_panel)
+            for f in range(group.size):
+                if group[f] == g:
+                    for k in range(size):
+                        first[k] = answer[f, about[k]]
+                    _correlate_codes(first[:size], n_answers[f], *panel, models[:, i, f], *of_panel)
 
 
 # Spearman correlations with the median of the other people, where everyone rated everything.
 #
-# A correlation of ranks needs no more than a table of counts, of the levels of one side by those
-# of the other. So a person and a panel are counted into such a table in one pass over the stimuli
-# that were drawn; only the ranks of models, which may give any number, are multiplied one by one.
 # The panel is counted in bytes, one for each level of each stimulus, which vector registers hold
-# many of; leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums
-# are exact and do not depend on their order.
-
-
-Bytes = NDArray[np.uint8]
-Codes = NDArray[np.unsignedinteger[Any]]
-Places = NDArray[np.uint32]
-_MOST_JOINT = 1 << 11
-"""Places of a table of counts up to which adding it up costs less than a pass over the stimuli."""
+# many of; leaving a person out is one subtraction. Models, which may give any number, have the same
+# ranks beside every person, so that one product of matrices correlates them. Twice a rank is a
+# whole number, hence all sums are exact and do not depend on their order.
 
 
 @kernel
 def correlate_whole(
     reached: Bytes,
-    code: Codes,
+    code: NDArray[np.int32],
     order: NDArray[np.int32],
     last: Bools,
+    kind: NDArray[np.int32],
     weights: Bytes,
     copies: NDArray[np.int32],
     own: Floats,
@@ -281,104 +286,83 @@ def correlate_whole(
 ) -> None:
     """Correlate people and models with the median of the other people.
 
+    Replicates have the same people, and so the same medians.
+
     Parameters
     ----------
     reached
         Whether the answer of a person is at most each level but the highest, 0 or 1: shape
         (people, levels - 1, items).
     code
-        Levels of people from 0, shape (people, items); a type that holds twice the highest.
+        Levels of people from 0, shape (people, items).
     order
         Items by rising answer of each model, shape (models, items).
     last
         Whether the next item of ``order`` has a larger answer, or there is none.
-    weights
-        How often each item counts, shape (replicates, items).
+    kind, weights
+        As for :func:`_correlate_codes`.
     copies
-        How often each person was drawn, shape (replicates, people); up to 127 in all.
+        How often each person was drawn, shape (people,); up to 127 in all.
     own
         Overwritten where a person was drawn: shape (replicates, people).
     models
         Overwritten likewise, where any item counts: shape (replicates, people, models), each model
         with the panel without that person.
     """
-    n_people, n_steps, n = reached.shape
-    n_models = order.shape[0]
-    n_levels, n_middles = n_steps + 1, 2 * n_steps + 1
+    n_steps, n = reached.shape[1:]
+    n_rows, n_models = weights.shape[0], order.shape[0]
+    n_middles = 2 * n_steps + 1
+    middle, met = _medians_of_levels(reached, copies)
+    n_met, changes = met.size, int(np.sum(weights != 1))
+    middle_rank = np.empty((n_met, n_rows, n_middles))
+    of_medians = np.empty((n_met, n_rows))
+    for k in range(n_met):
+        i = met[k]
+        panel = middle[k], n_middles, kind, weights, changes
+        ranks = middle_rank[k], of_medians[k]
+        _correlate_codes(code[i], n_steps + 1, *panel, own[:, i], *ranks)
+    if n_met == 0 or n_models == 0 or n == 0:
+        return
     answer, n_answers = _answers(order, last)
-    counts, left = np.empty((n_steps, n), np.uint8), np.empty(n, np.uint8)
-    middle, cell = np.empty(n, code.dtype), np.empty(n, np.uint32)
-    room, more_room = np.empty(n_models * n), np.empty(n_people * n)
-    squares = np.empty(n_models)
+    ranked, panels = np.empty((n_models, n)), np.empty((n_met, n))
     tied, rank = np.empty((1, n), np.int64), np.empty(n)
-    place, weight = np.empty(n, np.uint32), np.empty(n, np.int64)
-    here, there = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    joint = n_levels * n_middles <= _MOST_JOINT
-    n_cells = n_levels * n_middles if joint else 0
-    table, rank_of = np.empty(n_cells, np.int64), np.empty(n_cells)
-    middles, levels = np.empty((1, n_middles), np.int64), np.empty((1, n_levels), np.int64)
-    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
-    met, of_medians = np.empty(n_people, np.int64), np.empty(n_people)
-    for b in range(weights.shape[0]):
-        n_drawn = _drawn(weights[b], place, weight)
-        drawn, times = place[:n_drawn], weight[:n_drawn]
-        ranked = room[: n_models * n_drawn].reshape(n_models, n_drawn)
+    squares = np.empty(n_models)
+    for b in range(n_rows):
+        total = 0.0
         for f in range(n_models):
-            _tally(answer[f], drawn, times, tied[0, : n_answers[f]])
-            _, squares[f] = _midranks(tied[:, : n_answers[f]], rank)
-            _look_up(answer[f], drawn, times, rank, ranked[f])
-        counts[:] = 0
-        everyone = 0
-        for j in range(n_people):
-            everyone += copies[b, j]
-            if copies[b, j] > 0:
-                for k in range(n_steps):
-                    _add(reached[j, k], copies[b, j], counts[k])
-        n_met, total = 0, 0.0
-        panels = more_room[: n_people * n_drawn].reshape(n_people, n_drawn)
-        for i in range(n_people):
-            if copies[b, i] == 0 or copies[b, i] == everyone:
-                continue
-            size = everyone - copies[b, i]
-            middle[:] = 0
-            for k in range(n_steps):
-                _leave_out(counts[k], reached[i, k], copies[b, i], left)
-                _below(left, (size + 1) // 2, size // 2 + 1, middle)
-            ranks = panels[n_met]
-            products = 0.0
-            if joint:
-                _pair(code[i], middle, n_middles, cell)
-                _take(cell, drawn, here)
-                _count(here[:n_drawn], times, table)
-                _add_up(table.reshape(n_levels, n_middles), levels[0], middles[0])
-            else:
-                _take(code[i], drawn, there)
-                _count(there[:n_drawn], times, levels[0])
-                _take(middle, drawn, here)
-                _count(here[:n_drawn], times, middles[0])
-            total, of_medians[n_met] = _midranks(middles, middle_rank)
-            total, of_person = _midranks(levels, level_rank)
-            if joint:
-                for level in range(n_levels):
-                    part, row = 0.0, level * n_middles
-                    for m in range(n_middles):
-                        part += table[row + m] * middle_rank[m]
-                        rank_of[row + m] = middle_rank[m]
-                    products += part * level_rank[level]
-                _ranks(here, rank_of, ranks)
-            else:
-                _ranks(here, middle_rank, ranks)
-                for t in range(n_drawn):
-                    products += times[t] * level_rank[there[t]] * ranks[t]
-            own[b, i] = _rho(products, total, of_medians[n_met], of_person)
-            met[n_met] = i
-            n_met += 1
-        if n_met == 0 or n_models == 0 or n_drawn == 0:
-            continue
-        together = np.dot(panels[:n_met], ranked.T)
+            counts = tied[:, : n_answers[f]]
+            _tally(answer[f], kind, weights[b], counts[0])
+            total, squares[f] = _midranks(counts, rank)
+            _look_up(answer[f], kind, weights[b], rank, ranked[f])
+        for k in range(n_met):
+            _ranks(middle[k], middle_rank[k, b], panels[k])
+        together = np.dot(panels, ranked.T)
         for k in range(n_met):
             for f in range(n_models):
-                models[b, met[k], f] = _rho(together[k, f], total, of_medians[k], squares[f])
+                models[b, met[k], f] = _rho(together[k, f], total, of_medians[k, b], squares[f])
+
+
+@kernel
+def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
+    """Give twice the median of the others, shape (people, items), and who has others."""
+    n_people, n_steps, n = reached.shape
+    counts, left = np.zeros((n_steps, n), np.uint8), np.empty(n, np.uint8)
+    everyone = int(np.sum(copies))
+    for j in range(n_people):
+        if copies[j] > 0:
+            for k in range(n_steps):
+                _add(reached[j, k], copies[j], counts[k])
+    met = np.flatnonzero((copies > 0) & (copies < everyone))
+    middles, middle = np.empty((met.size, n), np.int32), np.empty(n, np.uint16)
+    for i in range(met.size):
+        several = copies[met[i]]
+        size = everyone - several
+        middle[:] = 0
+        for k in range(n_steps):
+            _leave_out(counts[k], reached[met[i], k], several, left)
+            _below(left, (size + 1) // 2, size // 2 + 1, middle)
+        middles[i] = middle
+    return middles, met
 
 
 @kernel
@@ -391,17 +375,6 @@ def _answers(order: NDArray[np.int32], last: Bools) -> tuple[NDArray[np.int32], 
             answer[f, order[f, k]] = n_answers[f]
             n_answers[f] += last[f, k]
     return answer, n_answers
-
-
-@kernel
-def _drawn(weights: Bytes, place: Places, weight: Ints) -> int:
-    """List the items that count, and how often; give their number."""
-    n_drawn = 0
-    for s in range(weights.size):
-        place[n_drawn] = np.uint32(s)
-        weight[n_drawn] = weights[s]
-        n_drawn += weights[s] > 0
-    return n_drawn
 
 
 # One statement to a loop: then compilers keep to bytes, of which a register holds the most.
@@ -433,47 +406,26 @@ def _below(left: Bytes, lower: int, upper: int, middle: Codes) -> None:
 
 
 @kernel
-def _tally(code: NDArray[np.int32], drawn: Places, weight: Ints, table: Ints) -> None:
-    """Count the codes of the items that were drawn."""
+def _tally(code: NDArray[np.int32], kind: NDArray[np.int32], weight: Bytes, table: Ints) -> None:
+    """Count the codes of the items."""
     table[:] = 0
-    for t in range(drawn.size):
-        table[np.uint64(code[drawn[t]])] += weight[t]
+    for s in range(code.size):
+        table[np.uint64(code[s])] += weight[np.uint64(kind[s])]
 
 
 @kernel
 def _look_up(
-    code: NDArray[np.int32], drawn: Places, weight: Ints, rank: Floats, out: Floats
+    code: NDArray[np.int32], kind: NDArray[np.int32], weight: Bytes, rank: Floats, out: Floats
 ) -> None:
-    """Give the rank of every item that was drawn, times how often it was."""
-    for t in range(drawn.size):
-        out[t] = rank[np.uint64(code[drawn[t]])] * weight[t]
+    """Give the rank of every item, times how often it counts."""
+    for s in range(code.size):
+        out[s] = rank[np.uint64(code[s])] * weight[np.uint64(kind[s])]
 
 
 @kernel
-def _pair(code: Codes, middle: Codes, n_middles: int, cell: Places) -> None:
-    """Give the place in a table of levels by medians of every item."""
-    width = np.uint32(n_middles)
-    for s in range(cell.size):
-        cell[s] = np.uint32(code[s]) * width + middle[s]
-
-
-@kernel
-def _take(cell: Codes, drawn: Places, out: Places) -> None:
-    for t in range(drawn.size):
-        out[t] = cell[drawn[t]]
-
-
-@kernel
-def _count(cell: Places, weight: Ints, table: Ints) -> None:
-    table[:] = 0
-    for t in range(cell.size):
-        table[cell[t]] += weight[t]
-
-
-@kernel
-def _ranks(cell: Places, rank: Floats, out: Floats) -> None:
-    for t in range(out.size):
-        out[t] = rank[cell[t]]
+def _ranks(code: NDArray[np.int32], rank: Floats, out: Floats) -> None:
+    for s in range(code.size):
+        out[s] = rank[np.uint64(code[s])]
 
 
 @kernel

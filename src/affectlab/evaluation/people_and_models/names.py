@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.arrays import distinct_codes
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, plural, quoted
 from affectlab.ratings import Ratings, Scale, folded
@@ -88,7 +89,7 @@ def notes_of_stimuli(people: Ratings, models: Ratings) -> tuple[str, ...]:
 def _by_model(models: Ratings, code: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
     """Give the different codes of each model."""
     n = int(code.max(initial=0)) + 1
-    pairs = np.unique(models.rater_code.astype(np.int64) * n + code)
+    pairs = distinct_codes(models.rater_code.astype(np.int64) * n + code, models.n_raters * n)
     ends = np.searchsorted(pairs // n, np.arange(1, models.n_raters))
     return list(zip(models.rater_names, np.split(pairs % n, ends), strict=True))
 

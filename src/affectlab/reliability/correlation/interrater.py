@@ -281,9 +281,7 @@ def interrater_correlation(
     'undefined: no rater with a defined correlation'
     """
     check_confidence(confidence)
-    require_order(ratings, "interrater correlation")
-    found = _correlations(ratings, exclude)
-    value = np.where(found.n >= max(min_items, 2), found.value, np.nan)
+    found, value = _correlations(ratings, exclude, min_items)
     if by_rater:
         return _rater_table(found, value, confidence)
     used = used_labels(found.labels, exclude)
@@ -292,7 +290,27 @@ def interrater_correlation(
     )
 
 
-def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correlations:
+def of_labels_and_raters(ratings: Ratings) -> tuple[Estimates, Estimates]:
+    """Correlate raters once for both tables of :func:`interrater_correlation`, on all labels.
+
+    That of labels has no intervals.
+    """
+    found, value = _correlations(ratings, (), 2)
+    means = _Means(ratings, used_labels(found.labels, ()), 2)
+    of_labels = means.estimates(found, value, target="sample", cluster=None)
+    return of_labels, _rater_table(found, value, 0.95)
+
+
+def _correlations(
+    data: Ratings | ArrayLike, exclude: Collection[str], min_items: int
+) -> tuple[Correlations, Floats]:
+    """Correlate every rater; the second part leaves out those who share few examples."""
+    require_order(data, "interrater correlation")
+    found = _found(data, exclude)
+    return found, np.where(found.n >= max(min_items, 2), found.value, np.nan)
+
+
+def _found(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correlations:
     """Correlate by counting where that is possible, otherwise by ranking sorted answers."""
     if isinstance(data, Ratings):
         data = numeric_part(data).answers()

@@ -144,57 +144,72 @@ class Entries:
         return Entries(self.stimulus[kept], self.label[kept], self.rater[kept], self.value[kept])
 
 
-def lines(entries: Entries, others: Floats, honest: Floats, times: int) -> Lines:
-    """Regress each rater's answers on the mean of the others.
+class Fits:
+    """The regressions behind :class:`Lines`, whoever is honest."""
 
-    Each answer stands in so many ``times`` entries.
-    """
-    n_raters = honest.size
-    rater, group = entries.rater, entries.group
-    size = np.bincount(group)
+    def __init__(self, entries: Entries, others: Floats, n_raters: int) -> None:
+        self.rater, self.trial, self.others = entries.rater, entries.trial, others
+        self.n_raters = n_raters
+        group = entries.group
+        size = np.bincount(group)
 
-    def of_raters(part: Floats) -> Floats:
-        return np.bincount(rater, part, n_raters).astype(np.float64)
+        def apart(part: Floats) -> Floats:
+            return part - ratio(np.bincount(group, part), size, 0.0)[group]
 
-    def apart(part: Floats) -> Floats:
-        return part - ratio(np.bincount(group, part), size, 0.0)[group]
+        self.x, self.y = x, y = apart(others), apart(entries.value)
+        scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)
+        self.n = np.bincount(self.rater, minlength=n_raters)
+        self.df = self.n - self.of_raters(1 / size[group])
+        self.xx, xy, self.yy = (self.of_raters(part) for part in (x * x, x * y, y * y))
+        self.constant = (self.n > 0) & (self.yy <= self.n * (1e-9 * scale) ** 2)
+        self.known = (self.xx > _SMALL * self.xx.max(initial=0.0)) & (self.df > 2)
+        self.slope = np.where(self.known, ratio(xy, self.xx, 0.0), np.nan)
+        self.left = y - np.nan_to_num(self.slope)[self.rater] * x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cubes = self.of_raters(x * x * x) * self.of_raters(y * y * y)
+            self.skew = cubes / (self.xx * self.yy) ** 1.5
+            """Skewness of the slope, but for how answers hang together."""
 
-    x, y = apart(others), apart(entries.value)
-    scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)
-    n = np.bincount(rater, minlength=n_raters)
-    df = n - of_raters(1 / size[group])
-    xx, xy, yy = (of_raters(part) for part in (x * x, x * y, y * y))
-    constant = (n > 0) & (yy <= n * (1e-9 * scale) ** 2)
-    known = (xx > _SMALL * xx.max(initial=0.0)) & (df > 2)
-    slope = np.where(known, ratio(xy, xx, 0.0), np.nan)
-    left = y - np.nan_to_num(slope)[rater] * x
-    counts = honest * known * ~constant
-    weight = counts[rater]
-    variance = _variance(others, left**2 * ratio(n, np.maximum(df - 1, 1.0))[rater], weight)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Answers to labels of one stimulus hang together.
-        at_once = _at_once(entries.trial, weight * x * left)
-        standard = left**2 / variance
-        square, kurtosis = np.nan, 3.0
-        if counts.any():
-            square, fourth = (np.average(standard**k, weights=weight) for k in (1, 2))
-            kurtosis = fourth / square**2
-        noise = np.log(of_raters(standard) / np.maximum(df - 1, 1)) / 2
-        del standard, left, weight
-        whole = of_raters(y * y / variance) / np.maximum(df, 1)
-        middle = np.average(whole, weights=counts) if counts.any() else 1.0
-        skew = of_raters(x**3) * of_raters(y**3) * np.sqrt(n * at_once) / (xx * yy) ** 1.5
-    return Lines(
-        n=n // times,
-        slope=slope,
-        error=np.sqrt(at_once * of_raters(x * x * variance)) / np.where(known, xx, np.nan),
-        chance=np.sqrt(at_once * yy / np.maximum(df, 1) / np.where(known, xx, np.nan)),
-        noise=noise,
-        noise_error=np.sqrt(max(kurtosis - 1, 1.0) * at_once / (4 * np.maximum(df, 1))),
-        of_careless=float(np.log(middle) / 2),
-        constant=constant,
-        skew=skew,
-    )
+    def of_raters(self, part: Floats) -> Floats:
+        """Sum over the answers of each rater."""
+        return np.bincount(self.rater, part, self.n_raters).astype(np.float64)
+
+    def lines(self, honest: Floats, times: int) -> Lines:
+        """Say how far lines are known, raters being honest with some probability.
+
+        Each answer stands in so many ``times`` entries.
+        """
+        n, df, of_raters = self.n, self.df, self.of_raters
+        counts = honest * self.known * ~self.constant
+        weight = counts[self.rater]
+        squares = self.left**2
+        squares *= ratio(n, np.maximum(df - 1, 1.0))[self.rater]
+        variance = _variance(self.others, squares, weight)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Answers to labels of one stimulus hang together.
+            at_once = _at_once(self.trial, weight * self.x * self.left)
+            standard = self.left**2 / variance
+            square, kurtosis = np.nan, 3.0
+            if counts.any():
+                square, fourth = (np.average(standard**k, weights=weight) for k in (1, 2))
+                kurtosis = fourth / square**2
+            noise = np.log(of_raters(standard) / np.maximum(df - 1, 1)) / 2
+            del standard, squares, weight
+            whole = of_raters(self.y * self.y / variance) / np.maximum(df, 1)
+            middle = np.average(whole, weights=counts) if counts.any() else 1.0
+            xx = np.where(self.known, self.xx, np.nan)
+            error = np.sqrt(at_once * of_raters(self.x * self.x * variance)) / xx
+        return Lines(
+            n=n // times,
+            slope=self.slope,
+            error=error,
+            chance=np.sqrt(at_once * self.yy / np.maximum(df, 1) / xx),
+            noise=noise,
+            noise_error=np.sqrt(max(kurtosis - 1, 1.0) * at_once / (4 * np.maximum(df, 1))),
+            of_careless=float(np.log(middle) / 2),
+            constant=self.constant,
+            skew=self.skew * np.sqrt(n * at_once),
+        )
 
 
 def beside_others(entries: Entries, panel: Bools) -> tuple[Entries, Floats]:
@@ -379,9 +394,9 @@ def attention(
     given = np.bincount(rater, minlength=n_raters) > 0
     panel, honest, prior = given.copy(), given.astype(np.float64), _CARELESS
     middle = Honest(0.0, 0.0, 0.0, 1.0)
-    shared = beside_others(entries, panel)
+    fits = Fits(*beside_others(entries, panel), n_raters)
     for at in range(_ROUNDS):
-        found = lines(*shared, honest, times)
+        found = fits.lines(honest, times)
         known = found.usable & (found.n >= FEWEST)
         if known.sum() < _RATERS:
             return _nobody(found.n, found.constant)
@@ -390,7 +405,7 @@ def attention(
             apart = np.abs(found.slope - np.median(found.slope[known]))
             near = apart <= 3 * 1.4826 * np.median(apart[known])
             honest = np.where(known & near, 1.0, 0.0)
-            found = lines(*shared, honest, times)
+            found = fits.lines(honest, times)
         middle = honest_raters(found, honest * known)
         random, turned = evidence(found, middle)
         p = np.where(known, _posterior(random, turned, prior), np.where(found.constant, 1.0, 0.0))
@@ -407,7 +422,7 @@ def attention(
         if same and change < 1e-3:
             break
         if not same:
-            shared = beside_others(entries, panel)
+            fits = Fits(*beside_others(entries, panel), n_raters)
     return _judged(found, middle, float(prior), *plain)
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from affectlab.core.arrays import distinct
 from affectlab.core.tables import Count, Key, Share, Table, Text
 from affectlab.core.words import count, number, percent, plural, shown
 from affectlab.ratings import Ratings, Scale
@@ -112,7 +113,8 @@ def _counts(value: np.ndarray, scale: Scale, edges: np.ndarray) -> np.ndarray:
 
 def _nearest(value: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Give the position of the nearest level: steps such as 0.1 are not met exactly."""
-    return np.searchsorted((levels[1:] + levels[:-1]) / 2, value, side="right")
+    known, code = distinct(value)
+    return np.searchsorted((levels[1:] + levels[:-1]) / 2, known, side="right")[code]
 
 
 def _bin_names(scale: Scale, edges: np.ndarray) -> list[str]:

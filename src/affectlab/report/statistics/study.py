@@ -45,11 +45,11 @@ from affectlab.reliability import (
     DuplicateRaters,
     consensus_flow,
     duplicate_raters,
-    interrater_correlation,
     krippendorff_alpha,
     subject_model,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
+from affectlab.reliability.correlation import of_labels_and_raters
 from affectlab.reliability.screening import Screening, careless_raters
 from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report.images import Pictures
@@ -278,14 +278,15 @@ class Study:
     @cached_property
     def summary(self) -> RatingsSummary:
         """Counts over all rows."""
-        return self.ratings.summary()
+        return self.ratings.summary(describe=False)
 
     @cached_property
     def silent_stimuli(self) -> tuple[str, ...]:
         """Stimuli without an answer that can be used."""
         frame = self.ratings.coded_frame
         held = [pl.col(name).is_not_null() for name in ("value", "text") if name in frame.columns]
-        rated = set(frame.filter(pl.any_horizontal(held))["stimulus"].cast(pl.String).unique())
+        stimulus = pl.col("stimulus").filter(pl.any_horizontal(held)).unique()
+        rated = set(frame.select(stimulus.cast(pl.String))["stimulus"])
         return tuple(name for name in self.ratings.stimulus_names if name not in rated)
 
     @property
@@ -586,19 +587,24 @@ class Study:
         return None if self.alpha is None else agreement_of(self.alpha)
 
     @cached_property
+    def _correlations(self) -> tuple[Estimates, Estimates] | None:
+        """Interrater correlation per label, and per label and rater, of the panel.
+
+        The report gives no interval of labels, which would take most of the time.
+        """
+        if self.panel is None or not self.ordered:
+            return None
+        return of_labels_and_raters(self.panel)
+
+    @property
     def correlation(self) -> Estimates | None:
         """Interrater correlation per label of the panel; None where answers have no order."""
-        if self.panel is None or not self.ordered:
-            return None
-        # The report gives no interval of it, which would take most of the time.
-        return interrater_correlation(self.panel, exclude=(), target="sample")
+        return None if self._correlations is None else self._correlations[0]
 
-    @cached_property
+    @property
     def correlations(self) -> pl.DataFrame | None:
         """Interrater correlation of each rater of the panel, per label; None as above."""
-        if self.panel is None or not self.ordered:
-            return None
-        return interrater_correlation(self.panel, exclude=(), by_rater=True).to_frame()
+        return None if self._correlations is None else self._correlations[1].to_frame()
 
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
