@@ -11,7 +11,7 @@ from tests.ratings.lab_year import YEAR, Messy
 from affectlab.core.errors import InputError
 from affectlab.ratings import GuessedColumnsWarning, GuessedScalesWarning, read_ratings
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "files.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "messy-files.md"
 
 
 @pytest.mark.parametrize("messy", YEAR, ids=lambda messy: messy.title[:40])

@@ -12,6 +12,7 @@ concordance correlation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +174,9 @@ class _Pairs:
         x = np.where(self.present, self.table, 0.0)
         whole = bool((x == np.rint(x)).all())
         exact = whole and x.shape[1] * max(float(np.abs(x).max(initial=0.0)), 1.0) ** 2 < _EXACT
-        sides = np.stack([x, self.present, x**2]).astype(np.float32 if exact else np.float64)
+        sides: NDArray[np.floating[Any]] = np.stack([x, self.present, x**2]).astype(
+            np.float32 if exact else np.float64
+        )
         n_kinds = weights.shape[1]
         ends = np.cumsum(np.bincount(kind, minlength=n_kinds))
         of_kind = np.split(np.argsort(kind, kind="stable"), ends[:-1])

@@ -439,9 +439,7 @@ RULES = (
     ROWS,
     Rule("rows of nobody", of_nobody, "one column names what comes back, and none who answered"),
     Rule("column per rater", over_raters, "columns are called after raters, or share words"),
-    Rule(
-        "column per stimulus", over_stimuli, "each row is a sheet, and columns are numbered alike"
-    ),
+    Rule("column per stimulus", over_stimuli, "each row is a sheet, and columns are called alike"),
     Rule("names that cross", over_crossed, "names of columns have two parts that cross"),
     Rule("counts of votes", of_votes, "columns of counts add up to the same, or to another one"),
 )
