@@ -37,7 +37,7 @@ from affectlab.core.words import (
     shown,
     some,
 )
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, stimulus_clusters
 from affectlab.reliability.components.components import component_rows, components_table
 from affectlab.reliability.components.cumulative_link import CumulativeSolution
 from affectlab.reliability.components.designs import (
@@ -146,10 +146,12 @@ def mixed_model(
     factors
         Random factors, as in ``variance_components``: ``stimulus``, ``rater``, ``session``, another
         column, and combinations such as ``stimulus:rater`` or ``rater:condition``. By default
-        stimuli, raters, and what differs between these: ``rater:condition`` of a category that
-        changes within raters, ``stimulus:group`` of one that changes within stimuli (Barr et al.
-        2013), where they have two answers or more on average and at most 1,000 levels beside the
-        largest factor; of ordered categories (`link`) only stimuli and raters. A note says so.
+        stimuli, raters, the actors, films and the like that stimuli belong to, as intervals of
+        coefficients take them, and what differs between these: ``rater:condition`` of a category
+        that changes within raters, ``stimulus:group`` of one that changes within stimuli,
+        ``actor:condition`` of one that does within actors (Barr et al. 2013), where they have two
+        answers or more on average and at most 1,000 levels beside the largest factor; of ordered
+        categories (`link`) only stimuli and raters. A note says so.
     link
         ``identity``: answers are quantities. ``probit``, ``logit``: answers are ordered categories,
         cut from a latent scale with normal or logistic residual (cumulative link mixed model), on
@@ -214,13 +216,17 @@ def mixed_model(
     check_link(link)
     names = term_names(fixed)
     attributes = [name for (name, *more) in names if not more]
-    wanted = (STIMULUS, RATER) if factors is None else factors
+    units: tuple[str, ...] = (STIMULUS, RATER)
+    if factors is None and link == "identity":
+        drawn = stimulus_clusters(ratings).column
+        units = (*units, drawn) if drawn and drawn not in attributes else units
+    wanted = units if factors is None else factors
     both = sorted({*attributes} & {*wanted})
     if both:
         raise InputError(f"fixed: {joined(both)} cannot be a random factor, too")
     arranged = partial(designs, ratings, everyone=everyone, what="a mixed model")
     made = list(arranged(wanted, attributes))
-    if factors is None and link == "identity" and (more := _differing(made, attributes)):
+    if factors is None and link == "identity" and (more := _differing(made, attributes, units)):
         wanted = (*wanted, *more)
         made = list(arranged(wanted, attributes))
     factors = wanted
@@ -273,10 +279,12 @@ def mixed_model(
     )
 
 
-def _differing(made: Sequence[Design], attributes: Sequence[str]) -> tuple[str, ...]:
-    """Name what differs between raters, or stimuli, in effects that change within them."""
+def _differing(
+    made: Sequence[Design], attributes: Sequence[str], units: Sequence[str]
+) -> tuple[str, ...]:
+    """Name what differs between raters, stimuli or clusters in effects that change within them."""
     found = dict[str, None]()
-    for design, name, unit in product(made, attributes, (RATER, STIMULUS)):
+    for design, name, unit in product(made, attributes, reversed(units)):
         frame = design.frame
         if not frame.height or frame[name].dtype.is_numeric():
             continue
