@@ -132,6 +132,8 @@ def _chosen_way(found: Completed) -> Completed:
     if not found.ways or found.ways[0].fit < _CLEAR or len(near(found.ways)) > 1:
         return found
     best, *others = found.ways
+    if found.ratings is not None and best.ratings.equals(found.ratings):
+        return replace(found, ways=())
     other = others[0].command if others else option("columns", {"stimulus": "NAME"})
     how = _options_of(best.options)
     why = next(rule.why for rule in RULES if rule.name == best.rule)
