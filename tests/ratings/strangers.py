@@ -2465,7 +2465,69 @@ CASES = (
     ),
 )
 
-STRANGERS = (*LONG, *CROSSED, *EXPORTS, *CASES)
+_seconds = world(names("V{}", 4), names("b{}", 5), ("Freude", "Wut"), SEVEN)
+_skin = world(names("s{:02d}", 4), names("c{}", 5), DIMENSIONS, NINE)
+_below = world(("r1", "r2", "r3"), names("img_{}", 6), DIMENSIONS, NINE)
+
+TRIED = (
+    Stranger(
+        name="times_in_german",
+        like="an experiment in German: Bild, Vp, Emotion, Wert, Reaktionszeit",
+        kind="names",
+        write=csv(
+            _seconds,
+            "rsl",
+            {
+                "Bild": "{s}",
+                "Vp": "{r}",
+                "Emotion": "{l}",
+                "Wert": ANSWERS,
+                "Reaktionszeit": lambda row: 400 + (row.n * 7919) % 2311,
+            },
+            separator=";",
+        ),
+        right=_seconds,
+    ),
+    Stranger(
+        name="what_the_body_did",
+        like="a trial a row: clip, two ratings, pupil, skin and heart",
+        kind="guards",
+        write=csv(
+            _skin,
+            "rs",
+            {
+                "pid": "{r}",
+                "trial": "{n}",
+                "clip": "{s}",
+                "{l}": ANSWERS,
+                "mean_pupil": lambda row: 3 + (row.n * 37) % 100 / 100,
+                "scr_amp": lambda row: (row.n * 53) % 97 / 100,
+                "hr_bpm": lambda row: 60 + (row.n * 13) % 40,
+            },
+        ),
+        right=_skin,
+    ),
+    Stranger(
+        name="people_below_pictures",
+        like="JSON: an object for each picture, of objects for each person",
+        kind="nested objects",
+        write=as_json(
+            "ratings.json",
+            {
+                stimulus: {
+                    rater: {
+                        one.label: one.value for one in of(_below, stimulus=stimulus, rater=rater)
+                    }
+                    for rater in each(_below, "rater")
+                }
+                for stimulus in each(_below, "stimulus")
+            },
+        ),
+        right=_below,
+    ),
+)
+
+STRANGERS = (*LONG, *CROSSED, *EXPORTS, *TRIED, *CASES)
 
 TODAY: dict[str, str] = {}
 """What happens today where a file is not read as it should be: a word for it, and a sentence."""

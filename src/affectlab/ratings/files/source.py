@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -367,20 +368,28 @@ def _are_objects(column: pl.Series) -> bool:
 def _fields_of(
     columns: dict[str, pl.Series], objects: Sequence[str], *, short: bool
 ) -> dict[str, pl.Series]:
-    """Give each field of objects a column, under its own name where that is `short` and free."""
-    made: dict[str, pl.Series] = {}
-    for name, column in columns.items():
-        if name not in objects:
-            made[name] = column
-            continue
+    """Give each field of objects a column, under its own name where that is `short` and free.
+
+    A name that several objects have is free in none of them.
+    """
+    parts: dict[str, dict[str, pl.Series]] = {}
+    for name in objects:
+        column = columns[name]
         if isinstance(column.dtype, pl.Struct):
-            parts = {one.name: column.struct.field(one.name) for one in column.dtype.fields}
+            parts[name] = {one.name: column.struct.field(one.name) for one in column.dtype.fields}
         else:
             cells = column.to_list()
             keys = dict.fromkeys(key for cell in cells if cell for key in cell)
-            parts = {key: series_of(key, [(cell or {}).get(key) for cell in cells]) for key in keys}
-        for key, part in parts.items():
-            own = key if short and key not in columns and key not in made else f"{name}.{key}"
+            parts[name] = {
+                key: series_of(key, [(cell or {}).get(key) for cell in cells]) for key in keys
+            }
+    times = Counter(key for one in parts.values() for key in one)
+    made: dict[str, pl.Series] = {}
+    for name, column in columns.items():
+        if name not in parts:
+            made[name] = column
+        for key, part in parts.get(name, {}).items():
+            own = key if short and key not in columns and times[key] == 1 else f"{name}.{key}"
             made[own] = _parsed(part).alias(own)
     return made
 

@@ -62,9 +62,9 @@ class ScoreMatrix(Format):
         flat = [value for row in values for value in row]
         known = [value for value in flat if value is not None and not math.isnan(value)]
         scores = bool(known) and None not in flat and min(known) >= 0 and max(known) <= _MAX_SCORE
-        return Sure.if_(
-            scores and not (_is_count(values[0]) or _is_count([row[0] for row in values]))
-        )
+        first = [row[0] for row in values]
+        counts = any(map(_is_count, (values[0], values[0][1:], first, first[1:])))
+        return Sure.if_(scores and not counts)
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Number rows and columns, and give each cell a row."""
@@ -95,7 +95,7 @@ class ScoreMatrix(Format):
 
 def _is_count(values: Sequence[float | None]) -> bool:
     """Whether numbers rise one by one, as names of columns or rows do and scores do not."""
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and not math.isnan(value)]
     return len(known) > 2 and all(after - before == 1 for before, after in pairwise(known))
 
 

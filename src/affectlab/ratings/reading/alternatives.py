@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import on_command_line, option, plural, shown
+from affectlab.core.words import on_command_line, option, plural, quoted, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
@@ -46,6 +46,8 @@ _CLEAR = 4.0
 """How well a reading has to fit to be taken where nothing is said."""
 _SURELY = 6.0
 """How well it has to fit to be taken where columns could be read otherwise."""
+_LEAST_OTHER = 2.0
+"""How well a reading has to fit that a guess may be wrong about."""
 _MOST_AGREED = 3
 """Levels on which raters may all agree by chance."""
 _CLEARLY = 0.5
@@ -71,6 +73,8 @@ class Way:
     """What was added to what is said of the file."""
     rule: str
     """The rule that suggests it."""
+    left: tuple[str, ...]
+    """Columns of words that vary as answers do, and are none in this reading."""
     made: Prepared
     ratings: Ratings
 
@@ -137,8 +141,11 @@ def _chosen_way(found: Completed) -> Completed:
     other = others[0].command if others else option("columns", {"stimulus": "NAME"})
     how = _options_of(best.options)
     why = next(rule.why for rule in RULES if rule.name == best.rule)
+    varies = "varies" if len(best.left) == 1 else "vary"
+    left = f", and {quoted(best.left)} beside it {varies} as answers do" if best.left else ""
     step = (
-        f"{GUESSED}read as {best.holds} ({how}), since {why}; if it is otherwise, say so ({other})"
+        f"{GUESSED}read as {best.holds} ({how}), since {why}{left}; if it is otherwise, say so "
+        f"({other})"
     )
     ratings = best.ratings._derive(best.ratings._body, steps=(step,))
     return Completed(best.made, ratings, None, taken=best)
@@ -171,10 +178,15 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
     ):
         return max(_SURELY, _fit_of(evidence, layout) + _CLEARLY)
     taken = {*roles.values(), *layout.labels}
-    asked = {"trial", "session"} & roles.keys() and any(
-        "session" not in meant(name) and evidence.names_rows(*keys, name)
-        for name in evidence.keys
-        if name not in taken
+    once = evidence.names_rows(*keys)
+    asked = (
+        {"trial", "session"} & roles.keys()
+        and not once
+        and any(
+            "session" not in meant(name) and evidence.names_rows(*keys, name)
+            for name in evidence.keys
+            if name not in taken
+        )
     )
     same = any(
         evidence.column(name).distinct > _MOST_AGREED
@@ -188,7 +200,7 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         value in evidence.names
         and evidence.column(str(value)).kind == "words"
         and "value" not in meant(str(value))
-        and not evidence.names_rows(*keys)
+        and (not once or evidence.determines(keys[0], str(value)))
         and evidence.answers_in_numbers(*keys, str(value))
     )
     return _CLEAR if asked or same or words else None
@@ -309,7 +321,7 @@ def _ways(
     found = 0
     best: float | None = None
     for one in candidates:
-        if best is not None and one.fit < best - _NEAR and (found > 1 or one.fit < 0):
+        if best is not None and one.fit < best - _NEAR and (found > 1 or one.fit < _LEAST_OTHER):
             return
         changed = _changed(made.options, one.options)
         if changed is None:
@@ -326,7 +338,9 @@ def _ways(
                 said["columns"] = dict(changed.columns or {})
             options = {**added, **one.options}
             now = replace(made, options=changed)
-            yield Way(holds, command_of(made, said), one.fit, options, one.rule, now, ratings)
+            yield Way(
+                holds, command_of(made, said), one.fit, options, one.rule, one.left, now, ratings
+            )
 
 
 def _layout(made: Prepared) -> Layout | None:

@@ -46,6 +46,8 @@ class Candidate:
     options: Mapping[str, Any]
     fit: float
     rule: str = ""
+    left: tuple[str, ...] = ()
+    """Columns of words that vary as answers do, and are none in this reading."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Rule:
 def suggested(evidence: Evidence, rules: Iterable[Rule] | None = None) -> list[Candidate]:
     """Give what the rules suggest, what fits best first."""
     found = [
-        Candidate(one.options, one.fit, rule.name)
+        Candidate(one.options, one.fit, rule.name, one.left)
         for rule in (RULES if rules is None else rules)
         for one in rule.suggest(evidence)
         if _can_be_said(one.options)
@@ -221,13 +223,18 @@ def _of_axes(
             if _are_raters(numbers) > 0:
                 fit -= 6
             more = _beside(evidence, *columns.values(), *numbers)
-            yield Candidate({"columns": columns, "wide": "labels", **more}, fit)
+            left = tuple(_chosen(evidence, axes))
+            yield Candidate({"columns": columns, "wide": "labels", **more}, fit, left=left)
             return
     answers = numbers or _chosen(evidence, axes)
     if len(answers) == 1:
         if label:
             columns["label"] = label[0]
-        yield Candidate({"columns": {**columns, "value": answers[0]}}, fit)
+        if answers[0] in evidence.keys and {"stimulus", "rater"} & meant(answers[0]):
+            # What names who or what is hardly an answer.
+            fit -= 6
+        left = tuple(_chosen(evidence, axes)) if numbers else ()
+        yield Candidate({"columns": {**columns, "value": answers[0]}}, fit, left=left)
 
 
 def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:

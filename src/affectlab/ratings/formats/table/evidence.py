@@ -24,6 +24,7 @@ from affectlab.ratings.formats.table.columns import (
 )
 from affectlab.ratings.formats.table.crossed import crossings
 from affectlab.ratings.formats.table.lexicon import meant
+from affectlab.ratings.wordings import is_no_answer
 from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 Kind = Literal["none", "numbers", "files", "mails", "texts", "words"]
@@ -239,7 +240,7 @@ class Evidence:
             and (name in varying or self.are_labels([name]))
             and self.column(name).kind == "numbers"
             and not is_no_label(name)
-            and not {"trial", "moment", "person", "decided"} & meant(name)
+            and not {"trial", "moment", "measure", "person", "decided"} & meant(name)
         ]
 
     def answers_in_words(self, *keys: str) -> list[str]:
@@ -307,7 +308,10 @@ def _texts(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
         return pl.Series([None] * len(column), dtype=pl.String)
     text = column.cast(pl.String).str.strip_chars()
-    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=False), None)
+    none = [
+        one for one in text.unique().drop_nulls() if one.lower() in MISSING or is_no_answer(one)
+    ]
+    return text.set(text.is_in(none).fill_null(value=False), None)
 
 
 def _column(name: str, cells: pl.Series) -> Column:

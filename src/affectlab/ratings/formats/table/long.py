@@ -31,6 +31,7 @@ from affectlab.ratings.formats.table.columns import (
     is_no_label,
     words_in,
 )
+from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
@@ -636,6 +637,7 @@ def guess_wide(
         name
         for name in rest
         if not is_no_label(name)
+        and not {"moment", "measure"} & meant(name)
         and folded_name(name) not in PERSONAL
         and find_one("stimulus", [name]) is None
         and is_of_numbers(columns[name])

@@ -143,13 +143,16 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
 
 def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
     """Add columns that the user names as several: ``block+participant``."""
-    made = {}
+    made: dict[str, pl.Series] = {}
+    used = set[str]()
     for name in named.values():
         parts = name.split("+")
         if name not in given.columns and len(parts) > 1 and {*parts} <= given.columns.keys():
             cells = [given.columns[part].cast(pl.String).str.strip_chars() for part in parts]
             made[name] = pl.select(pl.concat_str(cells, separator=" ")).to_series().alias(name)
-    return replace(given, columns={**made, **given.columns}) if made else given
+            used |= {*parts} - {*named.values()}
+    rest = {name: column for name, column in given.columns.items() if name not in used}
+    return replace(given, columns={**made, **rest}) if made else given
 
 
 def _has_commas(given: Columns, head: Peek, options: ReadOptions) -> bool:

@@ -275,7 +275,7 @@ def _crossing(find: _Finder, names: list[str]) -> tuple[list[str], list[str], li
     kept = [
         (column, one, label)
         for column, one, label in zip(found.columns, called, asked, strict=True)
-        if not (SUMMARIES & {*words_in(one)})
+        if not (SUMMARIES & {*words_in(one)} or "moment" in meant(label))
     ]
     columns, called, asked = zip(*kept, strict=True)
     return list(columns), list(called), list(asked)
