@@ -105,7 +105,8 @@ class FaceScores(Frames):
     def scales_of(self, columns: Columns, rows: NDArray[np.intp]) -> dict[str, Scale]:
         """Take scores as percent, or as shares where none is above 1."""
         labels = [name for name in columns if self._scale_of(name) is not None]
-        highest = np.nanmax([numbers(columns[name])[rows] for name in labels])
+        given = np.array([numbers(columns[name])[rows] for name in labels])
+        highest = np.max(given, initial=0.0, where=np.isfinite(given))
         return dict.fromkeys(labels, _SHARES if highest <= 1 else _PERCENT)
 
 
