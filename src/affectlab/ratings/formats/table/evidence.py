@@ -259,7 +259,8 @@ class Evidence:
         sets = [{*one} for one in _parts(cells)]
         every = set[str]().union(*sets)
         few = 1 < len(every) <= min(50, sum(map(len, cells)) / 2)
-        return few and all(len(one & other) >= 1 for one, other in combinations(sets, 2))
+        others = (set[str]().union(*sets[:k], *sets[k + 1 :]) for k in range(len(sets)))
+        return few and all(one & other for one, other in zip(sets, others, strict=True))
 
     def are_labels(self, names: Sequence[str]) -> bool:
         """Whether most of some names are those of emotions or dimensions."""
