@@ -257,3 +257,19 @@ def test_a_column_that_is_named_and_not_there_is_refused(tmp_path: Path, role: s
     file.write_text("image,rater,time,joy,anger\na,x,T1,3,4\na,x,T2,2,6\nb,y,T1,1,1\n")
     with pytest.raises(InputError, match="unknown column 'nobody'"):
         read_ratings(file, columns={role: "nobody"})
+
+
+def test_what_is_no_count_of_votes_is_refused_and_an_empty_cell_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "votes.csv"
+    file.write_text("clip,happy,sad\na,3,2\nb,1,x\n")
+    with pytest.raises(InputError, match=r"line 3, column 'sad': 'x' is no count of votes"):
+        read_ratings(file, wide="votes")
+    file.write_text("clip,happy,sad\na,3,\nb,1,2\n")
+    assert read_ratings(file, wide="votes").n_ratings == 6
+
+
+def test_names_that_cross_times_alone_hold_no_answers(tmp_path: Path) -> None:
+    file = tmp_path / "times.csv"
+    file.write_text("subject,a_rt,b_rt,a_onset,b_onset\nx,1,2,3,4\ny,2,3,4,5\n")
+    with pytest.raises(InputError, match="no column is left"):
+        read_ratings(file, wide="stimuli,labels")

@@ -27,10 +27,10 @@ class BestWorst(Format):
     """A table with a row for each choice of the best and the worst of some items.
 
     Columns called after ``best`` and ``worst`` (or ``most`` and ``least``) hold what stands in one
-    of the columns of items, by whatever name. Each row says
-    of the best that it is before all others, and of the worst that all others are before it: these
-    comparisons are what is read, for ``preference_scale``. A column of raters may stand beside;
-    without one each row is of a rater of its own.
+    of the columns of items, by whatever name. Each row says of the best that it is before all
+    others, and of the worst that all others are before it: these comparisons are what is read, for
+    ``preference_scale``. A column of raters may stand beside; without one each row is of a rater of
+    its own.
 
     Source: Kiritchenko and Mohammad (2016), "Capturing Reliable Fine-Grained Sentiment Associations
     by Crowdsourcing and Best-Worst Scaling", whose tuples of four give five pairs each.
@@ -58,9 +58,14 @@ class BestWorst(Format):
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:  # noqa: ARG002
         """Say which columns hold items, and which the choices."""
-        read = read_columns(head, on_bad="set_aside")
-        items, best, worst = self._found(head, read.columns)
-        rater = find_rater([name for name in read.columns if name not in (*items, best, worst)])
+        columns = read_columns(head, on_bad="set_aside").columns
+        return self._layout(columns, self._found(head, columns))
+
+    def _layout(
+        self, columns: Mapping[str, pl.Series], found: tuple[list[str], str, str]
+    ) -> Layout:
+        items, best, worst = found
+        rater = find_rater([name for name in columns if name not in (*items, best, worst)])
         return Layout(
             {} if rater is None else {"rater": rater},
             labels=(best, worst),
@@ -70,8 +75,9 @@ class BestWorst(Format):
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
         """Give a row for each pair that a choice decides."""
         read = read_columns(head, on_bad=options.on_bad)
-        items, best, worst = self._found(head, read.columns)
-        rater = self.describe(head).roles.get("rater")
+        found_columns = self._found(head, read.columns)
+        items, best, worst = found_columns
+        rater = self._layout(read.columns, found_columns).roles.get("rater")
         columns = {name: read.columns[name].cast(pl.String) for name in (*items, best, worst)}
         rows = pl.DataFrame(list(columns.values())).rows(named=True)
         if rater is None:

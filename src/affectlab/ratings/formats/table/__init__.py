@@ -11,7 +11,6 @@ from affectlab.ratings.formats.table.columns import (
 from affectlab.ratings.formats.table.crossed import Crossing as Crossing, crossings as crossings
 from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
-    cross as cross,
     odd_words as odd_words,
     stem_of as stem_of,
 )

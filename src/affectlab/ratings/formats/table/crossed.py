@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from affectlab.ratings.formats.table.columns import DIMENSIONS
@@ -85,14 +85,10 @@ def crossed_dimensions(names: Sequence[str]) -> tuple[Sequence[str], Sequence[st
     >>> crossed_dimensions(["joy_1", "joy_2", "fear_1", "fear_2"]) is None
     True
     """
-    for one in _whole(names):
+    for one in crossings(names):
+        if len(one.columns) < len(names) or one.fullness < 1.0:
+            continue
         for stimuli, labels in ((one.first, one.second), (one.second, one.first)):
             if {label.casefold() for label in labels} <= DIMENSIONS:
                 return stimuli, labels
     return None
-
-
-def _whole(names: Sequence[str]) -> Iterator[Crossing]:
-    return (
-        one for one in crossings(names) if len(one.columns) == len(names) and one.fullness == 1.0
-    )

@@ -279,11 +279,6 @@ class Evidence:
         return [load_taxonomy(name) for name in list_taxonomies()]
 
 
-def cross(names: Sequence[str]) -> bool:
-    """Whether names are made of two parts, of which nearly all combinations are there."""
-    return any(2 * len(one.columns) >= len(names) for one in crossings(names))
-
-
 def stem_of(name: str) -> str:
     """Give a name without the number or the single letter behind it.
 

@@ -277,8 +277,8 @@ def _crossing(find: _Finder, names: list[str]) -> tuple[list[str], list[str], li
         for column, one, label in zip(found.columns, called, asked, strict=True)
         if not (SUMMARIES & {*words_in(one)} or "moment" in meant(label))
     ]
-    columns, called, asked = zip(*kept, strict=True)
-    return list(columns), list(called), list(asked)
+    columns, ones, labels = ([one[place] for one in kept] for place in (0, 1, 2))
+    return columns, ones, labels
 
 
 def _crosses(called: Sequence[str], asked: Sequence[str], across: str) -> str:
@@ -576,12 +576,14 @@ def _votes(
     source: str,
 ) -> Long:
     """Give each vote a row; whoever gave it is nobody else, as far as the counts say."""
-    counts = repeated.pop("value").cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
-    if (counts < 0).any() or (counts != np.rint(counts)).any():
-        row = int(np.flatnonzero((counts < 0) | (counts != np.rint(counts)))[0])
-        raise InputError(
-            f"{locate(row)}: {counts[row]:g} is no count of votes; expected 0, 1, 2, …"
-        )
+    given = repeated.pop("value")
+    empty = given.cast(pl.String).str.strip_chars().fill_null("") == ""
+    numbers = given.set(empty, None).cast(pl.Float64, strict=False)
+    counts = numbers.set(empty, 0.0).fill_null(float("nan")).to_numpy()
+    bad = np.flatnonzero(~((counts >= 0) & (counts == np.rint(counts))))
+    if bad.size:
+        row = int(bad[0])
+        raise InputError(f"{locate(row)}: {given[row]!r} is no count of votes; expected 0, 1, 2, …")
     if counts.sum() > _MOST_VOTES:
         raise InputError(
             f"{source}: {counts.sum():,.0f} votes; expected {_MOST_VOTES:,} and fewer, as each is "
