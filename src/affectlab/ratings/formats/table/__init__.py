@@ -1,6 +1,5 @@
 """Tables of ratings in no particular layout: long, and wide in three ways."""
 
-from affectlab.ratings.formats.table.chosen import find_separator as find_separator
 from affectlab.ratings.formats.table.columns import (
     TRUTHS as TRUTHS,
     find_chosen as find_chosen,
@@ -8,7 +7,7 @@ from affectlab.ratings.formats.table.columns import (
     find_one as find_one,
     words_in as words_in,
 )
-from affectlab.ratings.formats.table.crossed import Crossing as Crossing, crossings as crossings
+from affectlab.ratings.formats.table.crossed import crossings as crossings
 from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
     odd_words as odd_words,
@@ -18,7 +17,6 @@ from affectlab.ratings.formats.table.lexicon import find_rater as find_rater, me
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,
     called_after_raters as called_after_raters,
-    guess_wide as guess_wide,
     is_of_numbers as is_of_numbers,
 )
 from affectlab.ratings.formats.table.plain import (
