@@ -102,8 +102,8 @@ SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
-ANY = {"table", "affectlab", "excel", "pivot", "spss", "stata"}
-"""What any file is read as, what any workbook, pivot table or file of a statistics program is, and
+ANY = {"table", "affectlab", "excel", "nameless", "pivot", "spss", "stata"}
+"""What any file is read as, what any workbook, table under two rows of names or none, or file of a statistics program is, and
 what says itself that it was written here."""
 
 

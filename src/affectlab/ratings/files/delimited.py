@@ -130,15 +130,9 @@ def _check_header(peek: Peek) -> None:
             raise InputError(f"{where}: column {position + 1} has no name; expected one")
         if name in header[:position]:
             raise InputError(f"{where}: column '{name}' stands twice; expected different names")
-    if _is_of_data(peek):
-        first = ", ".join(header[:_SHOWN]) + (", …" if len(header) > _SHOWN else "")
-        raise InputError(
-            f"{where}: the first row ({first}) looks like those below it; expected names of "
-            "columns: write them above it"
-        )
 
 
-def _is_of_data(peek: Peek) -> bool:
+def has_no_names(peek: Peek) -> bool:
     """Whether each cell of the first row looks like those below it, so that no row has names.
 
     A word does that stands below, too, among others, and so does a name such as ``s01`` above

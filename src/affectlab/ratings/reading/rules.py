@@ -20,7 +20,9 @@ from affectlab.core.files.media import media_kind
 from affectlab.ratings.build import is_number
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import (
+    Crossing,
     Evidence,
+    are_occasions,
     called_after_raters,
     crossings,
     find_chosen,
@@ -36,6 +38,8 @@ _FEW_SETS = 3
 _FEWEST_ROWS = 10
 """Rows from which on equal sums are no chance."""
 _FEWEST_VOTES = 3
+_ALONE = 0.6
+"""How well a reading fits in which one rater answered."""
 _ROLES = {"rater", "stimulus", "label"}
 
 
@@ -173,7 +177,9 @@ def _row_names(evidence: Evidence, role: str) -> list[str]:
         )
         for name in found
     }
-    return sorted(found, key=lambda name: (late[name], -fit(evidence, name)))
+    return sorted(found, key=lambda name: (late[name], -fit(evidence, name))) or (
+        [] if evidence.corner is None else [evidence.corner]
+    )
 
 
 def _beside(evidence: Evidence, *used: str) -> dict[str, Any]:
@@ -263,6 +269,28 @@ def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
     yield Candidate(said, 1 + min(_as_stimulus(evidence, stimulus), 1))
 
 
+def of_one(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that one rater gave all answers, where each row is about something else."""
+    if any({"rater", "person"} & meant(name) for name in evidence.names):
+        return
+    for stimulus in _row_names(evidence, "stimulus")[:1]:
+        if _as_stimulus(evidence, stimulus) <= 0:
+            continue
+        said: dict[str, Any] = {"rater": "one", "columns": {"stimulus": stimulus}}
+        answers = evidence.answers_in_numbers(stimulus) or [
+            name
+            for name in evidence.names
+            if name != stimulus and (evidence.are_labels([name]) or find_chosen([name]))
+        ]
+        if len(answers) == 1:
+            said["columns"]["value"] = answers[0]
+        elif answers:
+            said |= {"wide": "labels", **_beside(evidence, stimulus, *answers)}
+        if answers:
+            # Any reading with several raters goes before it.
+            yield Candidate(said, _ALONE)
+
+
 # A column for each rater, stimulus or category, or for two of these.
 
 
@@ -292,6 +320,10 @@ def over_raters(evidence: Evidence) -> Iterator[Candidate]:
         fit += sum(_as_label(evidence, name) for name in label)
         if _are_raters(group) > 0:
             fit += 1 if more else 3
+        if stimulus == evidence.corner:
+            # A matrix whose corner is empty may have either of both in its rows.
+            fit += 1
+            yield Candidate({"wide": "stimuli", "columns": {"rater": stimulus}, **more}, fit)
         yield Candidate({"wide": "raters", "columns": columns, **more}, fit)
 
 
@@ -375,9 +407,13 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
         parts = (found.first, found.second)
         for place in (0, 1):
             called, asked = ([*dict.fromkeys(parts[at])] for at in (place, 1 - place))
+            occasions = [*_over_occasions(evidence, found, place)] if are_occasions(called) else []
+            yield from occasions
+            if occasions:
+                continue
             # Crossing by itself says much.
             labels = 1 + _are_labels(evidence, asked)
-            labels -= 3 if evidence.are_labels(called) else 0
+            labels -= 3 if evidence.are_labels(called) else 4 if are_occasions(called) else 0
             for role, many in (("rater", "stimuli"), ("stimulus", "raters")):
                 keys = [one for one in _row_names(evidence, role) if one not in found.columns]
                 for key in keys[:1]:
@@ -387,6 +423,18 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
                         fit = _as_stimulus(evidence, key) + _are_raters(called)
                     wide = ",".join((many, "labels") if place == 0 else ("labels", many))
                     yield Candidate({"wide": wide, "columns": {role: key}}, fit + labels)
+
+
+def _over_occasions(evidence: Evidence, found: Crossing, place: int) -> Iterator[Candidate]:
+    """Suggest that one part of names that cross says when somebody answered."""
+    keys = [name for name in evidence.keys if name not in found.columns]
+    wide = "sessions,labels" if place == 0 else "labels,sessions"
+    for rater, stimulus in permutations(keys, 2):
+        if evidence.names_rows(rater, stimulus):
+            columns = {"stimulus": stimulus, "rater": rater}
+            # Labels that cross occasions are none.
+            fit = 2 + fit_of(evidence, rater, stimulus)
+            yield Candidate({"wide": wide, "columns": columns}, fit)
 
 
 def of_votes(evidence: Evidence) -> Iterator[Candidate]:
@@ -442,12 +490,14 @@ def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:
 
 
 ROWS = Rule("row per answer", over_rows, "no two rows have the same rater, stimulus and label")
+CROSSED = Rule("names that cross", over_crossed, "names of columns have two parts that cross")
 RULES = (
     ROWS,
     Rule("rows of nobody", of_nobody, "one column names what comes back, and none who answered"),
+    Rule("one rater", of_one, "each row is about something else, and none says who answered"),
     Rule("column per rater", over_raters, "columns are called after raters, or share words"),
     Rule("column per stimulus", over_stimuli, "each row is a sheet, and columns are called alike"),
-    Rule("names that cross", over_crossed, "names of columns have two parts that cross"),
+    CROSSED,
     Rule("counts of votes", of_votes, "columns of counts add up to the same, or to another one"),
 )
 

@@ -34,6 +34,7 @@ _MOST_KEYS = 14
 _MAIL = re.compile(r"\S+@\S+\.\w+")
 _LONG_TEXT = 3
 """Words of a cell, on average, from which on a column holds texts."""
+_TRUTH = {"false": "0", "true": "1"}
 _NUMBERED = re.compile(r"(?<=\w)(?:[ _.-]?\d+|[ _.-][a-zA-Z])$")
 
 
@@ -60,7 +61,7 @@ class Evidence:
         self.names = tuple(name for name in columns if name.strip())
         self.rows = len(next(iter(columns.values()), ()))
         self.height = min(self.rows, _FIRST_ROWS)
-        self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in self.names}
+        self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in columns}
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
         self._counts: dict[tuple[str, ...], int] = {}
@@ -204,6 +205,14 @@ class Evidence:
             and 1 < self.height == self.column(name).distinct
         )
 
+    @cached_property
+    def corner(self) -> str | None:
+        """The first column where it has no name and gives each row a name of its own."""
+        first = next(iter(self.cells), None)
+        if first is None or first.strip() or self.column(first).kind in ("none", "numbers"):
+            return None
+        return first if self.column(first).distinct == self.height > 1 else None
+
     def _rank(self, name: str) -> tuple[bool | int, ...]:
         means = meant(name)
         return (
@@ -304,10 +313,12 @@ def _texts(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
         return pl.Series([None] * len(column), dtype=pl.String)
     text = column.cast(pl.String).str.strip_chars()
-    none = [
-        one for one in text.unique().drop_nulls() if one.lower() in MISSING or is_no_answer(one)
-    ]
-    return text.set(text.is_in(none).fill_null(value=False), None)
+    words = text.unique().drop_nulls().to_list()
+    none = [one for one in words if one.lower() in MISSING or is_no_answer(one)]
+    text = text.set(text.is_in(none).fill_null(value=False), None)
+    if {one.casefold() for one in words if one not in none} == {*_TRUTH}:
+        return text.str.to_lowercase().replace_strict(_TRUTH)
+    return text
 
 
 def _column(name: str, cells: pl.Series) -> Column:

@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, Peek, read_columns
+from affectlab.ratings.files import Columns, Peek, read_columns, spread_cells
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
@@ -133,6 +133,8 @@ def table_columns(head: Peek, options: ReadOptions) -> Columns:
 def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
+    if not given.typed:
+        given = spread_cells(given)
     check_choices("column", options.unused, given.columns, str(head.path))
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
