@@ -2476,8 +2476,86 @@ _boxes = world(names("a{}", 5), names("post {} is here", 8), ("joy", "anger", "n
 _waves = world(names("p{}", 6), names("st{}", 8), ("joy", "anger"), SEVEN)
 _checked = world(names("s{}", 8), names("img_{}.jpg", 10), ("joy",), SEVEN)
 _behind = world(("Coder A", "Coder B"), names("clip{}", 12), ("joy", "anger", "fear"), SEVEN)
+_evaluators = tuple(
+    Answer(stimulus, rater, label, value)
+    for s, stimulus in enumerate(names("seg_{:03d}", 12))
+    for r, rater in enumerate(names("Eval{:02d}F", 4))
+    for label, value in (
+        ("Emotion", ("happy", "sad", "angry")[(s + r * r) % 3]),
+        ("Valence", float(1 + (s * 7 + r) % 5)),
+        ("Arousal", float(1 + (s * 3 + r * 2) % 5)),
+    )
+)
+_norms = world(
+    names("Suj{:02d}", 8), ("alegria", "morte", "casa", "guerra", "mar", "sol"), levels=NINE
+)
+_logged = world(
+    ("p01", "p02", "p03", "gpt-x", "llama-y"), names("v{}", 5), ("guilty?", "ashamed?"), SEVEN
+)
 
 TRIED = (
+    Stranger(
+        name="evaluators_above_three_questions",
+        like="a speech corpus: evaluators in the first row, category and dimensions in the second",
+        kind="crossed columns",
+        write=text(
+            "eval.csv",
+            "Numb,Segment,Total,,,Eval01F,,,Eval02F,,,Eval03F,,,Eval04F,,\n"
+            + as_text(
+                [
+                    ["", "ID", *("Emotion", "Valence", "Arousal") * 5],
+                    *(
+                        [str(n), stimulus, "happy", "3", "3"]
+                        + [written(one.value) for one in of(_evaluators, stimulus=stimulus)]
+                        for n, stimulus in enumerate(each(_evaluators, "stimulus"), start=1)
+                    ),
+                ]
+            ),
+        ),
+        right=_evaluators,
+    ),
+    Stranger(
+        name="norms_in_portuguese",
+        like="norms of words: subjects in columns, frequency before and Média, DP, Mín, Máx behind",
+        kind="names",
+        write=csv(
+            _norms,
+            "s",
+            {
+                "Palavra": "{s}",
+                "Freq_log10": lambda row: dotted(1 + row.s_n / 3),
+                "{r}": ANSWERS,
+                "Média": lambda row: dotted(_mean(_norms, row.s)),
+                "DP": lambda row: dotted(1 + row.s_n / 7),
+                "Mín": "1",
+                "Máx": "9",
+                "N": "8",
+            },
+            separator=";",
+            encoding="latin-1",
+        ),
+        right=_norms,
+    ),
+    Stranger(
+        name="participant_or_model",
+        like="a log of people and language models: participant or model is filled",
+        kind="guards",
+        write=csv(
+            _logged,
+            "rsl",
+            {
+                "run_id": "r{n}",
+                "stimulus_id": "{s}",
+                "model": lambda row: "" if row.r.startswith("p") else row.r,
+                "participant": lambda row: row.r if row.r.startswith("p") else "",
+                "question": "{l}",
+                "answer": ANSWERS,
+                "latency_ms": lambda row: 900 + (row.n * 7919) % 2311,
+            },
+        ),
+        right=_logged,
+        kinds={"gpt-x": "model", "llama-y": "model"},
+    ),
     Stranger(
         name="no_names_of_columns",
         like="rater, picture and answer without a row of names",

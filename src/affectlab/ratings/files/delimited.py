@@ -137,23 +137,24 @@ def has_no_names(peek: Peek) -> bool:
 
     A word does that stands below, too, among others, and so does a name such as ``s01`` above
     ``s02`` and ``s03``. Numbers above numbers may be either, as columns can be called by numbers.
+    Columns without anything say nothing.
     """
     first, *rows = peek.rows
     if len(first) < 2 or len(rows) < 2 or first in rows or len(first) != len(peek.header):
         return False
     likely = False
-    columns = [
-        {row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))
-    ]
-    if any(
-        name.strip() in below for at, name in enumerate(first) for below in _without(columns, at)
-    ):
+    below = [{row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))]
+    filled = [at for at, name in enumerate(first) if name.strip() or below[at]]
+    columns = [below[at] for at in filled]
+    names = [first[at].strip() for at in filled]
+    words = [(at, name) for at, name in enumerate(names) if "." not in name]
+    if any(name in others for at, name in words for others in _without(columns, at)):
         # Raters who name each other, and columns that are numbered as what stands in them.
         return False
-    for name, below in zip(map(str.strip, first), columns, strict=True):
-        if len(below) > 1 and (name in below or _numbered_alike(name, below)):
+    for name, cells in zip(names, columns, strict=True):
+        if name in cells or (len(cells) > 1 and _numbered_alike(name, cells)):
             likely = likely or _NUMBER.fullmatch(name) is None
-        elif not all(_NUMBER.fullmatch(one) for one in (name, *below)):
+        elif not all(_NUMBER.fullmatch(one) for one in (name, *cells)):
             return False
     return likely
 

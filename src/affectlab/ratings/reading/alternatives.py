@@ -454,7 +454,7 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
     if on_command_line():
         file = "-" if name == "standard input" else shlex.quote(name)
         return " ".join(("affectlab report", file, *parts))
-    in_memory = made.head.frame is not None and not Path(name).is_dir()
+    in_memory = made.head.frame is not None and not Path(name).exists()
     return ", ".join(parts) if in_memory else f"read_ratings({', '.join((repr(name), *parts))})"
 
 

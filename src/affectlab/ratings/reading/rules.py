@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from affectlab.ratings.formats.table import (
     called_after_raters,
     crossings,
     find_chosen,
+    find_one,
     meant,
     odd_words,
     stem_of,
@@ -71,7 +72,8 @@ def suggested(evidence: Evidence, rules: Iterable[Rule] | None = None) -> list[C
         for one in rule.suggest(evidence)
         if _can_be_said(one.options)
     ]
-    return sorted(found, key=lambda one: -one.fit)
+    found.sort(key=lambda one: -one.fit)
+    return [one for k, one in enumerate(found) if one.options not in [o.options for o in found[:k]]]
 
 
 def _can_be_said(options: Mapping[str, Any]) -> bool:
@@ -207,25 +209,49 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
                     named.append(axes)
         for axes in named:
             for roles in permutations(axes):
-                yield from _of_axes(evidence, roles, apart)
-        if named:
+                yield from _of_axes(evidence, roles, dict(zip(("session",), apart, strict=False)))
+        if named and not apart:
             return
+        if named:
+            break
+    yield from _by_trials(evidence)
+
+
+def _by_trials(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that trials tell answers of one rater apart, where names say who and what."""
+    trials = [
+        name
+        for name in evidence.names
+        if "trial" in meant(name) and 1 < evidence.column(name).distinct < evidence.height
+    ]
+    called = [
+        [name for name in evidence.keys if role in meant(name)]
+        for role in ("rater", "stimulus", "label")
+    ]
+    for rater, stimulus in product(*called[:2]):
+        for axes in ((rater, stimulus), *((rater, stimulus, label) for label in called[2])):
+            for trial in trials:
+                if len({*axes, trial}) > len(axes) and evidence.tells_apart(trial, *axes):
+                    yield from _of_axes(evidence, axes, {"trial": trial})
+                    break
 
 
 def _of_axes(
-    evidence: Evidence, axes: tuple[str, ...], apart: tuple[str, ...]
+    evidence: Evidence, axes: tuple[str, ...], apart: Mapping[str, str]
 ) -> Iterator[Candidate]:
     rater, stimulus, *label = axes
     fit = fit_of(evidence, *axes)
-    columns = {"stimulus": stimulus, "rater": rater}
-    if apart:
-        columns["session"] = apart[0]
-    numbers = evidence.answers_in_numbers(*axes, *apart)
+    columns = {"stimulus": stimulus, "rater": rater, **apart}
+    numbers = evidence.answers_in_numbers(*axes, *(apart[k] for k in apart if k == "session"))
     if len(numbers) > 1:
         called = [name for name in numbers if "value" in meant(name)]
+        chosen = [name for name in evidence.answers_in_words(*axes) if "value" in meant(name)]
         if label and len(called) == 1:
             numbers = called
         else:
+            if not label and called and chosen:
+                # What is called an answer is one, in numbers and in words.
+                numbers = [name for name in evidence.names if name in {*called, *chosen}]
             if _are_raters(numbers) > 0:
                 fit -= 6
             more = _beside(evidence, *columns.values(), *numbers)
@@ -253,7 +279,11 @@ def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
 
 def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest that each row is of somebody else, where one column names what comes back."""
-    keys = [name for name in evidence.keys if evidence.column(name).kind != "numbers"]
+    keys = [
+        name
+        for name in evidence.keys
+        if evidence.column(name).kind != "numbers" or "stimulus" in meant(name)
+    ]
     if evidence.row_names or len(keys) != 1 or any("rater" in meant(n) for n in evidence.names):
         return
     (stimulus,) = keys
@@ -338,12 +368,16 @@ def _group_of_raters(evidence: Evidence, axes: Sequence[str]) -> list[str]:
     ]
     words = [name for name in rated if evidence.column(name).kind in ("words", "texts")]
     numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
-    called = [name for name in rated if _are_raters([name]) > 0]
+    # A column called "participant" names raters, and holds none of their answers.
+    called = [name for name in rated if _are_raters([name]) > 0 and not find_one("rater", [name])]
     for held in (words, numbers):
         group = [name for name in called if name in held]
         if len(group) > 1 and (held is numbers or evidence.shared_words(group)):
             return group
     rated = [name for name in rated if evidence.column(name).distinct > 1]
+    alike = called_after_raters(rated)
+    if len(alike) > 2 and {*alike} <= {*numbers}:
+        return alike
     words, numbers = ([name for name in held if name in rated] for held in (words, numbers))
     words = [name for name in words if evidence.column(name).distinct < evidence.height]
     if len(words) > 1 and evidence.shared_words(words):
@@ -401,9 +435,16 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest which part of names that cross is the label, and who or what a row is about."""
     kinds = {name: evidence.column(name).kind for name in evidence.names}
     numbers = [name for name in evidence.names if kinds[name] == "numbers"]
+    words = [name for name in evidence.names if kinds[name] == "words"]
     # Whoever fills in a sheet does so at a time.
     sheets = any("moment" in meant(name) and name not in numbers for name in evidence.names)
-    for found in crossings(numbers):
+    found_in = crossings(numbers)
+    if found_in and len((mixed := crossings([*numbers, *words]))[0].columns) > len(
+        found_in[0].columns
+    ):
+        # A category was chosen beside what was rated in numbers.
+        found_in = mixed
+    for found in found_in:
         parts = (found.first, found.second)
         for place in (0, 1):
             called, asked = ([*dict.fromkeys(parts[at])] for at in (place, 1 - place))

@@ -15,7 +15,7 @@ from affectlab.ratings.build import is_number
 from affectlab.ratings.files import Peek, has_no_names, rows_below
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
-from affectlab.ratings.formats.table import PlainTable
+from affectlab.ratings.formats.table import PlainTable, crossings
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED
 
@@ -49,7 +49,9 @@ class Pivot(PlainTable):
     """
 
     def recognise(self, head: Peek) -> Sure:
-        return Sure.if_(not head.is_table and _names_in(head.first_rows))
+        if head.is_table or not _names_in(head.first_rows):
+            return Sure.NO
+        return Sure.LAYOUT if _is_pivot(head.first_rows) else Sure.KIND
 
     def opened(self, head: Peek, options: ReadOptions) -> Peek:  # noqa: ARG002
         """Read the table under names of two parts."""
@@ -143,15 +145,16 @@ def _names_in(rows: Sequence[Sequence[str]]) -> list[str]:
     above = [name.strip() for name in rows[0]]
     below = [name.strip() for name in rows[1]]
     spread = _spread(above, below)
-    pairs = [pair for pair in zip(spread, below, strict=True) if all(pair)]
-    firsts, seconds = ({pair[place] for pair in pairs} for place in (0, 1))
     names = [": ".join(filter(None, pair)) for pair in zip(spread, below, strict=True)]
-    crossed = 1 < len(firsts) < len(pairs) == len({*pairs}) == len(firsts) * len(seconds)
-    is_names = all(names) and len({*names}) == len(names) and not any(map(is_number, above + below))
-    data = [cell for row in rows[2:] for cell in row[-len(pairs) :]] if pairs else []
-    numbers = sum(map(is_number, data))
-    fits = crossed and len(seconds) > 1 and is_names and 2 * numbers > len(data)
-    return names if fits else []
+    if not all(names) or len({*names}) < len(names) or any(map(is_number, above + below)):
+        return []
+    both = [name for name, *pair in zip(names, spread, below, strict=True) if all(pair)]
+    crossed = next(iter(crossings(both)), None)
+    if crossed is None or crossed.fullness < 1:
+        return []
+    places = [names.index(name) for name in crossed.columns]
+    data = [row[place] for row in rows[2:] for place in places if place < len(row)]
+    return names if 2 * sum(map(is_number, data)) > len(data) else []
 
 
 def _spread(above: Sequence[str], below: Sequence[str]) -> list[str]:

@@ -62,9 +62,24 @@ class Evidence:
         self.rows = len(next(iter(columns.values()), ()))
         self.height = min(self.rows, _FIRST_ROWS)
         self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in columns}
+        for name, joined in self._complements().items():
+            self.cells[name] = joined
+            self.names = (*self.names, name)
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
         self._counts: dict[tuple[str, ...], int] = {}
+
+    def _complements(self) -> dict[str, pl.Series]:
+        """Join two columns called after who answered of which each row fills one."""
+        called = [
+            name for name in self.names if {"rater", "model"} & meant(name) and name != "rater_kind"
+        ]
+        empty = {name: self.cells[name].is_null() for name in called}
+        return {
+            f"{one}+{other}": self.cells[one].fill_null(self.cells[other])
+            for one, other in combinations(called, 2)
+            if empty[one].any() and empty[other].any() and (empty[one] ^ empty[other]).all()
+        }
 
     def column(self, name: str) -> Column:
         """Say what a column holds."""
@@ -111,6 +126,12 @@ class Evidence:
         """Whether no two rows have the same keys."""
         filled = pl.DataFrame([self.code(name) for name in keys]).drop_nulls().height
         return filled > 0 and self.count(*keys) == filled
+
+    def tells_apart(self, name: str, *keys: str) -> bool:
+        """Whether rows with the same keys differ in a column, which may be empty elsewhere."""
+        codes = [*(self.code(key) for key in keys), self.code(name).fill_null(0)]
+        table = pl.DataFrame(codes).drop_nulls()
+        return table.height > 0 and table.n_unique() == table.height
 
     def coverage(self, *keys: str) -> float:
         """Share of what could be combined that is."""
@@ -188,7 +209,7 @@ class Evidence:
         for name in free:
             alike.setdefault((stem_of(name), self.column(name).kind), []).append(name)
         for (_, kind), names in alike.items():
-            if len(names) > 1 and (
+            if (len(names) > 2 or _follow(names)) and (
                 kind == "numbers" or (kind == "words" and self.shared_words(names))
             ):
                 found.update(names)
@@ -297,6 +318,16 @@ def stem_of(name: str) -> str:
     ('RA', 'Annotator', 'rater', 'joy')
     """
     return _NUMBERED.sub("", name)
+
+
+def _follow(names: Sequence[str]) -> bool:
+    """Whether two names have numbers or letters behind them that follow one another."""
+    if len(names) != 2:
+        return False
+    ends = [name.removeprefix(stem_of(name)).strip(" _.-") for name in names]
+    if all(map(str.isdecimal, ends)):
+        return abs(int(ends[0]) - int(ends[1])) == 1
+    return all(len(end) == 1 for end in ends) and abs(ord(ends[0]) - ord(ends[1])) == 1
 
 
 def _parts(columns: Sequence[pl.Series]) -> list[pl.Series]:

@@ -144,14 +144,23 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
 
 
 def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
-    """Add columns that the user names as several: ``block+participant``."""
+    """Add columns that the user names as several: ``block+participant``; empty cells count not."""
     made: dict[str, pl.Series] = {}
     used = set[str]()
     for name in named.values():
         parts = name.split("+")
         if name not in given.columns and len(parts) > 1 and {*parts} <= given.columns.keys():
             cells = [given.columns[part].cast(pl.String).str.strip_chars() for part in parts]
-            made[name] = pl.select(pl.concat_str(cells, separator=" ")).to_series().alias(name)
+            text = pl.select(pl.concat_str(cells, separator=" ", ignore_nulls=True)).to_series()
+            made[name] = text.set(text == "", None).alias(name)
+            kinds = [pl.lit("model" if names_models(part) else "human") for part in parts]
+            if len({*map(names_models, parts)}) > 1 and "rater_kind" not in given.columns:
+                # Whoever stands in a column of models is one.
+                filled = [cell.fill_null("") != "" for cell in cells]
+                chosen = pl.coalesce(
+                    pl.when(one).then(kind) for one, kind in zip(filled, kinds, strict=True)
+                )
+                made["rater_kind"] = pl.select(chosen.alias("rater_kind")).to_series()
             used |= {*parts} - {*named.values()}
     rest = {name: column for name, column in given.columns.items() if name not in used}
     return replace(given, columns={**made, **rest}) if made else given
