@@ -273,6 +273,8 @@ class Statistic:
     answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
+    by_kurtosis: Bools | bool = False
+    """Rows to which it grants as many as the variance over stimuli has by their kurtosis."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
     times: Ints | None = None
