@@ -142,7 +142,7 @@ def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
 
 
 def of_variance(carry: Floats, n: Ints | Floats) -> Floats:
-    r"""Give the degrees of freedom of a variance, shape (rows,), from the kurtosis of what adds to it.
+    r"""Give the degrees of freedom of variances, shape (rows,), from the kurtosis of their parts.
 
     The variance of a variance of n values is :math:`\sigma^4 (\kappa/n - (n - 3)/(n (n - 1)))`, and
     that of one with f degrees of freedom :math:`2 \sigma^4 / f`: f is n - 1 for the normal kurtosis
