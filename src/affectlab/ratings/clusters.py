@@ -173,10 +173,10 @@ def clusters_of_named(names: Sequence[str], cluster: ClusterLike) -> StimulusClu
     cluster
         A mapping from stimulus to cluster, the cluster of each stimulus, or ``"none"``.
     """
-    of_each = not (cluster is None or isinstance(cluster, str | Mapping))
-    if of_each and len(cluster) == len(names):
-        return stimulus_clusters(np.empty(0), dict(zip(names, cluster, strict=True)))
-    return stimulus_clusters(np.empty((1, len(names))), cluster)
+    units = np.empty((1, len(names)))
+    if cluster is None or isinstance(cluster, str | Mapping) or len(cluster) != len(names):
+        return stimulus_clusters(units, cluster)
+    return stimulus_clusters(units, dict(zip(names, cluster, strict=True)))
 
 
 def _of_array(data: ArrayLike, cluster: ClusterLike) -> StimulusClusters:
