@@ -477,6 +477,13 @@ def _large(name: str) -> Callable[[Any], float]:
     return lambda study: _of_large_studies(name, study.cell)
 
 
+def _of_all_raters(name: str) -> Callable[[Any], float]:
+    """Give what very large studies of very many raters show."""
+    return lambda study: _of_large_studies(
+        name, replace(study.cell, items=300, raters=100, gaps=0.0)
+    )
+
+
 # Intervals of ratings.
 
 
@@ -1089,6 +1096,46 @@ def _of_label_sets(average: str, metric: str) -> Callable[[LabelSets], Interval]
 
 
 @dataclass(frozen=True, eq=False)
+class ChosenSets:
+    """Sets of labels that raters choose of items."""
+
+    cell: Cell
+    chosen: NDArray[np.bool_]
+    """Shape (raters, items, labels)."""
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> ChosenSets:
+        """Draw what is seen in items; raters differ in how readily they choose."""
+        share = np.array([0.4, 0.2, 0.1, 0.05, 0.02] if cell.scale == "rare labels" else [0.3] * 5)
+        shape = (cell.raters, cell.items, share.size)
+        ready = rng.normal(0, cell.rater_sd, (cell.raters, 1, 1))
+        felt = rng.normal(size=shape[1:]) + ready + rng.normal(0, math.sqrt(_REST), shape)
+        cut = ndtri(1 - share) * math.sqrt(1 + cell.rater_sd**2 + _REST)
+        return cls(cell, felt > cut, rng.random(shape[:2]) < cell.gaps)
+
+
+def _of_chosen_sets(level: str) -> Callable[[ChosenSets], Interval]:
+    def estimate(study: ChosenSets) -> Interval:
+        rater, item = np.nonzero(~study.missing)
+        chosen = study.chosen[rater, item]
+        n, k = chosen.shape
+        ratings = Ratings(
+            {
+                "stimulus": np.repeat(item, k),
+                "rater": np.repeat(rater, k),
+                "label": [f"label {code}" for code in range(k)] * n,
+                "value": chosen.ravel().astype(np.float64),
+            },
+            scale="binary",
+        )
+        found = reliability.krippendorff_alpha(ratings, level=level, target=study.cell.target)
+        return _only(found)
+
+    return estimate
+
+
+@dataclass(frozen=True, eq=False)
 class NamedClasses:
     """Classes that people name for items; each is judged by the others."""
 
@@ -1313,6 +1360,20 @@ STATISTICS: dict[str, Statistic] = {
     "krippendorff_alpha": Statistic(
         _of_alpha, _alpha, (*_YES, *_LEVELS, "continuous"), warns=True, field=FIELD
     ),
+    **{
+        f"{level}_alpha_of_sets": Statistic(
+            _of_chosen_sets(level),
+            _of_all_raters(f"{level}_alpha_of_sets"),
+            ("equal labels", "rare labels"),
+            _BOTH,
+            0.6,
+            ChosenSets.draw,
+            ITEMS[2:5],
+            RATERS[:3],
+            RATER_SDS[:2],
+        )
+        for level in ("masi", "jaccard")
+    },
     **{
         name: Statistic(
             _by(name), _beyond_chance(name), (*_YES, "5 levels"), warns=True, field=FIELD

@@ -380,7 +380,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
 def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
     """Say how many ratings do not count, since nobody else rated the same."""
     every, counted = answers.value.size, int(table.frame["n_ratings"].sum())
-    if table.keys == ("label",) and counted < every:
+    if table.keys != ("label",) or not {*table.frame["label"]} <= {*answers.labels, "pooled"}:
+        return
+    if counted < every:
         left, of = every - counted, "stimulus and label" if len(answers.labels) > 1 else "stimulus"
         only = f"is the only one of its {of}" if left == 1 else f"are the only ones of their {of}"
         yield f"{left:,} of {plural(every, 'rating')} {only}: agreement rests on the others."

@@ -43,6 +43,7 @@ from affectlab.ratings import (
 from affectlab.reliability import (
     ConsensusFlow,
     DuplicateRaters,
+    alpha_of_label_sets,
     consensus_flow,
     duplicate_raters,
     krippendorff_alpha,
@@ -454,6 +455,15 @@ class Study:
         if self.panel is None:
             return None
         return krippendorff_alpha(
+            self.panel, target=self._target, cluster=self.cluster, seed=self.seed
+        )
+
+    @cached_property
+    def label_sets(self) -> Estimates | None:
+        """Alpha of whole sets of labels; None where nobody chose several of a stimulus."""
+        if self.panel is None or self.flow is not None:
+            return None
+        return alpha_of_label_sets(
             self.panel, target=self._target, cluster=self.cluster, seed=self.seed
         )
 
