@@ -1174,6 +1174,73 @@ def _of_people(rater: str, metric: str) -> Callable[[NamedClasses], Interval]:
     return estimate
 
 
+_POSED = ("anger", "fear", "joy", "sadness", "none of these")
+_EASE = np.array([0.5, 0.0, 2.5, 1.0])
+"""How easily each emotion is recognised."""
+_MISTAKEN = np.array([0.1, 0.4, 0.05, 0.15, 0.3])
+"""How often each answer is given in place of others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """Emotions that people recognise in posed faces."""
+
+    cell: Cell
+    answered: Ints
+    """Shape (people, items)."""
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Posed:
+        """Draw faces and people, who are harder or easier, better or worse."""
+        shape, true = (cell.raters, cell.items), np.arange(cell.items) % _EASE.size
+        seen = _EASE[true] + rng.normal(size=cell.items) + rng.normal(size=shape)
+        hit = seen + rng.normal(0, cell.rater_sd, (cell.raters, 1)) > 0
+        share = np.where(np.eye(_EASE.size, _MISTAKEN.size, dtype=bool)[true], 0.0, _MISTAKEN)
+        reached = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
+        wrong = (rng.random(shape)[:, :, None] > reached).sum(axis=2)
+        return cls(cell, np.where(hit, true, wrong), rng.random(shape) < cell.gaps)
+
+
+def _of_posed(measure: str, emotion: str) -> Callable[[Posed], Interval]:
+    def estimate(study: Posed) -> Interval:
+        person, item = np.nonzero(~study.missing)
+        ratings = Ratings(
+            {
+                "stimulus": item,
+                "rater": person,
+                "value": [_POSED[code] for code in study.answered[person, item]],
+            },
+            scale=f"nominal:{','.join(_POSED)}",
+            stimuli={
+                "stimulus": np.arange(study.cell.items),
+                "intended": [_POSED[k % _EASE.size] for k in range(study.cell.items)],
+            },
+        )
+        found = evaluation.recognition(ratings, target=study.cell.target).to_frame("estimates")
+        return _Found.in_table(found, intended=emotion, measure=measure)
+
+    return estimate
+
+
+def _rate_of_posed(measure: str, emotion: str) -> Callable[[Posed], float]:
+    """Integrate over people the rates of everybody in very many faces."""
+
+    def truth(study: Posed) -> float:
+        node, weight = _nodes()
+        hit = ndtr((_EASE + study.cell.rater_sd * node[:, None]) / math.sqrt(1 + _REST))
+        k = _EASE.size
+        share = np.where(np.eye(k, dtype=bool), 0.0, _MISTAKEN[:k])
+        share /= share.sum(axis=1, keepdims=True) + _MISTAKEN[k]
+        # Of all faces of each emotion, how often each is answered, shape (nodes, k, k).
+        answered = (1 - hit)[:, :, None] * share + hit[:, :, None] * np.eye(k)
+        rate = hit if measure == "hit_rate" else hit**2 / answered.sum(axis=1)
+        each = weight @ rate
+        return float(each.mean() if emotion == "mean" else each[_POSED.index(emotion)])
+
+    return truth
+
+
 def _of_difference(metric: str) -> Callable[[Predictions], Interval]:
     return lambda study: evaluation.compare_predictions(
         study.true,
@@ -1639,6 +1706,25 @@ STATISTICS: dict[str, Statistic] = {
             ("accuracy_of_people", "people", "accuracy"),
             ("macro_f1_of_people", "people", "macro_f1"),
             ("accuracy_of_a_person", "p0", "accuracy"),
+        )
+    },
+    **{
+        f"{measure}_of_{emotion}": Statistic(
+            _of_posed(measure, emotion),
+            _rate_of_posed(measure, emotion),
+            ("recognition",),
+            _BOTH,
+            0.6,
+            Posed.draw,
+            ITEMS[1:5],
+            RATERS[1:4],
+            RATER_SDS[:2],
+        )
+        for measure, emotion in (
+            ("hit_rate", "fear"),
+            ("unbiased_hit_rate", "joy"),
+            ("unbiased_hit_rate", "fear"),
+            ("unbiased_hit_rate", "mean"),
         )
     },
     **{

@@ -140,10 +140,10 @@ def krippendorff_alpha(
     0.643
     """
     pooled = not by_label
-    if level in SET_DISTANCES:
+    if level is not None and level in SET_DISTANCES:
         if distance is not None:
             raise InputError(EITHER.format(level=level))
-        answers, *maker = as_label_sets(answers, level)
+        answers, maker = as_label_sets(answers, level)
         pooled, makers = False, [maker]
     else:
         scales = (answers.scale,) if pooled or answers.scales is None else answers.scales

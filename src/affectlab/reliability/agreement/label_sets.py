@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
@@ -22,7 +23,7 @@ _MOST_HELD = 1 << 23
 def _jaccard(shared: Ints, first: Ints, second: Ints) -> Floats:
     """1 - J, J = |A and B| / |A or B|; two empty sets are equal."""
     union = first + second - shared
-    return 1 - np.divide(shared, union, out=np.ones(union.shape), where=union > 0)
+    return 1 - ratio(shared, union, 1.0)
 
 
 def _masi(shared: Ints, first: Ints, second: Ints) -> Floats:
@@ -69,11 +70,12 @@ class _SetDistance:
         return self._between(*np.broadcast_arrays(place[:, None], place[None, :]))
 
     def __call__(self, first: Floats, second: Floats) -> Floats:
-        first, second = first.astype(np.int64), second.astype(np.int64)
-        return self._between(first, second) if self._held is None else self._held[first, second]
+        one, other = first.astype(np.int64), second.astype(np.int64)
+        held = self._held
+        return self._between(one, other) if held is None else held[one, other]
 
 
-def as_label_sets(answers: Answers, level: str) -> tuple[Answers, str, LevelMaker]:
+def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, LevelMaker]]:
     """Take what a rater chose of a stimulus as one answer, and the distance between such answers.
 
     Where answers hold no zero at all, they list what was chosen; otherwise a stimulus of which a
@@ -81,8 +83,8 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, str, LevelMake
 
     Returns
     -------
-    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; the name of the
-    distance; and what makes the level of measurement.
+    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; and the name of
+    the distance with what makes the level of measurement.
 
     Raises
     ------
@@ -113,4 +115,4 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, str, LevelMake
         scales=None,
     )
     maker = partial(DistanceLevel, distance=_SetDistance(distance, chosen))
-    return sets, f"{title} distance of label sets{left_out}", maker
+    return sets, (f"{title} distance of label sets{left_out}", maker)
