@@ -17,7 +17,7 @@ from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
 from affectlab.evaluation.people_and_models import judged_runs
@@ -72,6 +72,8 @@ class _Answered:
     units: tuple[str, ...]
     raters: tuple[str, ...]
     categories: tuple[str, ...]
+    known: bool = True
+    """Whether it is known who answered."""
 
     @cached_property
     def intended(self) -> Ints:
@@ -305,6 +307,8 @@ def recognition(
     column, meant = _meant([ratings, *tables], intended, known)
     categories = (*known, *dict.fromkeys(name for name in meant.values() if name not in known))
     groups = [_answered(name, part, meant, categories) for name, part in named]
+    if not ratings.raters_known:
+        groups = [replace(group, known=group.name != PEOPLE) for group in groups]
     if not sum(group.unit.size for group in groups):
         raise InputError(f"no answer is about a stimulus of which column {column!r} says anything")
     found = stimulus_clusters(ratings, cluster)
@@ -412,9 +416,12 @@ def _answered(
 def _estimates(
     group: _Answered, target: Target, confidence: float, found: StimulusClusters
 ) -> Estimates:
-    """Compute the measures; of a single rater those of raters pooled are the same."""
+    """Compute the measures; of a single rater those of raters pooled are the same.
+
+    Of votes, whose raters are not known, there are only pooled ones.
+    """
     alone = len(group.raters) == 1
-    if alone:
+    if alone or not group.known:
         target = {"both": "stimuli", "raters": "sample"}.get(target, target)  # type: ignore[assignment]
     table = infer(
         group.statistic,
@@ -423,6 +430,8 @@ def _estimates(
         confidence=confidence,
         clusters=found.on(group.units),
     )
+    if not group.known:
+        return table.with_frame(table.frame.filter(pl.col("measure").is_in(_POOLED)))
     if not alone:
         return table
     of_one = pl.col("method").str.replace(", mean over raters", "", literal=True)
@@ -441,12 +450,7 @@ def _rates(estimates: Estimates, confidence: float) -> Table:
     columns = [
         Key("rater"),
         Key("intended"),
-        Number("hit_rate"),
-        Interval("hit_rate", ends),
-        Number("unbiased_hit_rate", "unbiased"),
-        Interval("unbiased_hit_rate", ends),
-        Number("chance"),
-        *([Number(_POOLED[1], "pooled", spare=True)] if _POOLED[1] in measures else []),
+        *_columns(measures, ends),
         Count("n_items", "stimuli", spare=True),
         Count("n_ratings", "answers", spare=True),
     ]
@@ -458,6 +462,19 @@ def _rates(estimates: Estimates, confidence: float) -> Table:
     return Table("recognition", caption, frame, tuple(columns), notes=(about,))
 
 
+def _columns(measures: Sequence[str], ends: str) -> Iterator[Column]:
+    """Show rates with their intervals; of all answers pooled, where there are no others."""
+    heads = {"hit_rate": "hit rate", "unbiased_hit_rate": "unbiased", "chance": "chance"}
+    if "hit_rate" not in measures:
+        heads = dict(zip(_POOLED, ("pooled hit rate", "unbiased"), strict=True))
+    for name, head in heads.items():
+        yield Number(name, head)
+        if name != "chance":
+            yield Interval(name, ends)
+    if {"hit_rate", _POOLED[1]} <= {*measures}:
+        yield Number(_POOLED[1], "pooled", spare=True)
+
+
 def _tables(groups: Sequence[_Answered]) -> Iterator[Table]:
     """Give rates of every rater, and what is taken for what."""
     columns = (
@@ -465,8 +482,9 @@ def _tables(groups: Sequence[_Answered]) -> Iterator[Table]:
         *(Count(name) for name in ("n_hits", "n_shown", "n_answered")),
         *(Number(name) for name in ("hit_rate", "unbiased_hit_rate", "chance")),
     )
-    frame = pl.concat([pl.DataFrame(group.by_rater) for group in groups if group.unit.size])
-    yield Table("raters", "Rates of every rater.", frame, columns, limit=0)
+    frames = [pl.DataFrame(one.by_rater) for one in groups if one.unit.size and one.known]
+    if frames:
+        yield Table("raters", "Rates of every rater.", pl.concat(frames), columns, limit=0)
     counts = pl.concat([group.counts() for group in groups if group.unit.size])
     pairs = (
         Key("rater"),
@@ -508,8 +526,9 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
 
 def _sentences(frame: pl.DataFrame, confidence: float) -> Iterator[str]:
     """Say of people and of each model how well emotions are recognised."""
-    found = frame.filter(pl.col("measure") == "unbiased_hit_rate")
-    for (name,), own in found.group_by("rater", maintain_order=True):
+    for (name,), rows in frame.group_by("rater", maintain_order=True):
+        measures = [one for one in ("unbiased_hit_rate", _POOLED[1]) if one in rows["measure"]]
+        own = rows.filter(pl.col("measure") == measures[0])
         known = own.filter(pl.col("intended") != MEAN).drop_nans("value")
         means = own.filter(pl.col("intended") == MEAN).to_dicts()
         if not known.height:
@@ -527,6 +546,11 @@ def _sentences(frame: pl.DataFrame, confidence: float) -> Iterator[str]:
 
 def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
     """Say what was intended, and which emotions nobody ever answers."""
+    if not all(group.known for group in groups):
+        yield (
+            "raters of counted votes are not known: hit rates are of all votes pooled, and no "
+            "interval is about other raters"
+        )
     yield f"What was intended stands in column {column!r} of the stimuli."
     first = next(group for group in groups if group.unit.size)
     left_out = len(first.units) - np.unique(first.unit).size

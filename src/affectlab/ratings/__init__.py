@@ -74,6 +74,11 @@ if TYPE_CHECKING:
         StimulusClusters as StimulusClusters,
         stimulus_clusters as stimulus_clusters,
     )
+    from affectlab.ratings.known_raters import (
+        of_known_raters as of_known_raters,
+        raters_are_known as raters_are_known,
+        require_known_raters as require_known_raters,
+    )
     from affectlab.ratings.order import (
         as_listed as as_listed,
         canonical as canonical,

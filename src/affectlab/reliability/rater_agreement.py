@@ -158,13 +158,13 @@ def rater_agreement(
         tables.append(replace(table, caption=said))
     figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list(of_clusters)
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
-    if ordered is not None:
+    if ordered is not None and panel.raters_known:
         correlation = interrater_correlation(ordered, cluster=cluster, confidence=confidence)
         tables.append(_table(_CORRELATION, "interrater correlation", correlation))
         notes += _left_out(correlation, numbers)
         if more and "repeat" in ordered.summary().trial_kinds:
             others.append(_consistency(ordered, confidence))
-    stepped = labels_on(ratings, has_levels)
+    stepped = labels_on(ratings, has_levels) if ratings.raters_known else None
     pairs = None if stepped is None else pairwise_kappa(stepped, cluster="none")
     if pairs is not None and len(pairs):
         of_kappa = _kappa_tables(pairs)
@@ -342,6 +342,8 @@ def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
 def _sentences(alpha: pl.DataFrame, panel: Ratings, confidence: float) -> Iterator[str]:
     people = set(panel.rater_kinds) <= set(HUMAN_KINDS)
     who = plural(panel.n_raters, *(("person", "people") if people else ("rater",)))
+    if not panel.raters_known:
+        who = plural(panel.n_raters, "vote")
     known = alpha.drop_nans("value").sort("value", descending=True, maintain_order=True)
     if not known.height:
         return
