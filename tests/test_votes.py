@@ -172,6 +172,19 @@ def test_all_coefficients_that_need_raters_are_left_out(graded: Ratings) -> None
     assert any("raters of counted votes are not known" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("function", [evaluation.preferences, evaluation.preference_scale])
+def test_preferences_of_votes_are_about_other_items(
+    function: Callable[..., Result], tmp_path: Path
+) -> None:
+    choices = ("A", "B", "both", "neither")
+    given = votes(tmp_path, choices, scale=f"nominal:{','.join(choices)}")
+    found = function(given)
+    assert not targets(found) & ABOUT_RATERS
+    assert any("judges unknown" in note for note in found.notes)
+    with pytest.raises(InputError, match="the judges are not known"):
+        function(given, target="both")
+
+
 def test_recognition_pools_votes(named: Ratings) -> None:
     found = recognition(named)
     measures = set(found.to_frame("estimates")["measure"])
