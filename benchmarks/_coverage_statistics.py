@@ -477,6 +477,13 @@ def _large(name: str) -> Callable[[Any], float]:
     return lambda study: _of_large_studies(name, study.cell)
 
 
+def _of_all_raters(name: str) -> Callable[[Any], float]:
+    """Give what very large studies of very many raters show."""
+    return lambda study: _of_large_studies(
+        name, replace(study.cell, items=300, raters=100, gaps=0.0)
+    )
+
+
 # Intervals of ratings.
 
 
@@ -1089,6 +1096,46 @@ def _of_label_sets(average: str, metric: str) -> Callable[[LabelSets], Interval]
 
 
 @dataclass(frozen=True, eq=False)
+class ChosenSets:
+    """Sets of labels that raters choose of items."""
+
+    cell: Cell
+    chosen: NDArray[np.bool_]
+    """Shape (raters, items, labels)."""
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> ChosenSets:
+        """Draw what is seen in items; raters differ in how readily they choose."""
+        share = np.array([0.4, 0.2, 0.1, 0.05, 0.02] if cell.scale == "rare labels" else [0.3] * 5)
+        shape = (cell.raters, cell.items, share.size)
+        ready = rng.normal(0, cell.rater_sd, (cell.raters, 1, 1))
+        felt = rng.normal(size=shape[1:]) + ready + rng.normal(0, math.sqrt(_REST), shape)
+        cut = ndtri(1 - share) * math.sqrt(1 + cell.rater_sd**2 + _REST)
+        return cls(cell, felt > cut, rng.random(shape[:2]) < cell.gaps)
+
+
+def _of_chosen_sets(level: str) -> Callable[[ChosenSets], Interval]:
+    def estimate(study: ChosenSets) -> Interval:
+        rater, item = np.nonzero(~study.missing)
+        chosen = study.chosen[rater, item]
+        n, k = chosen.shape
+        ratings = Ratings(
+            {
+                "stimulus": np.repeat(item, k),
+                "rater": np.repeat(rater, k),
+                "label": [f"label {code}" for code in range(k)] * n,
+                "value": chosen.ravel().astype(np.float64),
+            },
+            scale="binary",
+        )
+        found = reliability.krippendorff_alpha(ratings, level=level, target=study.cell.target)
+        return _only(found)
+
+    return estimate
+
+
+@dataclass(frozen=True, eq=False)
 class NamedClasses:
     """Classes that people name for items; each is judged by the others."""
 
@@ -1125,6 +1172,73 @@ def _of_people(rater: str, metric: str) -> Callable[[NamedClasses], Interval]:
         return found.estimates[rater, metric]
 
     return estimate
+
+
+_POSED = ("anger", "fear", "joy", "sadness", "none of these")
+_EASE = np.array([0.5, 0.0, 2.5, 1.0])
+"""How easily each emotion is recognised."""
+_MISTAKEN = np.array([0.1, 0.4, 0.05, 0.15, 0.3])
+"""How often each answer is given in place of others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """Emotions that people recognise in posed faces."""
+
+    cell: Cell
+    answered: Ints
+    """Shape (people, items)."""
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> Posed:
+        """Draw faces and people, who are harder or easier, better or worse."""
+        shape, true = (cell.raters, cell.items), np.arange(cell.items) % _EASE.size
+        seen = _EASE[true] + rng.normal(size=cell.items) + rng.normal(size=shape)
+        hit = seen + rng.normal(0, cell.rater_sd, (cell.raters, 1)) > 0
+        share = np.where(np.eye(_EASE.size, _MISTAKEN.size, dtype=bool)[true], 0.0, _MISTAKEN)
+        reached = np.cumsum(share / share.sum(axis=1, keepdims=True), axis=1)
+        wrong = (rng.random(shape)[:, :, None] > reached).sum(axis=2)
+        return cls(cell, np.where(hit, true, wrong), rng.random(shape) < cell.gaps)
+
+
+def _of_posed(measure: str, emotion: str) -> Callable[[Posed], Interval]:
+    def estimate(study: Posed) -> Interval:
+        person, item = np.nonzero(~study.missing)
+        ratings = Ratings(
+            {
+                "stimulus": item,
+                "rater": person,
+                "value": [_POSED[code] for code in study.answered[person, item]],
+            },
+            scale=f"nominal:{','.join(_POSED)}",
+            stimuli={
+                "stimulus": np.arange(study.cell.items),
+                "intended": [_POSED[k % _EASE.size] for k in range(study.cell.items)],
+            },
+        )
+        found = evaluation.recognition(ratings, target=study.cell.target).to_frame("estimates")
+        return _Found.in_table(found, intended=emotion, measure=measure)
+
+    return estimate
+
+
+def _rate_of_posed(measure: str, emotion: str) -> Callable[[Posed], float]:
+    """Integrate over people the rates of everybody in very many faces."""
+
+    def truth(study: Posed) -> float:
+        node, weight = _nodes()
+        hit = ndtr((_EASE + study.cell.rater_sd * node[:, None]) / math.sqrt(1 + _REST))
+        k = _EASE.size
+        share = np.where(np.eye(k, dtype=bool), 0.0, _MISTAKEN[:k])
+        share /= share.sum(axis=1, keepdims=True) + _MISTAKEN[k]
+        # Of all faces of each emotion, how often each is answered, shape (nodes, k, k).
+        answered = (1 - hit)[:, :, None] * share + hit[:, :, None] * np.eye(k)
+        rate = hit if measure == "hit_rate" else hit**2 / answered.sum(axis=1)
+        each = weight @ rate
+        return float(each.mean() if emotion == "mean" else each[_POSED.index(emotion)])
+
+    return truth
 
 
 def _of_difference(metric: str) -> Callable[[Predictions], Interval]:
@@ -1313,6 +1427,20 @@ STATISTICS: dict[str, Statistic] = {
     "krippendorff_alpha": Statistic(
         _of_alpha, _alpha, (*_YES, *_LEVELS, "continuous"), warns=True, field=FIELD
     ),
+    **{
+        f"{level}_alpha_of_sets": Statistic(
+            _of_chosen_sets(level),
+            _of_all_raters(f"{level}_alpha_of_sets"),
+            ("equal labels", "rare labels"),
+            _BOTH,
+            0.6,
+            ChosenSets.draw,
+            ITEMS[2:5],
+            RATERS[:3],
+            RATER_SDS[:2],
+        )
+        for level in ("masi", "jaccard")
+    },
     **{
         name: Statistic(
             _by(name), _beyond_chance(name), (*_YES, "5 levels"), warns=True, field=FIELD
@@ -1578,6 +1706,25 @@ STATISTICS: dict[str, Statistic] = {
             ("accuracy_of_people", "people", "accuracy"),
             ("macro_f1_of_people", "people", "macro_f1"),
             ("accuracy_of_a_person", "p0", "accuracy"),
+        )
+    },
+    **{
+        f"{measure}_of_{emotion}": Statistic(
+            _of_posed(measure, emotion),
+            _rate_of_posed(measure, emotion),
+            ("recognition",),
+            _BOTH,
+            0.6,
+            Posed.draw,
+            ITEMS[1:5],
+            RATERS[1:4],
+            RATER_SDS[:2],
+        )
+        for measure, emotion in (
+            ("hit_rate", "fear"),
+            ("unbiased_hit_rate", "joy"),
+            ("unbiased_hit_rate", "fear"),
+            ("unbiased_hit_rate", "mean"),
         )
     },
     **{

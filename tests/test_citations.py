@@ -50,7 +50,7 @@ def test_dois_are_dois_and_stand_once():
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        ("krippendorff_alpha", ["krippendorff2011", "hayes2007"]),
+        ("krippendorff_alpha", ["krippendorff2011", "hayes2007", "passonneau2006"]),
         ("icc", ["mcgraw1996", "shrout1979"]),
         ("ecc", ["zhao2024"]),
         ("fleiss1971", ["fleiss1971"]),

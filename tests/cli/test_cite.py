@@ -28,6 +28,7 @@ def test_statistics_are_cited_behind_the_package() -> None:
         "@software{affectlab,",
         "@techreport{krippendorff2011,",
         "@article{hayes2007,",
+        "@inproceedings{passonneau2006,",
         "@article{mcgraw1996,",
         "@article{shrout1979,",
     ]

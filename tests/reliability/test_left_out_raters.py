@@ -17,7 +17,7 @@ from affectlab.analysis import circumplex
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, Sums, from_sums
-from affectlab.evaluation import alignment, discrepancy
+from affectlab.evaluation import alignment, discrepancy, recognition
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability import (
     coefficient,
@@ -88,12 +88,22 @@ def _discrepancy(ratings: Ratings, **options: object) -> tuple[float, float]:
     return row.value, row.se
 
 
+def _recognition(ratings: Ratings, **options: object) -> tuple[float, float]:
+    # The label with the highest number is what is recognised.
+    names = [f"s{i:02}" for i in range(30)]
+    shown = {"stimulus": names, "intended": [LABELS[i % 3] for i in range(30)]}
+    table = recognition(ratings.with_stimuli(shown), **options).to_frame("estimates")
+    row = table.filter(measure="unbiased_hit_rate").row(0, named=True)
+    return row["value"], row["se"]
+
+
 OTHERS: dict[str, Callable[..., tuple[float, float]]] = {
     "reliability/internal_consistency.py": _consistency,
     "reliability/agreement/concordance.py": _concordance,
     "reliability/correlation/interrater.py": _interrater,
     "evaluation/human_alignment/measures.py": _alignment,
     "evaluation/human_alignment/discrepancy.py": _discrepancy,
+    "evaluation/recognition.py": _recognition,
 }
 
 

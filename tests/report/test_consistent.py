@@ -588,6 +588,21 @@ def test_aggregated_answers_beside_models_are_no_person(tmp_path: Path, noisy: n
     assert "on every label" not in page
 
 
+def test_whole_sets_of_labels_have_an_alpha_beside_that_of_each(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    seen = rng.random((20, 1, 3)) < 0.5
+    chosen = (seen ^ (rng.random((20, 3, 3)) < 0.1)).astype(float)
+    stimulus, rater, label = (part.ravel() for part in np.indices(chosen.shape))
+    names = np.array(["joy", "awe", "fear"])
+    frame = {"stimulus": stimulus, "rater": rater, "label": names[label], "value": chosen.ravel()}
+    ratings = Ratings(frame, scale="binary")
+    page = page_of(tmp_path, ratings)
+    assert "of whole sets of labels" in page
+    shown = pl.read_csv(tmp_path / "tables" / "label_sets.csv")
+    assert shown["distance"].to_list() == ["MASI", "Jaccard"]
+    assert shown["value"][0] == krippendorff_alpha(ratings, level="masi")["label sets"].value
+
+
 def test_notes_of_tables_speak_of_stimuli(tmp_path: Path, noisy: np.ndarray) -> None:
     frame = long(np.stack([noisy, noisy], axis=2), ["joy", "fear"])
     alone = (pl.col("label") == "fear") & (pl.col("rater") != "r0")

@@ -256,6 +256,11 @@ TREE = Branch(
                     # Where people are the truth, the function asks for them.
                     beside=(*_CATEGORIES, "No rater is human"),
                 ),
+                "recognition": Operation(
+                    "evaluation.recognition:recognition",
+                    "people.csv --intended emotion --models net.csv",
+                    beside=_CATEGORIES,
+                ),
                 "compare": Operation(
                     "evaluation.classification.comparison:compare_models",
                     "people.csv --a big --b small --models big.csv --models small.csv",

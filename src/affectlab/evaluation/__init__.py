@@ -66,6 +66,7 @@ from affectlab.evaluation.rater_comparison import (
     published_tables,
     spearman_with_people,
 )
+from affectlab.evaluation.recognition import recognition
 from affectlab.evaluation.soft_labels import (
     calibration,
     evaluate_soft_labels,
@@ -123,6 +124,7 @@ __all__ = [
     "reaction_pairs",
     "read_costs",
     "read_truth",
+    "recognition",
     "soft_label_metrics",
     "spearman_with_people",
     "write_result",

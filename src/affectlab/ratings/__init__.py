@@ -75,6 +75,11 @@ if TYPE_CHECKING:
         clusters_of_named as clusters_of_named,
         stimulus_clusters as stimulus_clusters,
     )
+    from affectlab.ratings.known_raters import (
+        of_known_raters as of_known_raters,
+        raters_are_known as raters_are_known,
+        require_known_raters as require_known_raters,
+    )
     from affectlab.ratings.order import (
         as_listed as as_listed,
         canonical as canonical,

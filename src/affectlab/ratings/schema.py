@@ -49,6 +49,8 @@ READ_AS = "read as the mapping "
 """How the step begins that names the mapping beside a file that was used."""
 ONE_SPELLING = "categories that differ in "
 """How the step begins that says which spellings of categories were joined."""
+RATER_KNOWN = "rater_known"
+"""Attribute of raters: false where they only stand for counted votes."""
 LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
 HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)
 """Numbers that often stand for a missing answer."""

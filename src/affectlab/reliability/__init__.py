@@ -37,7 +37,10 @@ from affectlab.reliability.planning import (
     plan,
     plan_model,
 )
-from affectlab.reliability.rater_agreement import rater_agreement
+from affectlab.reliability.rater_agreement import (
+    alpha_of_label_sets as alpha_of_label_sets,
+    rater_agreement,
+)
 from affectlab.reliability.screening import (
     batch_overlap,
     choose_golden,

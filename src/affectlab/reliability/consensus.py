@@ -17,7 +17,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.core.words import plural
-from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of
+from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of, of_known_raters
 
 _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
@@ -247,6 +247,7 @@ def _flow(
     )
 
 
+@of_known_raters
 def consensus_flow(
     ratings: Ratings | ArrayLike,
     *,

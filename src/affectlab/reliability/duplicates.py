@@ -16,7 +16,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, Ratings, answers_of
+from affectlab.ratings import Answers, Ratings, answers_of, of_known_raters
 from affectlab.reliability.common_scale import in_percent
 
 _FEWEST = 10
@@ -139,6 +139,7 @@ def _evidence(row: dict[str, Any], *, nominal: bool) -> str:
     )
 
 
+@of_known_raters
 def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     r"""Find pairs of raters who answer alike far beyond their agreement with others.
 

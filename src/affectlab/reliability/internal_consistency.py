@@ -35,7 +35,14 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
-from affectlab.ratings import ClusterLike, Ratings, answers_of, require_order, stimulus_clusters
+from affectlab.ratings import (
+    ClusterLike,
+    Ratings,
+    answers_of,
+    of_known_raters,
+    require_order,
+    stimulus_clusters,
+)
 from affectlab.reliability.agreement import Rated, weak_design_like
 
 _LEAST = 0.005
@@ -239,6 +246,7 @@ class _Questionnaires:
         return "both" if several_raters else "stimuli"
 
 
+@of_known_raters
 def internal_consistency(
     ratings: Ratings,
     *,

@@ -20,16 +20,19 @@ from affectlab.ratings import (
     HUMAN_KINDS,
     ClusterLike,
     Ratings,
+    ballots_of,
     by_scale,
     labels_on,
     numeric_part,
     people_or_all,
 )
 from affectlab.reliability.agreement import (
+    SET_DISTANCES,
     KappaResult,
     LevelName,
     Missing,
     has_levels,
+    krippendorff_alpha,
     load_coefficients,
     pairwise_kappa,
     self_consistency,
@@ -63,7 +66,8 @@ def rater_agreement(
     ratings
         Ratings of two raters or more.
     level
-        Level of measurement for alpha; that of each label's scale when not given.
+        Level of measurement for alpha; that of each label's scale when not given. ``masi`` and
+        ``jaccard``: distances of whole sets of labels.
     more
         Also every other coefficient there is, such as percent agreement, Fleiss' kappa, Gwet's AC
         and ICC, and self-consistency where there are repeats.
@@ -95,8 +99,10 @@ def rater_agreement(
     -------
     Result
         A table for each coefficient, by the name of its function (``krippendorff_alpha``,
-        ``interrater_correlation``, …); ``kappa`` with mean, SD and median over pairs and labels of
-        each kind of pair; ``pairs`` with the mean over labels of each pair of raters.
+        ``interrater_correlation``, …); ``label_sets`` with alpha of whole sets by MASI and Jaccard
+        distance, where raters chose several labels of a stimulus; ``kappa`` with mean, SD and
+        median over pairs and labels of each kind of pair; ``pairs`` with the mean over labels of
+        each pair of raters.
 
     Raises
     ------
@@ -141,15 +147,24 @@ def rater_agreement(
         if estimates is not None:
             (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))
             of_clusters.update(dict.fromkeys(estimates.notes))
+    sets = (
+        None
+        if level in SET_DISTANCES
+        else alpha_of_label_sets(panel, confidence=confidence, **sampling)
+    )
+    if sets is not None:
+        table = _table("label_sets", "Krippendorff's alpha", sets)
+        said = table.caption.replace("alpha", "alpha of whole label sets", 1)
+        tables.append(replace(table, caption=said))
     figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list(of_clusters)
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
-    if ordered is not None:
+    if ordered is not None and panel.raters_known:
         correlation = interrater_correlation(ordered, cluster=cluster, confidence=confidence)
         tables.append(_table(_CORRELATION, "interrater correlation", correlation))
         notes += _left_out(correlation, numbers)
         if more and "repeat" in ordered.summary().trial_kinds:
             others.append(_consistency(ordered, confidence))
-    stepped = labels_on(ratings, has_levels)
+    stepped = labels_on(ratings, has_levels) if ratings.raters_known else None
     pairs = None if stepped is None else pairwise_kappa(stepped, cluster="none")
     if pairs is not None and len(pairs):
         of_kappa = _kappa_tables(pairs)
@@ -189,6 +204,35 @@ def rater_agreement(
             }
         ),
     )
+
+
+def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
+    """Compute alpha of whole sets of labels, by ``distance``, where raters chose several labels.
+
+    Parameters
+    ----------
+    ratings
+        Answers of the panel.
+    options
+        Those of the interval; see :func:`krippendorff_alpha`.
+
+    Returns
+    -------
+    None where nobody said yes to two labels of a stimulus, or no stimulus has two whole sets.
+    """
+    asked = labels_on(ratings, lambda scale: scale.kind == "binary")
+    if asked is None or asked.n_labels < 2:
+        return None
+    if not ((ballots_of(asked).value == 1).sum(axis=1) > 1).any():
+        return None
+    found = {name: krippendorff_alpha(asked, level=name, **options) for name in SET_DISTANCES}
+    frames = [
+        one.frame.select(pl.lit(SET_DISTANCES[name][0]).alias("distance"), pl.exclude("label"))
+        for name, one in found.items()
+    ]
+    frame = pl.concat(frames)
+    notes = next(iter(found.values())).notes
+    return Estimates.of(frame, ["distance"], notes=notes) if frame["n_items"].sum() else None
 
 
 def _table(name: str, title: str, found: Estimates) -> Table:
@@ -298,6 +342,8 @@ def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
 def _sentences(alpha: pl.DataFrame, panel: Ratings, confidence: float) -> Iterator[str]:
     people = set(panel.rater_kinds) <= set(HUMAN_KINDS)
     who = plural(panel.n_raters, *(("person", "people") if people else ("rater",)))
+    if not panel.raters_known:
+        who = plural(panel.n_raters, "vote")
     known = alpha.drop_nans("value").sort("value", descending=True, maintain_order=True)
     if not known.height:
         return

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.result import Result
 from affectlab.core.words import joined, option, plural
-from affectlab.ratings import Ratings, people_or_all
+from affectlab.ratings import Ratings, people_or_all, raters_are_known
 from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.screening import careless_raters
 from affectlab.reliability.subject_models import (
@@ -64,7 +64,9 @@ def stimulus_scores(
         found: Result = subject_model(ratings, method=method, confidence=confidence)
         return replace(found, notes=(*found.notes, *careless))
     means = mean_opinion_scores(ratings, confidence=confidence)
-    alike = (f"{pair}; the mean counts both" for pair in duplicate_raters(ratings).evidence)
+    known = raters_are_known(ratings)
+    pairs = duplicate_raters(ratings).evidence if known else ()
+    alike = (f"{pair}; the mean counts both" for pair in pairs)
     return replace(
         means,
         tables=(scores_table(means),),
@@ -75,7 +77,7 @@ def stimulus_scores(
 
 def _careless(ratings: Ratings | ArrayLike) -> tuple[str, ...]:
     """Tell apart who answered without looking: they move the level of all scores."""
-    if not isinstance(ratings, Ratings):
+    if not isinstance(ratings, Ratings) or not ratings.raters_known:
         return ()
     names = careless_raters(people_or_all(ratings)).raters_to_drop()
     if not names:

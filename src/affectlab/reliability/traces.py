@@ -19,7 +19,14 @@ from affectlab.core.statistic import Draws
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, option, plural, shown
-from affectlab.ratings import ClusterLike, Ratings, numeric_part, require_order, stimulus_clusters
+from affectlab.ratings import (
+    ClusterLike,
+    Ratings,
+    numeric_part,
+    of_known_raters,
+    require_order,
+    stimulus_clusters,
+)
 from affectlab.reliability.agreement import (
     Beside,
     Panel,
@@ -147,6 +154,7 @@ def lags_of(value: Floats, most: int) -> Ints:
     return np.clip(lags, -most, most)
 
 
+@of_known_raters
 def traces(
     ratings: Ratings,
     *,

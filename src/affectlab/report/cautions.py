@@ -46,6 +46,8 @@ def cautions(study: Study) -> list[str]:
 
 def _duplicates(study: Study) -> list[str]:
     """Name raters whose answers agree beyond what their agreement with others allows."""
+    if not study.ratings.raters_known:
+        return []
     sentences = study.duplicates.evidence
     found = [
         f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "

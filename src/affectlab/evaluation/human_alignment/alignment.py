@@ -29,7 +29,7 @@ from affectlab.evaluation.human_alignment.equivalence import Verdict, check_marg
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.evaluation.people_and_models import people_of
-from affectlab.ratings import ClusterLike, ModelRatings, Ratings, stimulus_clusters
+from affectlab.ratings import ClusterLike, ModelRatings, Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
 from affectlab.reliability.screening import careless_raters
 
@@ -657,6 +657,7 @@ def _shared_by_pairs(panel: Panel) -> float:
 
 
 @spelled
+@of_known_raters
 def alignment(
     ratings: Ratings,
     models: ModelRatings | None = None,

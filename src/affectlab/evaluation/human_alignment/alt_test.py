@@ -19,7 +19,7 @@ from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.evaluation.human_alignment.panel import NO_SCALE, LabelPanel, Panel, panel_of
-from affectlab.ratings import ModelRatings, Ratings
+from affectlab.ratings import ModelRatings, Ratings, of_known_raters
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
 
@@ -235,6 +235,7 @@ def _is_constant(panel: Panel, f: int) -> bool:
     return all(one.size > 1 and np.ptp(one) == 0 for one in given)
 
 
+@of_known_raters
 def alt_test(
     ratings: Ratings,
     models: ModelRatings | None = None,

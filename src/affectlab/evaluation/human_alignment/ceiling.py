@@ -14,7 +14,7 @@ from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Val
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import panel_of
-from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
+from affectlab.ratings import ClusterLike, Ratings, of_known_raters, stimulus_clusters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +59,7 @@ def _sentences(frame: pl.DataFrame, measures: Sequence[Measure]) -> tuple[str, .
     )
 
 
+@of_known_raters
 def human_ceiling(
     ratings: Ratings,
     *,

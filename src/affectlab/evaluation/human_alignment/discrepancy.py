@@ -21,6 +21,7 @@ from affectlab.ratings import (
     ClusterLike,
     ModelRatings,
     Ratings,
+    of_known_raters,
     require_order,
     stimulus_clusters,
 )
@@ -31,6 +32,7 @@ _ROWS = 64
 """Rows of draws that are summed at once: few, so that they stay in the cache."""
 
 
+@of_known_raters
 def discrepancy(
     ratings: Ratings,
     models: ModelRatings | None = None,

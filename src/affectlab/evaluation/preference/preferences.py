@@ -53,7 +53,7 @@ from affectlab.evaluation.preference.tally import (
     statistic_of,
     target_of,
 )
-from affectlab.ratings import Ratings, Scale, canonical
+from affectlab.ratings import Ratings, Scale, canonical, raters_are_known
 
 _MANY_CLUSTERS = 20
 """Clusters of one way from which on percentiles of draws cover as they should."""
@@ -192,9 +192,9 @@ def preferences(
     check_choice("rule", rule, ("majority", "plurality"))
     check_n_boot(n_boot)
     tally = _tally(ratings, choices, systems, cluster, judge_cluster)
-    over, notes = target_of(target, tally.n_clusters[1]), []
+    judges = tally.n_clusters[1] if raters_are_known(ratings) else 0
+    over, notes = target_of(target, judges), []
     if over is None and tally.items:
-        judges = tally.n_clusters[1]
         few = plural(judges, "judge") if judges else "judges unknown"
         notes.append(f"{few}: intervals are about other items, not about other judges")
         over = None if tally.apart else "stimuli"

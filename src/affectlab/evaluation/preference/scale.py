@@ -201,9 +201,10 @@ def preference_scale(
         if systems is not None:
             raise InputError("systems goes with an array; ratings name their systems themselves")
         study = _from_comparisons(ratings, ties, cluster, judge_cluster)
-        over = target_of(target, study.n_judge_clusters)
+        judges = study.n_judge_clusters if ratings.raters_known else 0
+        over = target_of(target, judges)
         if over is None:
-            few = plural(study.n_judge_clusters, "judge")
+            few = plural(judges, "judge") if judges else "judges unknown"
             notes = (f"{few}: intervals are about other items, not about other judges",)
     else:
         if judge_cluster is not None or cluster not in (None, "auto"):

@@ -29,6 +29,7 @@ from affectlab.ratings import (
     Ratings,
     answers_of,
     canonical,
+    of_known_raters,
     require_order,
 )
 from affectlab.reliability import krippendorff_alpha, mean_spearman, pairwise_kappa
@@ -74,6 +75,7 @@ def _without(table: Ratings, exclude: Collection[str]) -> Ratings:
     return table.select(labels=kept) if len(kept) < table.n_labels else table
 
 
+@of_known_raters
 def kappa_of_pairs(
     ratings: Ratings,
     models: ModelRatings | None = None,
@@ -332,6 +334,7 @@ def alpha_by_side(
     return Estimates((replace(table, name="alpha"), own), figures=(figure,) if known else ())
 
 
+@of_known_raters
 def spearman_with_people(
     ratings: Ratings,
     models: ModelRatings | None = None,

@@ -30,7 +30,7 @@ from affectlab.evaluation.rater_comparison.pairs import (
     spearman_with_people,
 )
 from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
-from affectlab.ratings import ModelRatings, Ratings
+from affectlab.ratings import ModelRatings, Ratings, of_known_raters
 from affectlab.reliability import pairwise_kappa
 from affectlab.reliability.agreement import KappaResult
 
@@ -77,6 +77,7 @@ def put_on_steps(both: Sides, *, truncate: bool) -> list[str]:
     return [one for one in dict.fromkeys(m.words(how) for m in maps if not m.missing) if one]
 
 
+@of_known_raters
 def published_tables(
     ratings: Ratings,
     models: ModelRatings | None = None,

@@ -25,7 +25,7 @@ from affectlab.ratings.build import Body, Checked
 from affectlab.ratings.files import as_frame
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale
-from affectlab.ratings.schema import UNNAMED, SetAside
+from affectlab.ratings.schema import RATER_KNOWN, UNNAMED, SetAside
 from affectlab.taxonomy import Taxonomy
 
 _FILLED = re.compile(
@@ -161,6 +161,15 @@ class Holdings:
     def rater_names(self) -> tuple[str, ...]:
         """Names of the raters, in the order of :attr:`rater_code`."""
         return tuple(self._body.rater.names.to_list())
+
+    @cached_property
+    def raters_known(self) -> bool:
+        """Whether it is known who gave each answer; not of votes, which were counted."""
+        table = self.raters
+        if RATER_KNOWN not in table.columns:
+            return True
+        words = table[RATER_KNOWN].cast(pl.String).str.strip_chars().str.to_lowercase()
+        return not words.is_in(["false", "no", "0", "0.0"]).any()
 
     @cached_property
     def label_names(self) -> tuple[str, ...]:

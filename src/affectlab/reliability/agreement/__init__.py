@@ -51,6 +51,7 @@ from affectlab.reliability.agreement.icc import (
     Missing as Missing,
     intraclass_correlation as intraclass_correlation,
 )
+from affectlab.reliability.agreement.label_sets import SET_DISTANCES as SET_DISTANCES
 from affectlab.reliability.agreement.moments import (
     Sums as Sums,
     additive_variances as additive_variances,

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
+from affectlab.core.errors import InputError
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
 from affectlab.reliability.agreement.alpha_levels import (
+    EITHER,
     Distance,
+    DistanceLevel,
     Level,
     LevelName,
     Pairable,
@@ -26,6 +29,7 @@ from affectlab.reliability.agreement.coefficient import (
     least_agreement,
     why_no_interval,
 )
+from affectlab.reliability.agreement.label_sets import SET_DISTANCES, as_label_sets
 from affectlab.reliability.agreement.moments import renumbered
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -60,6 +64,9 @@ def krippendorff_alpha(
     The distance :math:`d_{ck}` is :math:`[c \ne k]` (nominal), :math:`(c - k)^2` (interval),
     :math:`((c - k) / (c + k))^2` with 0 for c + k = 0 (ratio), or
     :math:`(\sum_{g=c}^{k} n_g - (n_c + n_k)/2)^2` (ordinal, from the margins of each replicate).
+    Of sets A and B of labels it is 1 - J with :math:`J = |A \cap B| / |A \cup B|` (Jaccard), or
+    1 - J M (MASI), M being 1 for equal sets, 2/3 where one holds the other, and 1/3 where they
+    overlap otherwise; two empty sets are equal.
 
     Parameters
     ----------
@@ -67,7 +74,9 @@ def krippendorff_alpha(
         One answer of a rater to a unit and label.
     level
         ``"nominal"``, ``"ordinal"``, ``"interval"`` or ``"ratio"``. By default the level of the
-        scale, with binary as nominal; an array needs it said.
+        scale, with binary as nominal; an array needs it said. ``"masi"`` and ``"jaccard"`` compare
+        whole sets of labels where answers are yes or no to several: one coefficient, whose values
+        are what a rater chose of a stimulus.
     distance
         A distance of your own in place of a level: a square array over the values of the scale
         (for an array of data: over 0, 1, 2, …), zero on the diagonal, or a vectorised function of
@@ -79,7 +88,8 @@ def krippendorff_alpha(
     Returns
     -------
     An :class:`~affectlab.core.estimates.Estimate` for an array and for pooled ratings, otherwise
-    estimates by ``label``; :func:`over_labels` gives their average. Values are at most 1. Items,
+    estimates by ``label``, which of sets is ``"label sets"``; :func:`over_labels` gives their
+    average. Values are at most 1. Items,
     raters and ratings are those of units with at least two ratings. Alpha is ``nan`` with a status
     where no unit has two ratings or only one category occurs.
 
@@ -98,7 +108,8 @@ def krippendorff_alpha(
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. Hayes and Krippendorff (2007),
-    Communication Methods and Measures 1, for bootstrapping units.
+    Communication Methods and Measures 1, for bootstrapping units. Passonneau (2006), Measuring
+    Agreement on Set-valued Items, for MASI.
 
     Examples
     --------
@@ -118,10 +129,25 @@ def krippendorff_alpha(
     raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'
+
+    Sets of labels, of which two raters share one, all, or none:
+
+    >>> from affectlab.ratings import Ratings
+    >>> chosen = {"stimulus": list("aaaabbbbcccc"), "rater": list("rrss") * 3,
+    ...           "label": ["joy", "awe"] * 6, "value": [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1]}
+    >>> found = krippendorff_alpha(Ratings(chosen, scale="binary"), level="masi")
+    >>> round(found["label sets"].value, 3)
+    0.643
     """
     pooled = not by_label
-    scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
-    makers = [level_maker(level, distance, scale) for scale in scales]
+    if level is not None and level in SET_DISTANCES:
+        if distance is not None:
+            raise InputError(EITHER.format(level=level))
+        answers, maker = as_label_sets(answers, level)
+        pooled, makers = False, [maker]
+    else:
+        scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
+        makers = [level_maker(level, distance, scale) for scale in scales]
     pooling = ""
     if pooled and len(answers.labels) > 1:
         pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
@@ -243,6 +269,10 @@ class _Alphas:
         sums = self._sums(k) if draws.rater is None else None
         if sums is not None and draws.is_point:
             return level.from_totals(draws.totals(sums))
+        if isinstance(level, DistanceLevel) and sums is not None and draws.without is not None:
+            left_out = level.left_out(sums, draws.without)
+            if left_out is not None:
+                return left_out
         width = level.data.code.size if sums is None else sums.shape[1]
         return np.concatenate(
             [

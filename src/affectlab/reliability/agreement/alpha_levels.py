@@ -334,23 +334,48 @@ class DistanceLevel(Level):
         return total
 
     def expected(self, margins: Floats) -> tuple[Floats, float]:
-        domain = self.data.domain
-        n = margins.sum(axis=1)
-        total = np.zeros_like(n)
+        total = (self._from_all(margins) * margins).sum(axis=1)
+        return _by_pairable(total, margins.sum(axis=1)), 0.0
+
+    def _from_all(self, margins: Floats) -> Floats:
+        """How far each value is from all ratings together, (b, values) -> (b, values)."""
+        domain, apart = self.data.domain, np.empty(margins.shape)
         rows = max(1, _BLOCK // domain.size)
         for start in range(0, domain.size, rows):
             block = domain[start : start + rows]
             first, second = np.broadcast_arrays(block[:, None], domain[None, :])
-            distances = self.distance(first, second)
-            total += ((margins @ distances.T) * margins[:, start : start + rows]).sum(axis=1)
-        return _by_pairable(total, n), 0.0
+            apart[:, start : start + rows] = margins @ self.distance(first, second).T
+        return apart
+
+    def left_out(self, sums: Sums, units: Ints) -> Floats | None:
+        """Compute alpha without each of some units; None where units hold several cells each.
+
+        Parameters
+        ----------
+        sums
+            What :meth:`statistics` gives.
+        units
+            Shape (b,).
+        """
+        # With margins M and those t of a unit, (M - t)'D(M - t) = M'DM - 2 t'DM + t'Dt.
+        if isinstance(sums, np.ndarray) or not (np.diff(self.data.unit) > 0).all():
+            return None
+        total = np.asarray(sums.sum(axis=0)).reshape(1, -1)
+        of_all, own = self._from_all(total[:, 1:])[0], sums[units][:, 1:]
+        observed, m = sums[units][:, [0]].toarray()[:, 0], np.asarray(own.sum(axis=1)).reshape(-1)
+        whole = of_all @ total[0, 1:]
+        squares = whole - 2 * (own @ of_all) + observed * (m - 1)
+        n = total[0, 1:].sum() - m
+        expected, scale = _by_pairable(squares, n), _by_pairable(np.full(m.shape, whole), n)
+        return _one_minus_ratio(total[0, 0] - observed, expected, scale)
 
 
 # Which level of measurement or distance alpha uses.
 
 
-LevelName: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+LevelName: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio", "masi", "jaccard"]
 
+EITHER = "level {level!r}: expected either a level or a distance, not both"
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _LEVEL_OF_SCALE: dict[str, LevelName] = {
     "binary": "nominal",
@@ -370,7 +395,7 @@ def level_maker(
     """Give the name of the level of measurement, and what makes it of a label's ratings."""
     if distance is not None:
         if level is not None:
-            raise InputError(f"level {level!r}: expected either a level or a distance, not both")
+            raise InputError(EITHER.format(level=level))
         return "given distance", partial(DistanceLevel, distance=_distance(distance, scale))
     if level is None:
         if scale is None:

@@ -35,6 +35,8 @@ from affectlab.ratings import (
     answers_of,
     in_label_order,
     labels_on,
+    raters_are_known,
+    require_known_raters,
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.coverage import with_coverage
@@ -43,6 +45,7 @@ _PACKAGE = "affectlab.reliability.agreement"
 _FEWEST_STIMULI = 3
 """Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
 rest is agreement on a single one."""
+VOTES = "raters of counted votes are not known: no interval is about other raters"
 NOBODY_SHARES = "no two raters share the rarer answer"
 Found = TypeVar("Found", bound=Estimates)
 
@@ -117,6 +120,8 @@ class Coefficient:
     """What its table has a row for."""
     lines: Sequence[float] = ()
     """Values that a figure marks."""
+    of_raters: bool = False
+    """Whether it depends on who gave which answer, so that counts of votes have none."""
 
     @cached_property
     def function(self) -> CoefficientFunction:
@@ -139,7 +144,12 @@ class Coefficient:
         return dict(self.graded) if scale is not None and is_graded(scale) else {}
 
     def estimates(self, ratings: Ratings, **options: Any) -> Estimates | None:
-        """Compute it with its usual options for each label that it suits; None for no label."""
+        """Compute it with its usual options for each label that it suits; None for no label.
+
+        Where raters are not known, what depends on them is None, too.
+        """
+        if self.of_raters and not ratings.raters_known:
+            return None
         parts = list[Estimates]()
         for usual in [{}, dict(self.graded)] if self.graded else [{}]:
             own = labels_on(ratings, partial(self._suits_with, usual))
@@ -244,6 +254,7 @@ def coefficient(
     interval: Interval = "jackknife",
     keys: tuple[str, ...] = ("label",),
     lines: Sequence[float] = (),
+    of_raters: bool = False,
 ) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
     """Make of a statistic of answers the function that people call, and register it.
 
@@ -267,11 +278,15 @@ def coefficient(
         What its table has a row for.
     lines
         Values that a figure marks.
+    of_raters
+        Whether it depends on who gave which answer, so that counts of votes have none.
     """
 
     def register(statistic: Callable[..., Statistic]) -> CoefficientFunction:
         name = statistic.__name__
-        made = Coefficient(name, title, statistic, graded or {}, suits, interval, keys, lines)
+        made = Coefficient(
+            name, title, statistic, graded or {}, suits, interval, keys, lines, of_raters
+        )
         if statistic.__module__.startswith(f"{_PACKAGE}."):
             _OURS[name] = made
         return made.function
@@ -346,6 +361,12 @@ def _function(made: Coefficient) -> CoefficientFunction:
         said = "target" in bound.arguments
         bound.apply_defaults()
         given = bound.kwargs
+        if made.of_raters:
+            require_known_raters(ratings, made.title)
+        if not raters_are_known(ratings) and given["target"] in ("raters", "both"):
+            if said:
+                require_known_raters(ratings, f"target {given['target']!r}")
+            given["target"] = "stimuli"
         answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
         statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
         if not said and statistic.targets and given.get("target") not in statistic.targets:
@@ -358,7 +379,8 @@ def _function(made: Coefficient) -> CoefficientFunction:
         found = stimulus_clusters(ratings, given["cluster"])
         clusters = found.on(answers.units)
         table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
-        notes = (*_alone(answers, table), *found.notes_for(table.frame["target"]))
+        counted = () if raters_are_known(ratings) else (VOTES,)
+        notes = (*counted, *_alone(answers, table), *found.notes_for(table.frame["target"]))
         table = replace(table, notes=notes)
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers, clusters)
@@ -380,7 +402,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
 def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
     """Say how many ratings do not count, since nobody else rated the same."""
     every, counted = answers.value.size, int(table.frame["n_ratings"].sum())
-    if table.keys == ("label",) and counted < every:
+    if table.keys != ("label",) or not {*table.frame["label"]} <= {*answers.labels, "pooled"}:
+        return
+    if counted < every:
         left, of = every - counted, "stimulus and label" if len(answers.labels) > 1 else "stimulus"
         only = f"is the only one of its {of}" if left == 1 else f"are the only ones of their {of}"
         yield f"{left:,} of {plural(every, 'rating')} {only}: agreement rests on the others."

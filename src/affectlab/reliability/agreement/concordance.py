@@ -32,6 +32,7 @@ from affectlab.ratings import (
     canonical,
     labels_on,
     model_tables,
+    of_known_raters,
     require_order,
     stimulus_clusters,
 )
@@ -538,6 +539,7 @@ def measures_statistic(beside: Statistic) -> Statistic:
     )
 
 
+@of_known_raters
 def concordance(
     ratings: Ratings | ArrayLike,
     models: ModelRatings | None = None,

@@ -440,7 +440,9 @@ class _Fits:
         return made
 
 
-@coefficient(title="intraclass correlation", suits=is_graded, keys=("label", "form"))
+@coefficient(
+    title="intraclass correlation", suits=is_graded, keys=("label", "form"), of_raters=True
+)
 def intraclass_correlation(
     answers: Answers,
     *,

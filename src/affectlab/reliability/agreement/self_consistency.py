@@ -9,7 +9,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, numeric_part, one_scale, require_order
+from affectlab.ratings import Ratings, numeric_part, of_known_raters, one_scale, require_order
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
@@ -19,6 +19,7 @@ from affectlab.reliability.rank_correlation import (
 _MEASURES = ("absolute difference", "correlation")
 
 
+@of_known_raters
 def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates:
     """Compare the repeat trials of every rater with the main trials they repeat.
 

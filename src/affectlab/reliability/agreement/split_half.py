@@ -19,7 +19,14 @@ from affectlab.core.jackknife import Jackknife, LeftOut
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
+from affectlab.ratings import (
+    ClusterLike,
+    Ratings,
+    canonical,
+    of_known_raters,
+    require_order,
+    stimulus_clusters,
+)
 from affectlab.reliability.agreement.moments import spearman_brown
 from affectlab.reliability.subject_models import (
     FITS,
@@ -61,6 +68,7 @@ _TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
 _CONSTANT = "undefined: all scores of a half are equal"
 
 
+@of_known_raters
 def split_half(
     ratings: Ratings | ArrayLike,
     *,

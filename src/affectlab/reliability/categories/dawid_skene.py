@@ -29,7 +29,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, percent, plural, some
-from affectlab.ratings import Answers, Ratings, answers_of
+from affectlab.ratings import Answers, Ratings, answers_of, of_known_raters
 
 _ROUNDS = 5000
 _SMALL = 1e-9
@@ -160,6 +160,7 @@ class _Fit:
     draws: _Quantities | None
 
 
+@of_known_raters
 def dawid_skene(
     ratings: Ratings | ArrayLike,
     *,

@@ -14,7 +14,7 @@ from affectlab.core.inference import Target, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
 from affectlab.core.words import in_brackets, joined, number, option, percent, plural
-from affectlab.ratings import ClusterLike, Ratings, stimulus_clusters
+from affectlab.ratings import ClusterLike, Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
@@ -59,6 +59,7 @@ _KINDS = (
 )
 
 
+@of_known_raters
 def variance_components(
     ratings: Ratings,
     *,

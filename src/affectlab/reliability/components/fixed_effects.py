@@ -37,7 +37,7 @@ from affectlab.core.words import (
     shown,
     some,
 )
-from affectlab.ratings import Ratings, stimulus_clusters
+from affectlab.ratings import Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.components.components import component_rows, components_table
 from affectlab.reliability.components.cumulative_link import CumulativeSolution
 from affectlab.reliability.components.designs import (
@@ -104,6 +104,7 @@ class _Fit:
     estimates: FixedEffects | None = None
 
 
+@of_known_raters
 def mixed_model(
     ratings: Ratings,
     *,

@@ -22,6 +22,7 @@ from affectlab.ratings import (
     Ratings,
     answers_of,
     numeric_part,
+    of_known_raters,
     require_order,
     stimulus_clusters,
 )
@@ -213,6 +214,7 @@ _MOST_LEFT_OUT = 40
 _METHOD = "interrater correlation (Spearman with the mean of the others)"
 
 
+@of_known_raters
 def interrater_correlation(
     ratings: Ratings | ArrayLike,
     *,

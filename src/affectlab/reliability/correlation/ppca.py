@@ -16,7 +16,14 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings, ballots_of, canonical, numeric_part, one_scale
+from affectlab.ratings import (
+    Ratings,
+    ballots_of,
+    canonical,
+    numeric_part,
+    of_known_raters,
+    one_scale,
+)
 from affectlab.reliability.correlation.interrater import used_labels
 
 # Judgements of several raters on the same examples, split at random into halves.
@@ -228,6 +235,7 @@ def _tables(components: pl.DataFrame, loadings: pl.DataFrame) -> tuple[Table, Ta
     )
 
 
+@of_known_raters
 def ppca(
     ratings: Ratings,
     *,

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Floats
-from affectlab.ratings import Answers, Ratings, Scale, answers_of
+from affectlab.ratings import Answers, Ratings, Scale, answers_of, of_known_raters
 from affectlab.reliability.agreement import Sums, additive_variances, identifiable, noise_spread
 from affectlab.reliability.components import MOST_LEVELS, crossed, fit
 from affectlab.reliability.one_label import one_label
@@ -318,6 +318,7 @@ def _balanced(table: Floats) -> tuple[float, Floats]:
 # The model of a planned study, fitted to a pilot.
 
 
+@of_known_raters
 def plan_model(pilot: Ratings | ArrayLike, *, label: str | None = None) -> PlanModel:
     """Fit the model of a planned study to a pilot.
 

@@ -11,7 +11,7 @@ import numpy as np
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, Ratings, answers_of, canonical
+from affectlab.ratings import Answers, Ratings, answers_of, canonical, of_known_raters
 from affectlab.reliability.agreement import Scorer, identifiable, split_half
 from affectlab.reliability.planning.model import PlanModel, plan_model
 from affectlab.reliability.screening import Overlap, batch_overlap
@@ -40,6 +40,7 @@ class PilotReport(Result):
     n_ratings: int
 
 
+@of_known_raters
 def pilot_report(
     pilot: Ratings,
     *,

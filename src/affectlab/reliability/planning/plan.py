@@ -24,6 +24,7 @@ from affectlab.ratings import (
     StimulusClusters,
     answers_of,
     canonical,
+    of_known_raters,
     stimulus_clusters,
 )
 from affectlab.reliability.one_label import one_label
@@ -339,6 +340,7 @@ _RATERS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 _NORMAL = 1.959963984540054
 
 
+@of_known_raters
 def plan(
     pilot: PlanModel | Ratings | ArrayLike,
     *,

@@ -15,7 +15,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings, answers_of, canonical
+from affectlab.ratings import Ratings, answers_of, canonical, of_known_raters
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.rank_correlation import grouped_means
 
@@ -99,6 +99,7 @@ def batch_overlap(pilot: Ratings, main: Ratings | Iterable[str]) -> Overlap:
     )
 
 
+@of_known_raters
 def choose_golden(
     pilot: Ratings | ArrayLike,
     n: int,

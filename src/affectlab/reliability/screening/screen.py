@@ -14,7 +14,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.core.words import percent, plural
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, of_known_raters
 from affectlab.reliability.screening.false_alarms import false_alarms
 from affectlab.reliability.screening.panel_rules import Careless, PanelRule, attention_of
 from affectlab.reliability.screening.policy import Policy, Verdict, load_policy
@@ -170,6 +170,7 @@ def _error_rates(policy: Policy, trials: Trials, judgements: dict[str, Judgement
     return said
 
 
+@of_known_raters
 def screen(
     ratings: Ratings,
     *,
@@ -301,6 +302,7 @@ def screen(
     )
 
 
+@of_known_raters
 def careless_raters(ratings: Ratings) -> Screening:
     """Give the one list of careless raters, which screening, reports and dashboards share.
 

@@ -19,7 +19,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.ratings import Ratings, Scale, require_order
+from affectlab.ratings import Ratings, Scale, of_known_raters, require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
 from affectlab.reliability.subject_models.estimation import (
     FITS,
@@ -662,6 +662,7 @@ _ERRORS = {"reml": ("model", "rater", "stimulus")}
 _PUBLISHED = ("rater", "stimulus")
 
 
+@of_known_raters
 def subject_model(
     ratings: Ratings | ArrayLike,
     *,

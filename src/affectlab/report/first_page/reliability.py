@@ -97,7 +97,7 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
     best, worst = known.row(0, named=True), known.row(-1, named=True)
     n_items = int(np.median(known["n_items"].to_numpy()))
     graded = n_items >= ENOUGH_ITEMS and not known["low"].is_nan().all()
-    mean, units = _mean_of(known), study.clusters.units
+    mean = _mean_of(known)
     if known.height == 1:
         value = f"{number(best['value'])}{ends_in_words(best)}"
         if not graded:
@@ -108,7 +108,7 @@ def _of_means(study: Study, known: pl.DataFrame) -> str:
                 f"{mean} has a reliability of {value}, with {_lacking(study, [best])} to say more."
             )
         enough = f", enough for {_ENOUGH[grade]}" if grade in _ENOUGH else ""
-        return f"{mean} is {_IS[grade]}{enough}: {value} for other raters and {units}."
+        return f"{mean} is {_IS[grade]}{enough}: {value} for {study.drawn}."
     span = (
         f"{number(worst['value'])}{ends_in_words(worst)} for {shown(worst['label'])} to "
         f"{number(best['value'])}{ends_in_words(best, called=False)} for {shown(best['label'])}"
@@ -270,5 +270,4 @@ def _picture(study: Study, known: pl.DataFrame, words: str) -> Picture:
 
 
 def _interval(study: Study) -> str:
-    units = study.clusters.units
-    return f", with its 95\u00a0% interval for other raters and {units}" if study.n_boot else ""
+    return f", with its 95\u00a0% interval for {study.drawn}" if study.n_boot else ""

@@ -173,9 +173,10 @@ def _of_intervals(study: Study, sections: Sequence[Section]) -> str:
     if _resampled(sections):
         beside = ", unless it is said to be over stimuli and people" if "models" in keys else ""
         units = study.clusters.units
+        raters = " and other raters" if study.ratings.raters_known else ""
         together = "" if units == "stimuli" else ", whose stimuli are drawn together,"
         text = (
-            f" That of agreement is about other {units}{together} and other raters; others come "
+            f" That of agreement is about other {units}{together}{raters}; others come "
             "from drawing the stimuli again with replacement (bootstrap), are too narrow for few "
             f"stimuli, and do not cover a change of raters{beside}."
         )

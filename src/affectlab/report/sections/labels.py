@@ -211,8 +211,28 @@ def agreement_section(study: Study) -> Section | Skipped:
         f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
     )
     blocks.append(Table("agreement", caption, frame, tuple(columns)))
-    blocks += [*_coefficients(study, frame), *_reliability(study)]
+    blocks += [*_label_sets(study), *_coefficients(study, frame), *_reliability(study)]
     return Section("agreement", title, tuple(blocks))
+
+
+def _label_sets(study: Study) -> list[Block]:
+    """Give alpha of whole sets, where people chose several labels of a stimulus."""
+    found = study.label_sets
+    if found is None:
+        return []
+    caption = (
+        f"Krippendorff's alpha among {study.panel_name} of whole sets of labels: sets that share "
+        "some labels agree in part."
+    )
+    columns = (
+        Key("distance"),
+        Number("value", "alpha"),
+        Interval(),
+        Count("n_items", "stimuli"),
+        Count("n_raters"),
+        Count("n_ratings", "sets"),
+    )
+    return [Table("label_sets", caption, found.to_frame(), columns)]
 
 
 def _reliability(study: Study) -> list[Block]:
@@ -308,6 +328,8 @@ def _reasons(undefined: pl.DataFrame) -> str:
 
 def _whose(study: Study) -> str:
     """Whose agreement intervals are about: two raters tell nothing of others."""
+    if study.panel is not None and not study.panel.raters_known:
+        return "the same number of votes"
     pair = study.panel is not None and study.panel.n_raters < 3
     return "these two raters" if pair else "other raters"
 

@@ -15,7 +15,14 @@ from affectlab.evaluation.rater_comparison import pair_kinds
 from affectlab.ratings import Ratings
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.labels import sequential
-from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
+from affectlab.report.statistics import (
+    NO_RATERS,
+    PairAgreement,
+    Study,
+    is_person,
+    rater_called,
+    reason,
+)
 
 _MOST_SHOWN = 40
 _ENOUGH = 10
@@ -28,6 +35,7 @@ def pairs_section(study: Study) -> Section | Skipped:
     pairs = study.pairs
     if pairs is None:
         why = "there are no numeric answers." if study.numeric is None else study.one_rater
+        why = why if study.ratings.raters_known else NO_RATERS
         return Skipped(title, why)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:

@@ -25,7 +25,7 @@ from affectlab.ratings import Ratings
 from affectlab.reliability import self_consistency
 from affectlab.reliability.screening import Screening
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
+from affectlab.report.statistics import FEWEST_ITEMS, NO_RATERS, Study, is_person, rater_called
 
 # What raters answer when they see the same stimulus again.
 
@@ -276,6 +276,8 @@ _TAKEN = " (attribute)"
 
 def raters_section(study: Study) -> Section | Skipped:
     """A table with a row per rater."""
+    if not study.ratings.raters_known:
+        return Skipped("Raters", NO_RATERS)
     notes: tuple[str, ...] = ()
     if study.numeric is None:
         frame = _counts(study.ratings)

@@ -22,6 +22,7 @@ from affectlab.report.statistics.pairs import (
 from affectlab.report.statistics.study import (
     FEWEST_ITEMS as FEWEST_ITEMS,
     MOST_PEOPLE as MOST_PEOPLE,
+    NO_RATERS as NO_RATERS,
     Beside as Beside,
     Study as Study,
 )

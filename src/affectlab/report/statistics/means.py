@@ -86,8 +86,10 @@ def reliability_of_means(
         for part in answers_of(panel).by_label()
         for label in [part.labels[int(part.label[0])] if part.label.size else ""]
     }
-    options: dict[str, Any] = {"cluster": cluster, "target": "both" if intervals else "sample"}
-    nominal = panel.scale.kind == "nominal"
+    about = "both" if panel.raters_known else "stimuli"
+    options: dict[str, Any] = {"cluster": cluster, "target": about if intervals else "sample"}
+    # Where nobody knows who answered, what raters differ in is part of the noise, as in alpha.
+    nominal = panel.scale.kind == "nominal" or not panel.raters_known
     for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}

@@ -43,6 +43,7 @@ from affectlab.ratings import (
 from affectlab.reliability import (
     ConsensusFlow,
     DuplicateRaters,
+    alpha_of_label_sets,
     consensus_flow,
     duplicate_raters,
     krippendorff_alpha,
@@ -62,6 +63,7 @@ from affectlab.report.statistics.means import (
 )
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
+NO_RATERS = "the raters of counted votes are not known."
 FEWEST_ITEMS = 10
 """Common stimuli below which agreement scatters widely."""
 
@@ -391,6 +393,8 @@ class Study:
         """The people whom the policy ``panel`` takes to be careless; none where few can tell."""
         if self.people is None or self.people.n_raters < 3 or self.flow is not None:
             return None
+        if not self.people.raters_known:
+            return None
         return careless_raters(self.people)
 
     @property
@@ -430,13 +434,17 @@ class Study:
     @property
     def _target(self) -> Target:
         """What intervals are about, where there are any."""
-        return "both" if self.n_boot else "sample"
+        if not self.n_boot:
+            return "sample"
+        return "both" if self.ratings.raters_known else "stimuli"
 
     @cached_property
     def rater_model(self) -> SubjectModel | None:
         """Bias and inconsistency of each rater of the panel; None where answers are no scores."""
         if self.panel is None or not self.ordered or self.panel.scale.kind == "binary":
             # Yes or no, and votes that stop at a no, are not scores with errors of one size.
+            return None
+        if not self.panel.raters_known:
             return None
         return subject_model(self.panel, method="reml", by_label=False)
 
@@ -458,9 +466,24 @@ class Study:
         )
 
     @cached_property
+    def label_sets(self) -> Estimates | None:
+        """Alpha of whole sets of labels; None where nobody chose several of a stimulus."""
+        if self.panel is None or self.flow is not None:
+            return None
+        return alpha_of_label_sets(
+            self.panel, target=self._target, cluster=self.cluster, seed=self.seed
+        )
+
+    @cached_property
     def clusters(self) -> StimulusClusters:
         """What stimuli were drawn with, as intervals of agreement take it."""
         return stimulus_clusters(self.panel or self.ratings, self.cluster)
+
+    @property
+    def drawn(self) -> str:
+        """What intervals are about: raters of counted votes are not known."""
+        units = self.clusters.units
+        return f"other raters and {units}" if self.ratings.raters_known else f"other {units}"
 
     @cached_property
     def n_clusters(self) -> int | None:
@@ -592,7 +615,7 @@ class Study:
 
         The report gives no interval of labels, which would take most of the time.
         """
-        if self.panel is None or not self.ordered:
+        if self.panel is None or not self.ordered or not self.panel.raters_known:
             return None
         return of_labels_and_raters(self.panel)
 
@@ -621,7 +644,7 @@ class Study:
     @cached_property
     def pairs(self) -> PairAgreement | None:
         """Agreement of pairs of raters."""
-        if self.numeric is None or self.numeric.n_raters < 2:
+        if self.numeric is None or self.numeric.n_raters < 2 or not self.numeric.raters_known:
             return None
         models = None if self._apart is None else side_by_side(self._apart[1])
         return pair_agreement(self.numeric, models)
@@ -663,6 +686,8 @@ class Study:
             return f"there are no {missing} among the raters."
         if self.flow is not None:
             return "votes that stop at a no are given on items chosen by the others."
+        if not self.people.raters_known:
+            return NO_RATERS
         if self.people.n_raters < 2:
             who = "aggregated answers" if self.aggregated else "one person alone"
             return f"{who} cannot show how far people agree."
@@ -679,7 +704,7 @@ class Study:
         contrastive round, so they are looked at only where nothing else stopped early.
         """
         numeric = self.numeric
-        if numeric is None or numeric.scale.kind != "binary":
+        if numeric is None or numeric.scale.kind != "binary" or not numeric.raters_known:
             return None
         flow = consensus_flow(numeric)
         if flow.recorded:

@@ -27,6 +27,7 @@ from affectlab.ratings import (
     canonical,
     matrix_of,
     numeric_part,
+    of_known_raters,
     require_order,
     stimulus_clusters,
 )
@@ -683,6 +684,7 @@ def weighted_kappa(
     return result["rating", "0", "1"]
 
 
+@of_known_raters
 def pairwise_kappa(
     ratings: Ratings | ArrayLike,
     *,
