@@ -104,6 +104,10 @@ TREE = Branch(
                     "reliability.components.fixed_effects:mixed_model",
                     "ratings.csv --fixed gender",
                 ),
+                "severity": Operation(
+                    "reliability.severity.severity:rater_severity",
+                    "ratings.csv --scale 0-7 --group gender",
+                ),
                 "scores": Operation(
                     "reliability.stimulus_scores:stimulus_scores",
                     "ratings.csv --out scores.csv",

@@ -45,6 +45,7 @@ from affectlab.reliability.screening import (
     load_policy,
     screen,
 )
+from affectlab.reliability.severity import rater_severity
 from affectlab.reliability.subject_models import (
     mean_opinion_scores,
     opinion_histogram,
@@ -84,6 +85,7 @@ __all__ = [
     "ppca",
     "random_pair_kappa",
     "rater_agreement",
+    "rater_severity",
     "screen",
     "self_consistency",
     "split_half",
