@@ -148,8 +148,8 @@ def test_ordered_answers_are_fitted_as_by_adding_up_all_that_could_have_been(own
 
 
 def test_many_raters_have_errors_as_few_do() -> None:
-    """Beyond 30 raters of a stimulus covariances take the sum as normal: beside the exact ones."""
-    n = 33
+    """Beyond 20 raters of a stimulus covariances take the sum as normal: beside the exact ones."""
+    n = 22
     severity = np.linspace(-1, 1, n)
     answers = simulate(60, severity, np.zeros(1), 2)
     found = rater_severity(table(answers, "binary")).to_frame("severities").sort("rater")

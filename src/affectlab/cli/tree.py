@@ -135,6 +135,10 @@ TREE = Branch(
                     "pilot.csv --goal 10 --n-stimuli 500",
                     people=True,
                 ),
+                "enough": Operation(
+                    "reliability.planning.looks:enough_ratings",
+                    "ratings.csv --scale 0-7 --width 0.2",
+                ),
                 "golden": Operation(
                     "reliability.screening.golden:choose_golden",
                     "pilot.csv --n 10 --out golden.csv",

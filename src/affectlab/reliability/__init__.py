@@ -33,6 +33,8 @@ from affectlab.reliability.duplicates import (
 from affectlab.reliability.internal_consistency import internal_consistency
 from affectlab.reliability.planning import (
     PlanModel,
+    confidence_at_any_look as confidence_at_any_look,
+    enough_ratings,
     pilot_report,
     plan,
     plan_model,
@@ -63,6 +65,7 @@ __all__ = [
     "consensus_flow",
     "dawid_skene",
     "duplicate_raters",
+    "enough_ratings",
     "fleiss_kappa",
     "gwet_ac",
     "internal_consistency",

@@ -7,7 +7,7 @@ import numpy as np
 from affectlab.core.compiled import kernel
 from affectlab.core.types import Floats, Ints
 
-_PAIRS_UP_TO = 30
+_PAIRS_UP_TO = 20
 """Raters of a stimulus up to which covariances are exact; those of more take the sum as normal."""
 
 
