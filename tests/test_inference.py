@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
+from affectlab.core.jackknife import Jackknife, LeftOut
 from affectlab.core.render.intervals import clusters_named
 from affectlab.core.statistic import (
     STIMULI_AND_RATERS,
@@ -507,3 +508,22 @@ def test_share_and_bias_of_a_jackknife() -> None:
     assert jackknife.bias[0] == pytest.approx(0, abs=1e-12)
     # The square of a mean is too large by the variance of the mean.
     assert jackknife.bias[1] == pytest.approx(table["mean"].se ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_spread_of_sums_of_rows(few: bool) -> None:
+    """By the covariance of rows as by leaving out of each sum."""
+    rng = np.random.default_rng(3)
+    parts = tuple(
+        LeftOut(what, rng.normal(size=(n, 4)), np.ones((n, 4), np.bool_), times=times)
+        for what, n, times in (
+            ("stimuli", 7, rng.integers(1, 4, 7)),
+            ("raters", 1 if few else 5, None),
+            ("answers", 9, None),
+        )
+    )
+    jackknife = Jackknife(rng.normal(size=4), parts, fewest_raters=2)
+    contrasts = rng.normal(size=(4, 6))
+    expected = jackknife.of_all(lambda values: values @ contrasts).spread()
+    for own, plain in zip(jackknife.spread(contrasts), expected, strict=True):
+        assert own == pytest.approx(plain, rel=1e-10, nan_ok=True)
