@@ -535,3 +535,22 @@ def test_degrees_of_freedom_by_kurtosis_are_few_where_few_stimuli_add() -> None:
     assert wide.degrees()[0] == pytest.approx(99_999, rel=0.05)
     rows = Jackknife(x.mean(axis=0), (part,)).of_all(lambda values: values[..., :1])
     assert rows.parts[0].degrees()[0] == even
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_spread_of_sums_of_rows(few: bool) -> None:
+    """By the covariance of rows as by leaving out of each sum."""
+    rng = np.random.default_rng(3)
+    parts = tuple(
+        LeftOut(what, rng.normal(size=(n, 4)), np.ones((n, 4), np.bool_), times=times)
+        for what, n, times in (
+            ("stimuli", 7, rng.integers(1, 4, 7)),
+            ("raters", 1 if few else 5, None),
+            ("answers", 9, None),
+        )
+    )
+    jackknife = Jackknife(rng.normal(size=4), parts, fewest_raters=2)
+    contrasts = rng.normal(size=(4, 6))
+    expected = jackknife.of_all(lambda values: values @ contrasts).spread()
+    for own, plain in zip(jackknife.spread(contrasts), expected, strict=True):
+        assert own == pytest.approx(plain, rel=1e-10, nan_ok=True)

@@ -89,6 +89,12 @@ class LeftOut:
         se: Floats = np.where(self.scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
         return se
 
+    def variance_of(self, contrasts: Floats) -> Floats:
+        """Variances of sums of rows that rest on the same things, from (rows, k) to (k,)."""
+        covariance = self.covariance(len(contrasts))[0]
+        variance = np.einsum("ik,ik->k", contrasts, covariance @ contrasts)
+        return np.where(self.scarce.any(), np.nan, np.maximum(variance, 0.0))
+
     def degrees(self) -> Floats | Ints:
         """Degrees of freedom, shape (rows,)."""
         n = np.maximum(self.count - 1, 1)
@@ -260,26 +266,35 @@ class Jackknife:
             return np.ones(self.value.size, dtype=np.bool_)
         return np.asarray(~self.about_these_raters)
 
-    def spread(self) -> tuple[Floats, Floats]:
+    def spread(self, contrasts: Floats | None = None) -> tuple[Floats, Floats]:
         """Give standard errors, and degrees of freedom, ``nan`` where there is no error.
 
         Variances of stimuli and of raters are added, less what both count, and their degrees of
         freedom as Satterthwaite adds them. The sum is at least the larger of the two.
+
+        Parameters
+        ----------
+        contrasts
+            Sums of rows to give them for, shape (rows, k), by default of each row; all rows rest on
+            the same things then.
 
         References
         ----------
         Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering"; MacKinnon,
         Nielsen and Webb (2024), "Jackknife inference with two-way clustering".
         """
-        variance, larger, per_freedom = np.zeros((3, self.value.size))
+        rows = slice(None if contrasts is None else 1)
+        size = self.value.size if contrasts is None else contrasts.shape[1]
+        variance, larger, per_freedom = np.zeros((3, size))
         for part in self.parts:
-            square = np.where(self._counts(part), part.error() ** 2, 0.0)
+            square = part.error() ** 2 if contrasts is None else part.variance_of(contrasts)
+            square = np.where(self._counts(part)[rows], square, 0.0)
             if part.what == "answers":
                 variance -= square
                 continue
             variance += square
             larger = np.maximum(larger, square)
-            per_freedom += square**2 / part.degrees()
+            per_freedom += square**2 / part.degrees()[rows]
         variance = np.maximum(variance, larger)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(variance), np.where(variance > 0, variance**2 / per_freedom, np.nan)
