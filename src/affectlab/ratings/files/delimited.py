@@ -38,6 +38,8 @@ class Columns:
     """False when the file says nothing of types, so that all columns are text."""
     history: tuple[str, ...] = ()
     """What of the file is no part of the table."""
+    anonymous: bool = False
+    """Whether nothing in the file says who gave which answer."""
 
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""

@@ -194,6 +194,7 @@ def _of_nobody(read: Columns) -> Columns:
         columns=columns,
         locate=lambda row: read.locate(int(index[row])),
         history=(*read.history, step),
+        anonymous=True,
     )
 
 

@@ -26,7 +26,7 @@ from affectlab.ratings.formats.table.long import (
 from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import WideLayout, describe_wide, pointed, unpivot
 from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import GUESSED, RATER_KNOWN
 
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
@@ -69,6 +69,11 @@ class PlainTable(Format):
         if rater_column is not None and names_models(rater_column):
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
+        if given.anonymous or options.rater == EACH_ROW:
+            names = as_categories(contents.columns["rater"]).unique(maintain_order=True)
+            unknown = pl.DataFrame([names.cast(pl.String).alias("rater")])
+            unknown = unknown.with_columns(pl.lit(value=False).alias(RATER_KNOWN))
+            contents.raters = combine_tables("rater", [unknown, contents.raters])
         contents.set_aside = (*given.set_aside, *contents.set_aside)
         contents.history = (*given.history, *contents.history)
         contents.typed = given.typed
