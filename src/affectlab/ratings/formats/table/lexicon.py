@@ -21,7 +21,7 @@ def _lexicon() -> dict[str, frozenset[str]]:
 def meant(name: str) -> frozenset[str]:
     """Say what the words in the name of a column may mean, as ``lexicon.toml`` has it.
 
-    Words of scripts without spaces count within others.
+    Words of scripts without spaces count within others, and those behind ``=`` alone.
 
     Examples
     --------
@@ -33,7 +33,9 @@ def meant(name: str) -> frozenset[str]:
     return frozenset(
         role
         for role, known in _lexicon().items()
-        if words & known or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
+        if words & known
+        or f"={whole}" in known
+        or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
     )
 
 
